@@ -1,0 +1,3 @@
+"""Proofstone: build, review, run and audit knowledge benchmarks for language models."""
+
+__version__ = "0.1.0"

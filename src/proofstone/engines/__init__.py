@@ -1,0 +1,1 @@
+"""Engines: each knows one thing, none knows a method, none imports another."""

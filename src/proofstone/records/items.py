@@ -1,0 +1,117 @@
+"""Items, item sets, units and what is asked: the questions and how they are put."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from proofstone.identity import content_id
+from proofstone.records.knowledge import Fact, Stratum
+
+__all__ = [
+    "Item",
+    "ItemSet",
+    "LoadedItem",
+    "Message",
+    "Oracle",
+    "Unit",
+    "Way",
+]
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """What a model is asked. ``payload`` is the method's tagged struct (a composed question, an
+    imported one, an entity); ``facts`` the ids it rests on, in the order the payload counts them.
+
+    ``number`` is the place in the draw that made it, so that dropping one item changes no other.
+    """
+
+    id: bytes = b""
+    kind: str
+    payload: Any
+    facts: tuple[bytes, ...] = ()
+    language: str = ""
+    stratum: Stratum = Stratum()
+    number: int = 0
+    corrects: bytes | None = None
+
+
+def item_id(item: Item) -> bytes:
+    """The id of an item: payload, facts, language, stratum and draw number."""
+    key = [item.kind, item.payload, item.facts, item.language, item.stratum, item.number]
+    return content_id("item", [*key, item.corrects])
+
+
+class ItemSet(Struct, frozen=True, kw_only=True):
+    """A frozen ordered list of items. A form, an entity list and an imported file are item sets.
+
+    ``recipe`` holds all that made it (composer version, parameters) as plain JSON values; a
+    composed set's id hashes bank, seed and recipe, an imported one's its item ids.
+    """
+
+    id: bytes = b""
+    name: str
+    kind: Literal["form", "imported", "entities"]
+    method: str
+    bank: bytes | None = None
+    seed: int | None = None
+    recipe: dict[str, Any] = {}
+    n_items: int = 0
+
+
+def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, Any]) -> bytes:
+    """The id of a set composed from a bank."""
+    return content_id("item-set", [method, bank, seed, dict(recipe)])
+
+
+def imported_set_id(method: str, items: tuple[bytes, ...]) -> bytes:
+    """The id of a set imported from a file: its items in order."""
+    return content_id("item-set-imported", [method, items])
+
+
+class LoadedItem(Struct, frozen=True):
+    """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it."""
+
+    item: Item
+    facts: tuple[Fact, ...]
+
+
+class Message(Struct, frozen=True):
+    """One message of a chat; the content is text (image parts come with the engines of M2)."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Oracle(Struct, frozen=True):
+    """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
+    choices, and the template of a reply that states one (``{choice}`` is replaced)."""
+
+    gold: str
+    choices: tuple[str, ...]
+    reply: str = "{choice}"
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
+    shapes a prompt (templates' text, worked examples) as one hash that enters the run's id."""
+
+    name: str
+    last_step: str
+    prompt_hash: bytes
+    shots: tuple[LoadedItem, ...] = ()
+
+
+class Unit(Struct, frozen=True, kw_only=True):
+    """What is scored: an item, or something found in a response (then ``kind`` and ``payload`` say
+    what). ``replies`` are the texts by step it is scored on, of one sample; ``clusters`` the keys
+    (kind, key) whose sharing makes two units dependent."""
+
+    item: LoadedItem
+    kind: str = "item"
+    payload: Any = None
+    sample: int = 0
+    replies: Mapping[str, Any] = {}
+    clusters: tuple[tuple[str, bytes], ...] = ()

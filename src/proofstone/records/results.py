@@ -1,0 +1,125 @@
+"""Runs, calls, replies, scores and estimates: what was asked, what came back, what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
+
+__all__ = [
+    "OUTCOMES",
+    "CallState",
+    "Estimate",
+    "Finish",
+    "Measure",
+    "Outcome",
+    "Purpose",
+    "Reply",
+    "Run",
+    "Score",
+    "Usage",
+]
+
+Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+CallState = Literal["submitted", "complete", "failed"]
+Purpose = Literal["ask", "judge", "build", "control"]
+Finish = Literal["stop", "length", "content_filter", "tool_calls", "other", ""]
+
+
+class Usage(Struct, frozen=True):
+    """Tokens as the endpoint counted them; None where it did not say."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    reasoning: int | None = None
+    cached: int | None = None
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """A model's reply to one call, read from its raw body.
+
+    ``text`` is what it said without its reasoning; ``reasoning`` the text of ``reasoning_content``
+    or of a ``<think>`` block. ``thinking_unclosed``: a ``<think>`` block never ended, so ``text``
+    is not an answer and is never parsed. ``mean_logprob`` is the mean natural-log probability of
+    the completion's tokens where the endpoint gave them.
+    """
+
+    text: str
+    finish: Finish = ""
+    reasoning: str = ""
+    thinking_unclosed: bool = False
+    refusal: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+    fingerprint: str = ""
+    mean_logprob: float | None = None
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """An item set asked of one respondent in one way with one group of settings.
+
+    ``settings`` are those that reach the model (temperature, max_tokens, ...) plus ``samples``
+    and ``shots``; ``prompt_hash`` covers templates and worked examples. All of these, and nothing
+    else, make the id.
+    """
+
+    id: bytes = b""
+    item_set: bytes
+    method: str
+    respondent: str
+    way: str
+    prompt_hash: bytes
+    settings: dict[str, Any] = {}
+    replicate: str = ""
+    simulated: bool = False
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """The worth of one unit's replies. ``value`` in [0, 1] for ``answered``, else None.
+
+    ``answer`` is what was extracted, even where it is no valid choice; ``basis`` how (the tier).
+    """
+
+    unit: int
+    measure: str
+    outcome: Outcome
+    value: float | None
+    answer: str = ""
+    basis: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class Measure(Struct, frozen=True, kw_only=True):
+    """A named quantity over scores: what each outcome counts as, and so its denominator.
+
+    ``counts`` maps an outcome to "value" (the score's own value), a number, or None: left out of
+    numerator and denominator. ``failed`` is never a key: it is no score.
+    """
+
+    name: str
+    of: str
+    counts: Mapping[Outcome, Literal["value"] | float | None]
+    denominator: str
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """A number with what is needed to defend it.
+
+    ``low`` and ``high`` bound the interval at ``level``; ``estimand`` says of what; ``made_by``
+    how; ``resampled`` the unit treated as drawn. ``effective_n`` is the number of independent
+    units that would give the same interval. ``flags`` say what limits it. NaN where undefined.
+    """
+
+    value: float
+    n: int
+    low: float
+    high: float
+    level: float = 0.95
+    estimand: str = ""
+    made_by: str = ""
+    resampled: str = ""
+    effective_n: float = 0.0
+    flags: tuple[str, ...] = ()

@@ -1,0 +1,57 @@
+"""The score table: all that statistics and reports read, as columns of codes and arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Respondent", "ScoreTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Respondent:
+    """One row of a leaderboard: a model asked in one way with one group of settings."""
+
+    name: str
+    way: str
+    settings: str = ""
+    simulated: bool = False
+    runs: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Scores of one measure as parallel arrays of length N (one row a unit, respondent, sample).
+
+    ``unit`` indexes the U units, ``respondent`` the respondents, ``outcome`` the tuple OUTCOMES of
+    records.results; ``value`` is NaN where the outcome carries none. ``answer`` codes into
+    ``answers``. Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with
+    ``stratum_names`` level name -> names, ``gold`` label code (U) into ``golds``, ``n_options``
+    (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
+    ``cluster_key`` are the E edges from units to integer cluster keys. ``expected`` (respondents)
+    is how many rows each would have if complete.
+    """
+
+    respondents: tuple[Respondent, ...]
+    unit: NDArray[np.int32]
+    respondent: NDArray[np.int32]
+    sample: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+    value: NDArray[np.float64]
+    answer: NDArray[np.int32]
+    answers: tuple[str, ...]
+    items: tuple[bytes, ...]
+    strata: dict[str, NDArray[np.int32]]
+    stratum_names: dict[str, tuple[str, ...]]
+    gold: NDArray[np.int32]
+    golds: tuple[str, ...]
+    n_options: NDArray[np.int32]
+    form: NDArray[np.int32]
+    forms: tuple[str, ...]
+    cluster_unit: NDArray[np.int64]
+    cluster_key: NDArray[np.int64]
+    expected: NDArray[np.int64]
