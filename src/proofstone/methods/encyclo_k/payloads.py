@@ -1,0 +1,53 @@
+"""What Encyclo-K stores: a statement, a question composed of statements, one made elsewhere."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = ["ERROR_TYPES", "ChoiceQuestion", "ComposedQuestion", "Statement"]
+
+# The paper's taxonomy of errors, 3.1.2.
+ERROR_TYPES = (
+    "concept substitution",
+    "causal inversion",
+    "detail falsification",
+    "temporal dislocation",
+    "logical paradox",
+    "scope change",
+)
+
+
+class Statement(Struct, frozen=True, kw_only=True, tag="encyclo_k.statement"):
+    """A knowledge statement. A falsified one names the true fact it came from (``origin``), what
+    kind of error was put in, and why it is false. ``title`` names the knowledge point."""
+
+    text: str
+    correct: bool
+    title: str = ""
+    origin: bytes | None = None
+    error_type: str = ""
+    reason: str = ""
+
+
+class ComposedQuestion(Struct, frozen=True, kw_only=True, tag="encyclo_k.composed"):
+    """A question over the item's facts, shown in their order as statements i, ii, iii, ...
+
+    ``asks_correct``: whether the correct or the incorrect ones are asked for. Each option is a
+    tuple of places (0-based, ascending) among the facts; option ``gold`` is exactly the set of all
+    facts of the asked polarity. ``template`` and ``wording`` number the phrasing in the language's
+    lists.
+    """
+
+    asks_correct: bool
+    template: int
+    wording: int
+    options: tuple[tuple[int, ...], ...]
+    gold: int
+
+
+class ChoiceQuestion(Struct, frozen=True, kw_only=True, tag="encyclo_k.choice"):
+    """A multiple-choice question made elsewhere, with its texts."""
+
+    question: str
+    options: tuple[str, ...]
+    gold: int
