@@ -1,0 +1,64 @@
+"""The store: one database for all records; the only SQL in the package.
+
+``Store`` opens a database and offers its parts; each part is one file here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proofstone.engines.store.calls import CallRows
+from proofstone.engines.store.itemsets import ItemStore, StoredItem
+from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
+from proofstone.engines.store.lookup import KINDS, Found, Lookup
+from proofstone.engines.store.merge import MergeReport, merge
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.people import PeopleStore
+from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
+from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
+from proofstone.engines.store.table import load_table
+from proofstone.engines.store.writer import Place, Writer
+from proofstone.ports import PayloadType
+
+__all__ = [
+    "KINDS",
+    "Database",
+    "Found",
+    "ItemReplies",
+    "MergeReport",
+    "Place",
+    "RawReply",
+    "RunTotals",
+    "ScoreRow",
+    "Store",
+    "StoredBank",
+    "StoredItem",
+    "UnitRow",
+    "Writer",
+    "load_table",
+    "merge",
+]
+
+
+class Store:
+    """One open database and its parts. ``find_payload`` gives the type of a payload kind."""
+
+    def __init__(self, url: str, find_payload: Callable[[str], PayloadType]) -> None:
+        self.database = Database(url)
+        self.payloads = Payloads(find_payload)
+        self.knowledge = KnowledgeStore(self.database, self.payloads)
+        self.items = ItemStore(self.database, self.payloads, self.knowledge)
+        self.runs = RunStore(self.database, self.items)
+        self.calls = CallRows(self.database)
+        self.scores = ScoreStore(self.database)
+        self.people = PeopleStore(self.database)
+        self.lookup = Lookup(self.database)
+
+    def writer(self) -> Writer:
+        """A new group-commit writer; use one at a time in a process."""
+        return Writer(self.database)
+
+    def close(self) -> None:
+        """Gives the database back."""
+        self.database.close()

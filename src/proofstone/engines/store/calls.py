@@ -1,0 +1,151 @@
+"""Calls as rows: encoded and compressed where they are made, read back as records.
+
+The raw reply and the prompt are zstd-compressed (level 1); a prompt is stored once by its hash, and
+what all calls of a run have in common (model, endpoint, settings) once as a profile.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import zstandard
+from sqlalchemy import Row, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.identity import canonical_json
+from proofstone.ports import CallRecord
+from proofstone.records import Usage
+
+__all__ = [
+    "CALL",
+    "PROFILE",
+    "PROMPT",
+    "CallEncoder",
+    "CallRows",
+    "EncodedCall",
+    "decompress",
+    "read_call",
+    "select_calls",
+]
+
+PROMPT = ("id", "hash", "body")
+PROFILE = ("hash", "model", "endpoint", "wire", "simulated", "settings")
+CALL = (
+    "id", "profile_id", "prompt_id", "request_hash", "attempt", "purpose", "sample", "state",
+    "error", "detail", "status", "raw", "prompt_tokens", "completion_tokens", "reasoning_tokens",
+    "cached_tokens", "cost_usd", "served_model", "fingerprint", "latency_s", "attempts",
+    "started_at", "reference",
+)  # fmt: skip
+
+_decompressor = zstandard.ZstdDecompressor()
+
+
+def decompress(data: bytes) -> bytes:
+    """The bytes that were compressed; empty stays empty."""
+    return _decompressor.decompress(data) if data else b""
+
+
+class EncodedCall(msgspec.Struct, frozen=True):
+    """A call as the writer takes it: ``values`` are CALL's from request_hash on."""
+
+    prompt_hash: bytes
+    prompt: bytes
+    profile: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+class CallEncoder:
+    """Encodes calls on one thread (a zstd compressor serves one)."""
+
+    def __init__(self) -> None:
+        self._compress = zstandard.ZstdCompressor(level=1).compress
+
+    def encode(self, call: CallRecord) -> EncodedCall:
+        """The rows of a call, compressed."""
+        settings = canonical_json([call.settings_asked, call.settings_sent, call.settings_dropped])
+        named = f"{call.model}\0{call.endpoint}\0{call.wire}\0{call.simulated}\0".encode()
+        profile = (
+            sha256(named + settings).digest(), call.model, call.endpoint, call.wire,
+            call.simulated, settings,
+        )  # fmt: skip
+        usage = call.usage
+        values = (
+            call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
+            call.detail, call.status, self._compress(call.raw) if call.raw else b"",
+            usage.prompt, usage.completion, usage.reasoning, usage.cached, call.cost_usd,
+            call.served_model, call.fingerprint, call.latency_s, call.attempts, call.started_at,
+            call.reference,
+        )  # fmt: skip
+        return EncodedCall(call.prompt_hash, self._compress(call.prompt), profile, values)
+
+
+def read_call(row: Row[Any]) -> CallRecord:
+    """The record of a row of ``select_calls``."""
+    asked, sent, dropped = msgspec.json.decode(row.settings)
+    return CallRecord(
+        request_hash=row.request_hash, attempt=row.attempt, purpose=row.purpose, model=row.model,
+        endpoint=row.endpoint, wire=row.wire, prompt_hash=row.prompt_hash,
+        prompt=decompress(row.prompt_body), sample=row.sample, settings_asked=asked,
+        settings_sent=sent, settings_dropped=tuple(dropped), state=row.state,
+        simulated=row.simulated, error=row.error, detail=row.detail, status=row.status,
+        raw=decompress(row.raw),
+        usage=Usage(
+            row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens
+        ),
+        cost_usd=row.cost_usd, served_model=row.served_model, fingerprint=row.fingerprint,
+        latency_s=row.latency_s, attempts=row.attempts, started_at=row.started_at,
+        reference=row.reference,
+    )  # fmt: skip
+
+
+def select_calls() -> Any:
+    """Every column that ``read_call`` takes."""
+    return (
+        select(
+            schema.call,
+            schema.profile.c.model,
+            schema.profile.c.endpoint,
+            schema.profile.c.wire,
+            schema.profile.c.simulated,
+            schema.profile.c.settings,
+            schema.prompt.c.hash.label("prompt_hash"),
+            schema.prompt.c.body.label("prompt_body"),
+        )
+        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
+        .join(schema.prompt, schema.prompt.c.id == schema.call.c.prompt_id)
+    )
+
+
+class CallRows:
+    """The cache: complete calls by request hash (``ports.CallStore``)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
+        """The newest complete call with this hash, with its key."""
+        table = schema.call
+        query = (
+            select_calls()
+            .where(table.c.request_hash == request_hash, table.c.state == "complete")
+            .order_by(table.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else (row.id, read_call(row))
+
+    def has_calls(self, model: str) -> bool:
+        """Whether any call of this model is stored."""
+        query = select(schema.profile.c.id).where(schema.profile.c.model == model).limit(1)
+        with self._database.reading() as connection:
+            return connection.execute(query).first() is not None
+
+    def call(self, key: int) -> CallRecord:
+        """The call with this key."""
+        with self._database.reading() as connection:
+            query = select_calls().where(schema.call.c.id == key)
+            return read_call(connection.execute(query).one())

@@ -1,0 +1,209 @@
+"""Items and item sets in the store: added whole, read in pages."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.knowledge import KnowledgeStore
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
+from proofstone.identity import canonical_json
+from proofstone.records import Fact, Item, ItemSet, LoadedItem, Stratum
+
+__all__ = ["ItemStore", "StoredItem"]
+
+_ITEM = (
+    "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
+    "number", "corrects_id",
+)  # fmt: skip
+_SET = ("hash", "name", "kind", "method", "bank_id", "seed", "recipe", "n_items", "created_at")
+_FACTS_KEPT = 8192  # facts kept decoded between pages; bounds memory whatever the bank's size
+
+
+class StoredItem(msgspec.Struct, frozen=True):
+    """An item of a set: its integer key, its place in the set, and the item with its facts."""
+
+    key: int
+    position: int
+    loaded: LoadedItem
+
+
+class ItemStore:
+    """Adds and reads items and item sets."""
+
+    def __init__(self, database: Database, payloads: Payloads, knowledge: KnowledgeStore) -> None:
+        self._database = database
+        self._payloads = payloads
+        self._knowledge = knowledge
+        self._facts: OrderedDict[int, Fact] = OrderedDict()
+        self._facts_lock = threading.Lock()  # pages of several runs are read in threads
+
+    def add_set(self, item_set: ItemSet, items: Iterable[Item], now: float) -> bool:
+        """Stores a set with its items in order, in one transaction; False where it was there."""
+        with self._database.writing() as connection:
+            if keys_by(connection, schema.item_set, ("hash",), [item_set.id]):
+                return False
+            bank = _bank_key(connection, item_set.bank)
+            placed: list[int] = []
+            for chunk in chunks(items, 2000):
+                placed += self._items(connection, chunk)
+            row = (
+                item_set.id, item_set.name, item_set.kind, item_set.method, bank, item_set.seed,
+                canonical_json(item_set.recipe), len(placed), now,
+            )  # fmt: skip
+            key = insert_missing(connection, schema.item_set, _SET, {item_set.id: row})
+            members = [(key[item_set.id], place, item) for place, item in enumerate(placed)]
+            columns = ("item_set_id", "position", "item_id")
+            insert_rows(connection, schema.item_set_item, columns, members)
+        return True
+
+    def item_set(self, identity: bytes) -> ItemSet:
+        """The item set with this id; KeyError when there is none."""
+        table = schema.item_set
+        query = (
+            select(table, schema.bank.c.hash.label("bank_hash"))
+            .outerjoin(schema.bank, schema.bank.c.id == table.c.bank_id)
+            .where(table.c.hash == identity)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise KeyError(identity)
+        return ItemSet(
+            id=row.hash, name=row.name, kind=row.kind, method=row.method, bank=row.bank_hash,
+            seed=row.seed, recipe=msgspec.json.decode(row.recipe), n_items=row.n_items,
+        )  # fmt: skip
+
+    def sets_of_bank(self, bank: bytes) -> list[bytes]:
+        """The ids of the item sets composed from a bank, oldest first."""
+        table = schema.item_set
+        query = (
+            select(table.c.hash)
+            .join(schema.bank, schema.bank.c.id == table.c.bank_id)
+            .where(schema.bank.c.hash == bank)
+            .order_by(table.c.id)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
+        """Up to ``limit`` (position, item key) of a set, behind position ``after``."""
+        table = schema.item_set_item
+        query = (
+            select(table.c.position, table.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
+            .where(schema.item_set.c.hash == item_set, table.c.position > after)
+            .order_by(table.c.position)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [(position, key) for position, key in connection.execute(query)]
+
+    def pages(self, item_set: bytes, size: int = 256) -> Iterator[list[StoredItem]]:
+        """The items of a set in order, in pages; no transaction stays open between them."""
+        after = -1
+        while places := self.places(item_set, after, size):
+            yield self.load(places)
+            after = places[-1][0]
+
+    def load(self, places: Sequence[tuple[int, int]]) -> list[StoredItem]:
+        """The items at ``places`` (position, key), with their facts."""
+        keys = [key for _position, key in places]
+        rows: dict[int, Row[Any]] = {}
+        facts: dict[int, list[int]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(keys, 4000):
+                for row in connection.execute(_select_items().where(schema.item.c.id.in_(chunk))):
+                    rows[row.id] = row
+                table = schema.item_fact
+                query = (
+                    select(table.c.item_id, table.c.fact_id)
+                    .where(table.c.item_id.in_(chunk))
+                    .order_by(table.c.item_id, table.c.position)
+                )
+                for item, fact in connection.execute(query):
+                    facts.setdefault(item, []).append(fact)
+        known = self._load_facts({fact for group in facts.values() for fact in group})
+        return [
+            StoredItem(
+                key,
+                position,
+                self._loaded(rows[key], tuple(known[fact] for fact in facts.get(key, ()))),
+            )
+            for position, key in places
+        ]
+
+    def _loaded(self, row: Row[Any], facts: tuple[Fact, ...]) -> LoadedItem:
+        item = Item(
+            id=row.hash, kind=row.kind,
+            payload=self._payloads.decode(row.kind, row.version, row.payload),
+            facts=tuple(fact.id for fact in facts), language=row.language,
+            stratum=Stratum(row.discipline, row.field, row.subfield, row.book), number=row.number,
+            corrects=row.corrects_hash,
+        )  # fmt: skip
+        return LoadedItem(item, facts)
+
+    def _load_facts(self, keys: set[int]) -> dict[int, Fact]:
+        kept = self._facts
+        with self._facts_lock:
+            found = {key: kept[key] for key in keys if key in kept}
+            for key in found:
+                kept.move_to_end(key)
+        missing = [key for key in keys if key not in found]
+        if missing:
+            found |= self._knowledge.facts_by_key(missing)
+        with self._facts_lock:
+            kept.update((key, found[key]) for key in missing)
+            while len(kept) > _FACTS_KEPT:
+                kept.popitem(last=False)
+        return found
+
+    def _items(self, connection: Connection, items: list[Item]) -> list[int]:
+        """The keys of ``items``, stored where they were not there yet."""
+        corrected = keys_by(
+            connection, schema.item, ("hash",), {i.corrects for i in items if i.corrects}
+        )
+        rows = {item.id: self._item_row(item, corrected) for item in items}
+        known = keys_by(connection, schema.item, ("hash",), rows)
+        new = {identity: row for identity, row in rows.items() if identity not in known}
+        known |= insert_missing(connection, schema.item, _ITEM, new)
+        facts = keys_by(
+            connection, schema.fact, ("hash",), {f for i in items if i.id in new for f in i.facts}
+        )
+        edges = [
+            (known[item.id], position, facts[fact])
+            for item in {item.id: item for item in items if item.id in new}.values()
+            for position, fact in enumerate(item.facts)
+        ]
+        insert_rows(connection, schema.item_fact, ("item_id", "position", "fact_id"), edges)
+        return [known[item.id] for item in items]
+
+    def _item_row(self, item: Item, corrected: dict[Any, int]) -> tuple[Any, ...]:
+        version, payload = self._payloads.encode(item.kind, item.payload)
+        stratum = item.stratum
+        return (
+            item.id, item.kind, version, payload, item.language, stratum.discipline,
+            stratum.field, stratum.subfield, stratum.book, item.number,
+            corrected[item.corrects] if item.corrects else None,
+        )  # fmt: skip
+
+
+def _select_items() -> Any:
+    corrected = schema.item.alias("corrected")
+    return select(schema.item, corrected.c.hash.label("corrects_hash")).outerjoin(
+        corrected, corrected.c.id == schema.item.c.corrects_id
+    )
+
+
+def _bank_key(connection: Connection, bank: bytes | None) -> int | None:
+    if bank is None:
+        return None
+    return keys_by(connection, schema.bank, ("hash",), [bank])[bank]

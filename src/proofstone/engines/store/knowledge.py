@@ -1,0 +1,266 @@
+"""Sources, passages, facts and banks in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
+from proofstone.identity import canonical_json
+from proofstone.ports import BuiltFact
+from proofstone.records import Bank, Fact, Passage, Role, Source, Stratum, bank_id
+
+__all__ = ["KnowledgeStore", "StoredBank"]
+
+_SOURCE = ("hash", "kind", "title", "language", "licence", "authors", "year", "content", "origin")
+_PASSAGE = (
+    "hash", "source_id", "page", "start_at", "end_at", "text", "language", "heading",
+)  # fmt: skip
+_FACT = (
+    "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
+    "source_id", "passage_id", "page", "corrects_id",
+)  # fmt: skip
+
+
+class StoredBank:
+    """A bank as a composer reads it: its facts in the order of their ids, read once."""
+
+    def __init__(self, store: KnowledgeStore, key: int, identity: bytes, name: str) -> None:
+        self._store = store
+        self._key = key
+        self._facts: list[Fact] | None = None
+        self.id = identity
+        self.name = name
+
+    def facts(self) -> Sequence[Fact]:
+        """All facts, in the order of their ids."""
+        if self._facts is None:
+            self._facts = self._store.facts_of_bank(self._key)
+        return self._facts
+
+
+class KnowledgeStore:
+    """Adds and reads sources, passages, facts and banks. Adding what is there changes nothing."""
+
+    def __init__(self, database: Database, payloads: Payloads) -> None:
+        self._database = database
+        self._payloads = payloads
+
+    def add_sources(self, sources: Iterable[Source]) -> None:
+        """Stores sources by their ids."""
+        with self._database.writing() as connection:
+            self._sources(connection, sources)
+
+    def add_passages(self, source: Source, passages: Iterable[Passage]) -> None:
+        """Stores a source and its passages."""
+        with self._database.writing() as connection:
+            keys = self._sources(connection, [source])
+            rows = {p.id: _passage_row(p, keys[p.source]) for p in passages}
+            insert_missing(connection, schema.passage, _PASSAGE, rows)
+
+    def add_bank(
+        self, name: str, method: str, built: Sequence[BuiltFact], now: float
+    ) -> tuple[Bank, bool]:
+        """Stores facts with their sources and roles as one bank; the same facts, the same bank.
+
+        Returns the bank, and whether it is new.
+        """
+        facts = tuple(sorted({b.fact.id for b in built}))
+        bank = Bank(id=bank_id(method, facts), name=name, method=method, facts=facts)
+        with self._database.writing() as connection:
+            keys = self._facts(connection, built)
+            known = keys_by(connection, schema.bank, ("hash",), [bank.id])
+            if known:
+                return bank, False
+            row = (bank.id, name, method, now)
+            columns = ("hash", "name", "method", "created_at")
+            key = insert_missing(connection, schema.bank, columns, {bank.id: row})[bank.id]
+            places = [(key, place, keys[fact]) for place, fact in enumerate(facts)]
+            insert_rows(connection, schema.bank_fact, ("bank_id", "position", "fact_id"), places)
+        return bank, True
+
+    def bank(self, identity: bytes) -> StoredBank:
+        """The bank with this id; KeyError when there is none."""
+        query = select(schema.bank.c.id, schema.bank.c.name).where(schema.bank.c.hash == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise KeyError(identity)
+        return StoredBank(self, row.id, identity, row.name)
+
+    def facts_of_bank(self, key: int) -> list[Fact]:
+        """The facts of a bank in its order."""
+        table = schema.bank_fact
+        query = (
+            _select_facts()
+            .join(table, table.c.fact_id == schema.fact.c.id)
+            .where(table.c.bank_id == key)
+            .order_by(table.c.position)
+        )
+        with self._database.reading() as connection:
+            return [self._fact(row) for row in connection.execute(query)]
+
+    def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
+        """Facts by their integer keys."""
+        found: dict[int, Fact] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(keys, 4000):
+                query = _select_facts().where(schema.fact.c.id.in_(chunk))
+                found |= {row.id: self._fact(row) for row in connection.execute(query)}
+        return found
+
+    def facts_by_id(self, identities: Iterable[bytes]) -> dict[bytes, Fact]:
+        """Facts by their ids; those not stored are missing from the answer."""
+        with self._database.reading() as connection:
+            keys = keys_by(connection, schema.fact, ("hash",), identities)
+        return {fact.id: fact for fact in self.facts_by_key(keys.values()).values()}
+
+    def built_facts(self, facts: Sequence[Fact]) -> list[BuiltFact]:
+        """Facts with their sources and roles, as they were handed in."""
+        wanted = {fact.source for fact in facts if fact.source is not None}
+        sources = self.sources(wanted)
+        roles = self._roles(fact.id for fact in facts)
+        return [
+            BuiltFact(
+                fact, sources[fact.source] if fact.source else None, tuple(roles.get(fact.id, ()))
+            )
+            for fact in facts
+        ]
+
+    def sources(self, identities: Iterable[bytes]) -> dict[bytes, Source]:
+        """Sources by their ids."""
+        found = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(identities, 4000):
+                query = select(schema.source).where(schema.source.c.hash.in_(chunk))
+                for row in connection.execute(query):
+                    found[row.hash] = _source(row)
+        return found
+
+    def passage(self, identity: bytes) -> Passage | None:
+        """The passage with this id, or None."""
+        table = schema.passage
+        query = (
+            select(table, schema.source.c.hash.label("source_hash"))
+            .join(schema.source, schema.source.c.id == table.c.source_id)
+            .where(table.c.hash == identity)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        return Passage(
+            id=row.hash, source=row.source_hash, page=row.page, start=row.start_at,
+            end=row.end_at, text=row.text, language=row.language, heading=row.heading,
+        )  # fmt: skip
+
+    def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
+        table = schema.fact_role
+        found: dict[bytes, list[Role]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(identities, 4000):
+                query = (
+                    select(schema.fact.c.hash, table.c.role, table.c.model)
+                    .join(schema.fact, schema.fact.c.id == table.c.fact_id)
+                    .where(schema.fact.c.hash.in_(chunk))
+                    .order_by(table.c.role, table.c.model)
+                )
+                for identity, role, model in connection.execute(query):
+                    found.setdefault(identity, []).append(Role(role, model))
+        return found
+
+    def _sources(self, connection: Connection, sources: Iterable[Source]) -> dict[bytes, int]:
+        rows = {source.id: _source_row(source) for source in sources}
+        return insert_missing(connection, schema.source, _SOURCE, rows)
+
+    def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
+        """Stores facts, the corrected before those that correct them."""
+        sources = self._sources(
+            connection, {b.source.id: b.source for b in built if b.source}.values()
+        )
+        passages = keys_by(
+            connection, schema.passage, ("hash",), {b.fact.passage for b in built if b.fact.passage}
+        )
+        corrected = {b.fact.corrects for b in built if b.fact.corrects}
+        keys: dict[Any, int] = keys_by(connection, schema.fact, ("hash",), corrected)
+        first = [b.fact for b in built if b.fact.corrects is None]
+        later = [b.fact for b in built if b.fact.corrects is not None]
+        for group in (first, later):
+            rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in group}
+            keys |= insert_missing(connection, schema.fact, _FACT, rows)
+        roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]
+        columns = ("fact_id", "role", "model")
+        insert_rows(connection, schema.fact_role, columns, roles, or_ignore=True)
+        return keys
+
+    def _fact_row(
+        self,
+        fact: Fact,
+        sources: dict[bytes, int],
+        passages: dict[Any, int],
+        facts: dict[Any, int],
+    ) -> tuple[Any, ...]:
+        version, payload = self._payloads.encode(fact.kind, fact.payload)
+        return (
+            fact.id, fact.kind, version, payload, fact.language, *_levels(fact.stratum),
+            sources[fact.source] if fact.source else None,
+            passages[fact.passage] if fact.passage else None, fact.page,
+            facts[fact.corrects] if fact.corrects else None,
+        )  # fmt: skip
+
+    def _fact(self, row: Row[Any]) -> Fact:
+        return Fact(
+            id=row.hash, kind=row.kind,
+            payload=self._payloads.decode(row.kind, row.version, row.payload),
+            language=row.language,
+            stratum=Stratum(row.discipline, row.field, row.subfield, row.book),
+            source=row.source_hash, passage=row.passage_hash, page=row.page,
+            corrects=row.corrects_hash,
+        )  # fmt: skip
+
+
+def _select_facts() -> Any:
+    corrected = schema.fact.alias("corrected")
+    return (
+        select(
+            schema.fact,
+            schema.source.c.hash.label("source_hash"),
+            schema.passage.c.hash.label("passage_hash"),
+            corrected.c.hash.label("corrects_hash"),
+        )
+        .outerjoin(schema.source, schema.source.c.id == schema.fact.c.source_id)
+        .outerjoin(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
+        .outerjoin(corrected, corrected.c.id == schema.fact.c.corrects_id)
+    )
+
+
+def _levels(stratum: Stratum) -> tuple[str, str, str, str]:
+    return stratum.discipline, stratum.field, stratum.subfield, stratum.book
+
+
+def _source_row(source: Source) -> tuple[Any, ...]:
+    return (
+        source.id, source.kind, source.title, source.language, source.licence,
+        canonical_json(source.authors), source.year, source.content, source.origin,
+    )  # fmt: skip
+
+
+def _source(row: Row[Any]) -> Source:
+    return Source(
+        id=row.hash, kind=row.kind, title=row.title, language=row.language, licence=row.licence,
+        authors=tuple(msgspec.json.decode(row.authors)), year=row.year, content=row.content,
+        origin=row.origin,
+    )  # fmt: skip
+
+
+def _passage_row(passage: Passage, source: int) -> tuple[Any, ...]:
+    return (
+        passage.id, source, passage.page, passage.start, passage.end, passage.text,
+        passage.language, passage.heading,
+    )  # fmt: skip

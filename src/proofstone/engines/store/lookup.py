@@ -1,0 +1,130 @@
+"""Finding rows as people name them: a kind with the first digits of an id, or a name."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Row, Table, func, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.errors import BadUsage, NotFound
+
+__all__ = ["KINDS", "Found", "Lookup"]
+
+Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run"]
+
+_TABLES: dict[str, Table] = {
+    "source": schema.source,
+    "passage": schema.passage,
+    "fact": schema.fact,
+    "bank": schema.bank,
+    "item": schema.item,
+    "form": schema.item_set,
+    "run": schema.run,
+}
+KINDS = tuple(_TABLES)
+_NAMED = {"bank": "name", "form": "name", "source": "title"}
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A row that was found: its kind, integer key, id, and name where it has one."""
+
+    kind: str
+    key: int
+    id: bytes
+    name: str
+
+
+class Lookup:
+    """Resolves what people type, and lists what there is."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
+        """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
+        digits that listings show behind it (``elements-7f3a``).
+
+        Raises NotFound where there is none (the message lists what there is), BadUsage where
+        several fit.
+        """
+        kind, colon, rest = text.partition(":")
+        if colon and kind in _TABLES:
+            if kind not in kinds:
+                raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")
+            kinds, text = (kind,), rest
+        found = [row for kind in kinds for row in self._matches(kind, text)]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise NotFound(f"no {' or '.join(kinds)} is named {text!r}", hint=self._near(kinds))
+        listed = ", ".join(
+            f"{row.kind}:{row.id.hex()[:12]} {row.name}".strip() for row in found[:8]
+        )
+        raise BadUsage(f"{text!r} names {len(found)} rows: {listed}", hint="give more digits")
+
+    def count(self, kind: str) -> int:
+        """How many rows of a kind there are."""
+        with self._database.reading() as connection:
+            query = select(func.count()).select_from(_TABLES[kind])
+            return int(connection.execute(query).scalar_one())
+
+    def every(self, kind: str, limit: int | None = None) -> list[Found]:
+        """Rows of a kind, newest first."""
+        table = _TABLES[kind]
+        query = _select(kind).order_by(table.c.id.desc())
+        with self._database.reading() as connection:
+            rows = connection.execute(query if limit is None else query.limit(limit))
+            return [_found(kind, row) for row in rows]
+
+    def _matches(self, kind: str, text: str) -> list[Found]:
+        table = _TABLES[kind]
+        found: dict[int, Found] = {}
+        with self._database.reading() as connection:
+            if kind in _NAMED:
+                query = _select(kind).where(table.c[_NAMED[kind]] == text)
+                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
+            for name, digits in _readings(text):
+                low, high = _hash_range(digits)
+                query = _select(kind).where(table.c.hash >= low, table.c.hash <= high).limit(9)
+                for row in connection.execute(query):
+                    match = _found(kind, row)
+                    if not name or match.name == name:
+                        found[match.key] = match
+        return list(found.values())
+
+    def _near(self, kinds: tuple[str, ...]) -> str:
+        rows = [row for kind in kinds for row in self.every(kind, 5)]
+        if not rows:
+            return f"this workspace has no {' or '.join(kinds)} yet"
+        names = ", ".join(f"{row.name or row.kind}-{row.id.hex()[:8]}" for row in rows[:8])
+        return f"there is: {names}"
+
+
+def _select(kind: str) -> Any:
+    table = _TABLES[kind]
+    columns: list[Any] = [table.c.id, table.c.hash]
+    if kind in _NAMED:
+        columns.append(table.c[_NAMED[kind]].label("name"))
+    return select(*columns)
+
+
+def _found(kind: str, row: Row[Any]) -> Found:
+    return Found(kind, row.id, row.hash, row.name if kind in _NAMED else "")
+
+
+def _readings(text: str) -> list[tuple[str, str]]:
+    """(name, hexadecimal digits) as which a text can be read."""
+    name, _, tail = text.rpartition("-")
+    readings = [("", text)] if _is_hex(text) else []
+    return [*readings, (name, tail)] if name and _is_hex(tail) else readings
+
+
+def _is_hex(text: str) -> bool:
+    return 4 <= len(text) <= 64 and all(c in "0123456789abcdef" for c in text)
+
+
+def _hash_range(digits: str) -> tuple[bytes, bytes]:
+    return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))

@@ -1,0 +1,198 @@
+"""Merging one workspace into another by hash: what is there stays, what is new comes along.
+
+Integer keys mean nothing outside their store, so each table's are translated as it is copied, in
+the order in which tables refer to each other. Names of people never travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Table, func, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, take_keys
+
+__all__ = ["MergeReport", "merge"]
+
+_PAGE = 1000
+
+
+class _Copied(msgspec.Struct, frozen=True):
+    """How a table is copied: which columns refer to which tables, and what makes a row the same.
+
+    ``identity`` is empty for pure relations, whose whole row is their identity.
+    """
+
+    table: Table
+    refers: dict[str, Table]
+    identity: tuple[str, ...] = ("hash",)
+
+
+_s = schema
+_PLAN = (
+    _Copied(_s.source, {}),
+    _Copied(_s.passage, {"source_id": _s.source}),
+    _Copied(_s.fact, {"source_id": _s.source, "passage_id": _s.passage, "corrects_id": _s.fact}),
+    _Copied(_s.fact_role, {"fact_id": _s.fact}, ()),
+    _Copied(_s.bank, {}),
+    _Copied(_s.bank_fact, {"bank_id": _s.bank, "fact_id": _s.fact}, ()),
+    _Copied(_s.item, {"corrects_id": _s.item}),
+    _Copied(_s.item_fact, {"item_id": _s.item, "fact_id": _s.fact}, ()),
+    _Copied(_s.item_set, {"bank_id": _s.bank}),
+    _Copied(_s.item_set_item, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
+    _Copied(_s.run, {"item_set_id": _s.item_set}),
+    _Copied(_s.prompt, {}),
+    _Copied(_s.profile, {}),
+    _Copied(
+        _s.call,
+        {"profile_id": _s.profile, "prompt_id": _s.prompt},
+        ("request_hash", "attempt", "started_at"),
+    ),
+    _Copied(
+        _s.response,
+        {"run_id": _s.run, "item_id": _s.item, "call_id": _s.call},
+        ("run_id", "item_id", "sample", "step"),
+    ),
+    _Copied(_s.failure, {"run_id": _s.run, "item_id": _s.item, "call_id": _s.call}, ("call_id",)),
+    _Copied(_s.unit, {"item_id": _s.item}, ("item_id", "kind", "key")),
+    _Copied(_s.cluster, {}, ("kind", "key")),
+    _Copied(_s.unit_cluster, {"unit_id": _s.unit, "cluster_id": _s.cluster}, ()),
+    _Copied(_s.scoring, {"run_id": _s.run}),
+    _Copied(_s.score, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
+    _Copied(_s.actor, {}),
+)
+_LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
+_LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
+
+
+class MergeReport(msgspec.Struct, frozen=True):
+    """How many rows each table had to give, and how many of them were new here."""
+
+    read: dict[str, int]
+    added: dict[str, int]
+
+
+def merge(origin: Database, target: Database) -> MergeReport:
+    """Copies all rows of ``origin`` that ``target`` lacks. Doing it twice changes nothing.
+
+    Each page is its own transaction, so a merge that was cut off is finished by repeating it.
+    """
+    keys: dict[str, dict[int, int]] = {}
+    report = MergeReport({}, {})
+    for copied in _PLAN:
+        name = copied.table.name
+        keys[name] = {}
+        report.read[name] = 0
+        before = _count(target, copied.table)
+        for page in _pages(origin, copied.table):
+            report.read[name] += len(page)
+            with target.writing() as connection:
+                _copy(connection, copied, page, keys)
+        report.added[name] = _count(target, copied.table) - before
+    return report
+
+
+def _copy(
+    connection: Connection,
+    copied: _Copied,
+    page: Sequence[Any],
+    keys: dict[str, dict[int, int]],
+) -> None:
+    names = [c.name for c in copied.table.columns if c.name != "id" and c.name not in _LOCAL]
+    own = keys[copied.table.name]
+    itself = [column for column, table in copied.refers.items() if table is copied.table]
+    # A row that refers to its own table comes alone, after the rows before it have keys.
+    for group in _groups(page, itself):
+        rows: dict[int, dict[str, Any]] = {}
+        for row in group:
+            values = {name: row[name] for name in names}
+            for column, table in copied.refers.items():
+                if values[column] is not None:
+                    values[column] = keys[table.name][values[column]]
+            rows[row.get("id", len(rows))] = values
+        if not copied.identity:
+            tuples = [tuple(values.values()) for values in rows.values()]
+            insert_rows(connection, copied.table, tuple(names), tuples, or_ignore=True)
+        elif copied.table is schema.call:
+            own |= _copy_calls(connection, rows, names)
+        else:
+            own |= _copy_identified(connection, copied, rows, names)
+
+
+def _copy_identified(
+    connection: Connection, copied: _Copied, rows: dict[int, dict[str, Any]], names: list[str]
+) -> dict[int, int]:
+    def identity(values: dict[str, Any]) -> Any:
+        parts = tuple(values[name] for name in copied.identity)
+        return parts[0] if len(parts) == 1 else parts
+
+    wanted = {identity(values): tuple(values.values()) for values in rows.values()}
+    found = insert_missing(connection, copied.table, tuple(names), wanted, by=copied.identity)
+    return {old: found[identity(values)] for old, values in rows.items()}
+
+
+def _copy_calls(
+    connection: Connection, rows: dict[int, dict[str, Any]], names: list[str]
+) -> dict[int, int]:
+    """Calls have no hash of their own: the request's, the attempt and the start make them one."""
+    table = schema.call
+    hashes = {values["request_hash"] for values in rows.values()}
+    known: dict[tuple[Any, ...], int] = {}
+    for chunk in chunks(hashes, 4000):
+        query = select(table.c.id, table.c.request_hash, table.c.attempt, table.c.started_at).where(
+            table.c.request_hash.in_(chunk)
+        )
+        known |= {tuple(rest): key for key, *rest in connection.execute(query)}
+    identities = {
+        old: (values["request_hash"], values["attempt"], values["started_at"])
+        for old, values in rows.items()
+    }
+    new = [old for old, identity in identities.items() if identity not in known]
+    fresh = take_keys(connection, table, len(new))
+    for key, old in zip(fresh, new, strict=True):
+        known[identities[old]] = key
+    inserted = [(known[identities[old]], *rows[old].values()) for old in new]
+    insert_rows(connection, table, ("id", *names), inserted)
+    return {old: known[identity] for old, identity in identities.items()}
+
+
+def _groups(page: Sequence[Any], itself: list[str]) -> Iterator[list[Any]]:
+    plain = [row for row in page if all(row[column] is None for column in itself)]
+    if plain:
+        yield plain
+    for row in page:
+        if any(row[column] is not None for column in itself):
+            yield [row]
+
+
+def _pages(database: Database, table: Table) -> Iterator[list[Any]]:
+    """All rows of a table as mappings, in the order of their primary key, in pages."""
+    primary = list(table.primary_key.columns)
+    after: tuple[Any, ...] | None = None
+    while True:
+        query = select(table).order_by(*primary).limit(_PAGE)
+        if after is not None:
+            query = query.where(_behind(primary, after))
+        with database.reading() as connection:
+            page = [dict(row) for row in connection.execute(query).mappings()]
+        if not page:
+            return
+        yield page
+        after = tuple(page[-1][column.name] for column in primary)
+
+
+def _behind(primary: list[Any], after: tuple[Any, ...]) -> Any:
+    """The condition that a row stands behind ``after`` in the order of the primary key."""
+    first, *rest = primary
+    if not rest:
+        return first > after[0]
+    return (first > after[0]) | ((first == after[0]) & _behind(rest, after[1:]))
+
+
+def _count(database: Database, table: Table) -> int:
+    with database.reading() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())

@@ -1,0 +1,50 @@
+"""Payload bytes and back: canonical JSON with its kind and schema version.
+
+The store knows no method. Whoever opens it hands in a function from a payload kind
+(``method.kind``) to its type, which imports that one method when it is first met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from proofstone.errors import WorkspaceUnusable
+from proofstone.identity import canonical_json
+from proofstone.ports import PayloadType
+
+__all__ = ["Payloads"]
+
+
+class Payloads:
+    """Encodes and decodes payloads of every kind that ``find`` knows."""
+
+    def __init__(self, find: Callable[[str], PayloadType]) -> None:
+        self._find = find
+        self._types: dict[str, PayloadType] = {}
+        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+
+    def _type(self, kind: str) -> PayloadType:
+        known = self._types.get(kind)
+        if known is None:
+            known = self._types[kind] = self._find(kind)
+            self._decoders[kind] = msgspec.json.Decoder(known.type)
+        return known
+
+    def encode(self, kind: str, payload: msgspec.Struct) -> tuple[int, bytes]:
+        """The schema version and the canonical bytes of a payload."""
+        return self._type(kind).version, canonical_json(payload)
+
+    def decode(self, kind: str, version: int, data: bytes) -> Any:
+        """The payload struct of stored bytes; WorkspaceUnusable where its version is unknown."""
+        known = self._type(kind)
+        if version == known.version:
+            return self._decoders[kind].decode(data)
+        if version > known.version or known.upgrade is None:
+            raise WorkspaceUnusable(
+                f"a {kind} of version {version} is stored; this Proofstone reads {known.version}",
+                hint="upgrade Proofstone, or the package that provides the method",
+            )
+        return known.upgrade(version, data)

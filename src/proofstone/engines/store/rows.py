@@ -1,0 +1,102 @@
+"""Writing many rows: one multi-row INSERT a table, keys taken from the database beforehand.
+
+``executemany`` in a thread starves on the interpreter lock, once a row; a multi-row statement takes
+it once a chunk. Chunks have few sizes, so that the driver's statement cache holds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Table, text, tuple_
+
+__all__ = ["chunks", "insert_missing", "insert_rows", "keys_by", "take_keys"]
+
+_CHUNKS = (128, 32, 8, 1)
+_PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
+
+
+def chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """``values`` in lists of ``size``, the last one shorter."""
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+@cache
+def _statement(table: str, columns: tuple[str, ...], n: int, mark: str, tail: str) -> str:
+    row = "(" + ",".join([mark] * len(columns)) + ")"
+    names = ",".join(columns)
+    return f"INSERT INTO {table} ({names}) VALUES {','.join([row] * n)}{tail}"  # noqa: S608
+
+
+def insert_rows(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Sequence[Sequence[Any]],
+    *,
+    or_ignore: bool = False,
+) -> None:
+    """Inserts ``rows`` (values in the order of ``columns``); ``or_ignore`` skips present keys."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    tail = " ON CONFLICT DO NOTHING" if or_ignore else ""
+    start = 0
+    for size in _CHUNKS:
+        if size * len(columns) > _PARAMETERS:
+            continue
+        while len(rows) - start >= size:
+            values = tuple(value for row in rows[start : start + size] for value in row)
+            statement = _statement(table.name, columns, size, mark, tail)
+            connection.exec_driver_sql(statement, values)
+            start += size
+
+
+def take_keys(connection: Connection, table: Table, n: int) -> range | list[int]:
+    """``n`` fresh integer keys of ``table``, to be used in this write transaction."""
+    if connection.dialect.name == "sqlite":  # the write lock is held: nobody else can take these
+        top = connection.exec_driver_sql(f"SELECT max(id) FROM {table.name}").scalar() or 0  # noqa: S608
+        return range(top + 1, top + 1 + n)
+    query = text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :n)")
+    return [int(key) for (key,) in connection.execute(query, {"table": table.name, "n": n})]
+
+
+def keys_by(
+    connection: Connection, table: Table, columns: tuple[str, ...], wanted: Iterable[Any]
+) -> dict[Any, int]:
+    """The keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of them)."""
+    found: dict[Any, int] = {}
+    single = len(columns) == 1
+    target: Any = table.c[columns[0]] if single else tuple_(*(table.c[name] for name in columns))
+    for chunk in chunks(wanted, 4000):
+        query = (
+            table.select()
+            .with_only_columns(table.c.id, *(table.c[name] for name in columns))
+            .where(target.in_(chunk))
+        )
+        for key, *values in connection.execute(query):
+            found[values[0] if single else tuple(values)] = key
+    return found
+
+
+def insert_missing(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Mapping[Any, Sequence[Any]],
+    by: tuple[str, ...] = ("hash",),
+) -> dict[Any, int]:
+    """The key of each row of ``rows`` (identity -> values), after inserting those not there yet.
+
+    ``by`` names the unique columns that make the identity: one value, or a tuple of several.
+    """
+    keys = keys_by(connection, table, by, rows)
+    missing = [identity for identity in rows if identity not in keys]
+    if missing:
+        values = [rows[identity] for identity in missing]
+        insert_rows(connection, table, columns, values, or_ignore=True)
+        keys |= keys_by(connection, table, by, missing)
+    return keys

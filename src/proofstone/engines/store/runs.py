@@ -1,0 +1,288 @@
+"""Runs in the store: their identity, their lease, and what of them is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, func, or_, select, update
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.calls import decompress, read_call, select_calls
+from proofstone.engines.store.itemsets import ItemStore, StoredItem
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.errors import RunInUse
+from proofstone.identity import canonical_json
+from proofstone.ports import CallRecord
+from proofstone.records import Run
+
+__all__ = ["Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
+
+_RUN = (
+    "hash", "item_set_id", "method", "respondent", "way", "prompt_hash", "settings", "replicate",
+    "simulated", "created_at", "version",
+)  # fmt: skip
+LEASE_S = 60.0
+
+
+class RawReply(msgspec.Struct, frozen=True):
+    """A stored reply: the wire format to read its raw body by."""
+
+    wire: str
+    raw: bytes
+
+
+class ItemReplies(msgspec.Struct, frozen=True):
+    """An item with its stored replies, (sample, step) -> reply."""
+
+    item: StoredItem
+    replies: dict[tuple[int, str], RawReply]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why the newest try of an unfinished (item, sample) failed."""
+
+    item: int
+    sample: int
+    error: str
+    detail: str
+
+
+class RunTotals(msgspec.Struct, frozen=True):
+    """What a run's calls add up to. ``cost_usd`` covers priced calls; ``unpriced`` had no price."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    cost_usd: float
+    unpriced: int
+    mean_latency_s: float
+    first_at: float
+    last_at: float
+
+
+class RunStore:
+    """Adds and reads runs, plans what is left of them, and holds their leases."""
+
+    def __init__(self, database: Database, items: ItemStore) -> None:
+        self._database = database
+        self._items = items
+
+    def add(self, run: Run, now: float, version: str) -> int:
+        """Stores a run by its id and returns its key; one that is there stays as it is."""
+        with self._database.writing() as connection:
+            item_set = keys_by(connection, schema.item_set, ("hash",), [run.item_set])
+            row = (
+                run.id, item_set[run.item_set], run.method, run.respondent, run.way,
+                run.prompt_hash, canonical_json(run.settings), run.replicate, run.simulated, now,
+                version,
+            )  # fmt: skip
+            return insert_missing(connection, schema.run, _RUN, {run.id: row})[run.id]
+
+    def run(self, identity: bytes) -> tuple[int, Run]:
+        """The key and record of a run; KeyError when there is none."""
+        query = _select_runs().where(schema.run.c.hash == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise KeyError(identity)
+        return row.id, _run(row)
+
+    def of_sets(self, item_sets: Sequence[bytes]) -> list[tuple[int, Run]]:
+        """The runs on any of these item sets, oldest first."""
+        query = (
+            _select_runs().where(schema.item_set.c.hash.in_(item_sets)).order_by(schema.run.c.id)
+        )
+        with self._database.reading() as connection:
+            return [(row.id, _run(row)) for row in connection.execute(query)]
+
+    def every(self) -> list[tuple[int, Run]]:
+        """All runs, oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_select_runs().order_by(schema.run.c.id))
+            return [(row.id, _run(row)) for row in rows]
+
+    # ---- the lease
+
+    def take_lease(self, run: int, owner: str, now: float) -> None:
+        """Takes or renews a run's lease. Raises RunInUse, naming the holder."""
+        table = schema.run
+        free = or_(
+            table.c.lease_owner.is_(None), table.c.lease_owner == owner, table.c.lease_until < now
+        )
+        statement = (
+            update(table)
+            .where(table.c.id == run, free)
+            .values(lease_owner=owner, lease_until=now + LEASE_S)
+        )
+        with self._database.writing() as connection:
+            if connection.execute(statement).rowcount == 1:
+                return
+            holder = connection.execute(
+                select(table.c.lease_owner, table.c.lease_until).where(table.c.id == run)
+            ).one()
+        raise RunInUse(
+            f"this run is being worked on by {holder.lease_owner}",
+            hint=f"wait for it, or stop it; a dead process's lease ends in "
+            f"{max(0.0, holder.lease_until - now):.0f} s",
+        )
+
+    def give_back_lease(self, run: int, owner: str) -> None:
+        """Ends a lease that this owner holds."""
+        table = schema.run
+        statement = (
+            update(table)
+            .where(table.c.id == run, table.c.lease_owner == owner)
+            .values(lease_owner=None, lease_until=None)
+        )
+        with self._database.writing() as connection:
+            connection.execute(statement)
+
+    # ---- what is done
+
+    def count_done(self, run: int, last_step: str) -> int:
+        """How many (item, sample) of a run have a reply at their last step."""
+        table = schema.response
+        query = select(func.count()).where(table.c.run_id == run, table.c.step == last_step)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def done_among(self, run: int, last_step: str, items: Sequence[int]) -> set[tuple[int, int]]:
+        """The (item key, sample) among ``items`` that are finished."""
+        table = schema.response
+        query = select(table.c.item_id, table.c.sample).where(
+            table.c.run_id == run, table.c.step == last_step, table.c.item_id.in_(items)
+        )
+        with self._database.reading() as connection:
+            return {(item, sample) for item, sample in connection.execute(query)}
+
+    def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawReply]:
+        """The stored replies of one (item, sample), by step."""
+        query = _select_replies(run).where(
+            schema.response.c.item_id == item, schema.response.c.sample == sample
+        )
+        with self._database.reading() as connection:
+            return {
+                row.step: RawReply(row.wire, decompress(row.raw))
+                for row in connection.execute(query)
+            }
+
+    def reply_pages(
+        self, run: int, item_set: bytes, size: int = 256
+    ) -> Iterator[list[ItemReplies]]:
+        """The items of a run's set in order with the replies they have, in pages."""
+        for page in self._items.pages(item_set, size):
+            query = _select_replies(run).where(
+                schema.response.c.item_id.in_([stored.key for stored in page])
+            )
+            replies: dict[int, dict[tuple[int, str], RawReply]] = {}
+            with self._database.reading() as connection:
+                for row in connection.execute(query):
+                    reply = RawReply(row.wire, decompress(row.raw))
+                    replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
+            yield [ItemReplies(stored, replies.get(stored.key, {})) for stored in page]
+
+    def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:
+        """The calls behind an item's replies in a run: (sample, step, call), in order."""
+        table = schema.response
+        query = (
+            select_calls()
+            .add_columns(table.c.step.label("step"), table.c.sample.label("response_sample"))
+            .join(table, table.c.call_id == schema.call.c.id)
+            .where(table.c.run_id == run, table.c.item_id == item)
+            .order_by(table.c.sample, table.c.id)
+        )
+        with self._database.reading() as connection:
+            return [
+                (row.response_sample, row.step, read_call(row)) for row in connection.execute(query)
+            ]
+
+    def failures(self, run: int, last_step: str) -> list[Failure]:
+        """The newest failure of each (item, sample) that has no reply at its last step."""
+        table, done = schema.failure, schema.response.alias("done")
+        query = (
+            select(table.c.item_id, table.c.sample, schema.call.c.error, schema.call.c.detail)
+            .join(schema.call, schema.call.c.id == table.c.call_id)
+            .outerjoin(
+                done,
+                (done.c.run_id == table.c.run_id)
+                & (done.c.item_id == table.c.item_id)
+                & (done.c.sample == table.c.sample)
+                & (done.c.step == last_step),
+            )
+            .where(table.c.run_id == run, done.c.id.is_(None))
+            .order_by(table.c.id)
+        )
+        with self._database.reading() as connection:
+            newest = {(row.item_id, row.sample): Failure(*row) for row in connection.execute(query)}
+        return list(newest.values())
+
+    def totals(self, run: int) -> RunTotals:
+        """What a run's calls add up to, cached ones with the price they once had."""
+        call = schema.call
+        query = (
+            select(
+                func.count(),
+                func.coalesce(func.sum(call.c.prompt_tokens), 0),
+                func.coalesce(func.sum(call.c.completion_tokens), 0),
+                func.coalesce(func.sum(call.c.reasoning_tokens), 0),
+                func.coalesce(func.sum(call.c.cost_usd), 0.0),
+                func.count() - func.count(call.c.cost_usd),
+                func.coalesce(func.avg(call.c.latency_s), 0.0),
+                func.coalesce(func.min(call.c.started_at), 0.0),
+                func.coalesce(func.max(call.c.started_at), 0.0),
+            )
+            .join(schema.response, schema.response.c.call_id == call.c.id)
+            .where(schema.response.c.run_id == run)
+        )
+        with self._database.reading() as connection:
+            n, prompt, completion, reasoning, cost, unpriced, latency, first, last = (
+                connection.execute(query).one()
+            )
+        return RunTotals(
+            n, int(prompt), int(completion), int(reasoning), float(cost), unpriced,
+            float(latency), first, last,
+        )  # fmt: skip
+
+    def served_models(self, run: int) -> list[str]:
+        """The model names that the endpoint said it served, in alphabetical order."""
+        call = schema.call
+        query = (
+            select(call.c.served_model)
+            .distinct()
+            .join(schema.response, schema.response.c.call_id == call.c.id)
+            .where(schema.response.c.run_id == run, call.c.served_model != "")
+            .order_by(call.c.served_model)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+
+def _select_runs() -> Any:
+    return select(schema.run, schema.item_set.c.hash.label("set_hash")).join(
+        schema.item_set, schema.item_set.c.id == schema.run.c.item_set_id
+    )
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(
+        id=row.hash, item_set=row.set_hash, method=row.method, respondent=row.respondent,
+        way=row.way, prompt_hash=row.prompt_hash, settings=msgspec.json.decode(row.settings),
+        replicate=row.replicate, simulated=row.simulated,
+    )  # fmt: skip
+
+
+def _select_replies(run: int) -> Any:
+    table = schema.response
+    return (
+        select(
+            table.c.item_id, table.c.sample, table.c.step, schema.profile.c.wire, schema.call.c.raw
+        )
+        .join(schema.call, schema.call.c.id == table.c.call_id)
+        .join(schema.profile, schema.profile.c.id == schema.call.c.profile_id)
+        .where(table.c.run_id == run)
+        .order_by(table.c.id)
+    )

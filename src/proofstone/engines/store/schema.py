@@ -1,0 +1,218 @@
+"""The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
+
+What is filtered or joined is a typed column; everything else of a record stands in its payload.
+Rows are appended. The only columns ever updated are a run's lease and a scoring's completion.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+__all__ = ["HEAD", "metadata"]
+
+HEAD = "0001"  # the newest migration in migrations/versions; a test compares them
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# A 64-bit key on PostgreSQL; SQLite's own row key must be spelled INTEGER.
+Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _key() -> Column[int]:
+    return Column("id", Key, primary_key=True, autoincrement=True)
+
+
+def _hash() -> Column[bytes]:
+    return Column("hash", LargeBinary(32), nullable=False, unique=True)
+
+
+def _ref(name: str, target: str, *, optional: bool = False, primary: bool = False) -> Column[int]:
+    return Column(name, Key, ForeignKey(f"{target}.id"), nullable=optional, primary_key=primary)
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, Text, nullable=False, server_default="")
+
+
+def _stratum() -> list[Column[str]]:
+    return [_text(level) for level in ("discipline", "field", "subfield", "book")]
+
+
+def _payload() -> list[Column]:  # type: ignore[type-arg]
+    return [
+        Column("kind", Text, nullable=False),
+        Column("version", SmallInteger, nullable=False),
+        Column("payload", LargeBinary, nullable=False),
+    ]
+
+
+workspace = Table(
+    "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
+)
+
+source = Table(
+    "source", metadata, _key(), _hash(),
+    Column("kind", Text, nullable=False), _text("title"), _text("language"), _text("licence"),
+    Column("authors", LargeBinary, nullable=False), Column("year", Integer),
+    Column("content", LargeBinary, nullable=False), _text("origin"),
+)  # fmt: skip
+
+passage = Table(
+    "passage", metadata, _key(), _hash(), _ref("source_id", "source"),
+    Column("page", Integer), Column("start_at", Integer, nullable=False),
+    Column("end_at", Integer, nullable=False), Column("text", Text, nullable=False),
+    _text("language"), _text("heading"),
+)  # fmt: skip
+
+fact = Table(
+    "fact", metadata, _key(), _hash(), *_payload(), _text("language"), *_stratum(),
+    _ref("source_id", "source", optional=True), _ref("passage_id", "passage", optional=True),
+    _text("page"), _ref("corrects_id", "fact", optional=True),
+)  # fmt: skip
+
+fact_role = Table(
+    "fact_role", metadata, _ref("fact_id", "fact", primary=True),
+    Column("role", Text, primary_key=True), Column("model", Text, primary_key=True),
+)  # fmt: skip
+
+bank = Table(
+    "bank", metadata, _key(), _hash(), Column("name", Text, nullable=False),
+    Column("method", Text, nullable=False), Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+bank_fact = Table(
+    "bank_fact", metadata, _ref("bank_id", "bank", primary=True),
+    Column("position", Integer, primary_key=True), _ref("fact_id", "fact"),
+)  # fmt: skip
+
+item = Table(
+    "item", metadata, _key(), _hash(), *_payload(), _text("language"), *_stratum(),
+    Column("number", Integer, nullable=False), _ref("corrects_id", "item", optional=True),
+)  # fmt: skip
+
+item_fact = Table(
+    "item_fact", metadata, _ref("item_id", "item", primary=True),
+    Column("position", Integer, primary_key=True), _ref("fact_id", "fact"),
+)  # fmt: skip
+
+item_set = Table(
+    "item_set", metadata, _key(), _hash(), Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False), Column("method", Text, nullable=False),
+    _ref("bank_id", "bank", optional=True), Column("seed", BigInteger),
+    Column("recipe", LargeBinary, nullable=False), Column("n_items", Integer, nullable=False),
+    Column("created_at", Float, nullable=False),
+)  # fmt: skip
+
+item_set_item = Table(
+    "item_set_item", metadata, _ref("item_set_id", "item_set", primary=True),
+    Column("position", Integer, primary_key=True), _ref("item_id", "item"),
+)  # fmt: skip
+
+run = Table(
+    "run", metadata, _key(), _hash(), _ref("item_set_id", "item_set"),
+    Column("method", Text, nullable=False), Column("respondent", Text, nullable=False),
+    Column("way", Text, nullable=False), Column("prompt_hash", LargeBinary, nullable=False),
+    Column("settings", LargeBinary, nullable=False), _text("replicate"),
+    Column("simulated", Boolean, nullable=False), Column("created_at", Float, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+prompt = Table("prompt", metadata, _key(), _hash(), Column("body", LargeBinary, nullable=False))
+
+# What a run's calls have in common, once: the model behind its endpoint and the settings.
+profile = Table(
+    "profile", metadata, _key(), _hash(),
+    Column("model", Text, nullable=False, index=True), Column("endpoint", Text, nullable=False),
+    Column("wire", Text, nullable=False), Column("simulated", Boolean, nullable=False),
+    Column("settings", LargeBinary, nullable=False),
+)  # fmt: skip
+
+call = Table(
+    "call", metadata, _key(), Column("request_hash", LargeBinary(32), nullable=False),
+    Column("attempt", Integer, nullable=False), _ref("profile_id", "profile"),
+    _ref("prompt_id", "prompt"), Column("purpose", Text, nullable=False),
+    Column("sample", Integer, nullable=False), Column("state", Text, nullable=False),
+    _text("error"), _text("detail"), Column("status", Integer, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+    Column("prompt_tokens", Integer), Column("completion_tokens", Integer),
+    Column("reasoning_tokens", Integer), Column("cached_tokens", Integer),
+    Column("cost_usd", Float), _text("served_model"), _text("fingerprint"),
+    Column("latency_s", Float, nullable=False), Column("attempts", Integer, nullable=False),
+    Column("started_at", Float, nullable=False), _text("reference"),
+    Index("ix_call_request_hash", "request_hash"),
+)  # fmt: skip
+
+response = Table(
+    "response", metadata, _key(), _ref("run_id", "run"), _ref("item_id", "item"),
+    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
+    _ref("call_id", "call"),
+    UniqueConstraint("run_id", "item_id", "sample", "step"),
+)  # fmt: skip
+
+# A call that failed for good in this process; the item is asked again on resume.
+failure = Table(
+    "failure", metadata, _key(), _ref("run_id", "run"), _ref("item_id", "item"),
+    Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
+    _ref("call_id", "call"), Index("ix_failure_run_id", "run_id"),
+)  # fmt: skip
+
+unit = Table(
+    "unit", metadata, _key(), _ref("item_id", "item"), Column("kind", Text, nullable=False),
+    Column("key", LargeBinary, nullable=False), Column("version", SmallInteger, nullable=False),
+    Column("payload", LargeBinary, nullable=False), _text("gold"),
+    Column("n_choices", Integer, nullable=False), UniqueConstraint("item_id", "kind", "key"),
+)  # fmt: skip
+
+cluster = Table(
+    "cluster", metadata, _key(), Column("kind", Text, nullable=False),
+    Column("key", LargeBinary, nullable=False), UniqueConstraint("kind", "key"),
+)  # fmt: skip
+
+unit_cluster = Table(
+    "unit_cluster", metadata, _ref("unit_id", "unit", primary=True),
+    _ref("cluster_id", "cluster", primary=True),
+)  # fmt: skip
+
+scoring = Table(
+    "scoring", metadata, _key(), _hash(), _ref("run_id", "run"),
+    Column("method", Text, nullable=False), Column("scorer_version", Integer, nullable=False),
+    _text("judge"), Column("created_at", Float, nullable=False), Column("completed_at", Float),
+    Index("ix_scoring_run_id", "run_id"),
+)  # fmt: skip
+
+score = Table(
+    "score", metadata, _ref("scoring_id", "scoring", primary=True),
+    _ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
+    Column("measure", Text, primary_key=True), Column("outcome", SmallInteger, nullable=False),
+    Column("value", Float), _text("answer"), _text("basis"), _text("flags"),
+)  # fmt: skip
+
+actor = Table("actor", metadata, _key(), _hash(), Column("created_at", Float, nullable=False))
+
+# The one place of names: outside every hash, export and merge, so that a person can be erased.
+person = Table(
+    "person", metadata, _ref("actor_id", "actor", primary=True),
+    Column("name", Text, nullable=False), _text("mail"), _text("pay_details"),
+)  # fmt: skip

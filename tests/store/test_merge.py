@@ -1,0 +1,100 @@
+"""Workspaces merge by hash, from SQLite to PostgreSQL and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from rows_for_tests import built, call, item, item_set, open_store, run
+from sqlalchemy import text
+
+from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, merge
+from proofstone.engines.store.merge import _LEFT_BEHIND, _PLAN
+from proofstone.engines.store.schema import metadata
+from proofstone.records import Role, Score
+
+
+async def fill(store: Store, model: str, texts: list[str]) -> None:
+    """A whole path: facts, items, a run with calls, a failure, scores, and a person."""
+    first = built("to be corrected")
+    facts = [first, built("corrected", corrects=first.fact.id)]
+    facts += [built(t, (Role("wrote", "scripted/writer"),)) for t in texts]
+    store.knowledge.add_bank("bank", "test", facts, now=1.0)
+    items = [item(t, (built(t).fact.id,), number=i) for i, t in enumerate(texts)]
+    made = item_set(items)
+    store.items.add_set(made, items, now=2.0)
+    asked = run(made, model)
+    key = store.runs.add(asked, 3.0, "0.1")
+    places = [place for _position, place in store.items.places(made.id, -1, 100)]
+    async with store.writer() as writer:
+        for t, place in zip(texts, places, strict=True):
+            await writer.write(call(t, model=model), Place(key, place, 0, "answer"))
+        failed = call("failed", model=model, state="failed")
+        await writer.write(failed, Place(key, places[0], 1, "answer"))
+    scoring = store.scores.begin(key, asked, 1, "", now=4.0)
+    units = [UnitRow(p, "item", b"", 1, b"", "A", 4, (("statement", b"k"),)) for p in places]
+    score = Score(unit=0, measure="accuracy", outcome="answered", value=1.0)
+    store.scores.add(scoring, [ScoreRow(unit, 0, score) for unit in units])
+    store.scores.complete(scoring, now=5.0)
+    store.people.add(f"Somebody of {model}", now=1.0)
+
+
+def counts(store: Store) -> dict[str, int]:
+    with store.database.reading() as connection:
+        return {
+            name: connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one()
+            for name in metadata.tables
+        }
+
+
+@pytest.fixture
+def two_stores(new_database: Callable[[], str], tmp_path, postgres: str):
+    """A store of the parametrised kind, and one on the other kind or the same."""
+    one, two = open_store(new_database()), open_store(f"sqlite:///{tmp_path / 'two.sqlite'}")
+    yield one, two
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("direction", ["to", "from"])
+async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, direction) -> None:
+    """Texts a, b here and b, c there: three facts and items, two runs, each reply once."""
+    target, origin = two_stores if direction == "to" else two_stores[::-1]
+    await fill(target, "scripted/one", ["a", "b"])
+    await fill(origin, "scripted/two", ["b", "c"])
+    report = merge(origin.database, target.database)
+    merged = counts(target)
+    assert merged["fact"] == 2 + 3
+    assert merged["item"] == 3 + 1  # "b" is item 1 here and item 0 there: two draws, two items
+    assert merged["run"] == 2
+    assert merged["call"] == 3 + 3
+    assert merged["response"] == 2 + 2
+    assert merged["failure"] == 2
+    assert merged["score"] == 4
+    assert merged["actor"] == 2
+    assert merged["person"] == 1
+    assert report.added["run"] == 1
+    key, asked = next(pair for pair in target.runs.every() if pair[1].respondent == "scripted/two")
+    pages = list(target.runs.reply_pages(key, asked.item_set))
+    assert [len(replies.replies) for page in pages for replies in page] == [1, 1]
+    texts = [replies.item.loaded.facts[0].payload.text for page in pages for replies in page]
+    assert texts == ["b", "c"]
+    assert target.scores.current(key) is not None
+
+
+async def test_merging_twice_changes_nothing(two_stores) -> None:
+    """Also a merge into the origin's own copy adds no row."""
+    target, origin = two_stores
+    await fill(origin, "scripted/one", ["a", "b"])
+    merge(origin.database, target.database)
+    once = counts(target)
+    again = merge(origin.database, target.database)
+    assert counts(target) == once
+    assert set(again.added.values()) == {0}
+    back = merge(target.database, origin.database)
+    assert set(back.added.values()) == {0}
+
+
+def test_every_table_is_merged_or_left_behind_on_purpose() -> None:
+    """A new table cannot be forgotten."""
+    assert {copied.table for copied in _PLAN} | _LEFT_BEHIND == set(metadata.tables.values())
