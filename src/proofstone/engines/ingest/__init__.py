@@ -1,0 +1,27 @@
+"""Files to rows, documents to passages, and rows back to files; every problem with its place."""
+
+from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, read_documents
+from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
+from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
+from proofstone.engines.ingest.lines import LINE_LIMIT
+from proofstone.engines.ingest.rows import SUFFIXES, RowReader, read_checked, read_rows
+from proofstone.engines.ingest.writing import write_rows
+
+__all__ = [
+    "DOCUMENT_SUFFIXES",
+    "LINE_LIMIT",
+    "SUFFIXES",
+    "UNDETERMINED",
+    "Document",
+    "Fields",
+    "RowReader",
+    "came",
+    "guess_language",
+    "read_checked",
+    "read_documents",
+    "read_identity",
+    "read_json",
+    "read_language_code",
+    "read_rows",
+    "write_rows",
+]

@@ -1,0 +1,190 @@
+"""Documents as sources and passages whose text stands verbatim at their offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from proofstone.engines.ingest.fields import Fields
+from proofstone.engines.ingest.languages import guess_language
+from proofstone.engines.ingest.lines import (
+    UTF8_BOM,
+    Line,
+    decode,
+    foreign_encoding,
+    read_whole_file,
+)
+from proofstone.engines.ingest.passages import Span, markdown_spans, paragraph_spans
+from proofstone.engines.ingest.rows import read_checked, refused
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.ports import Row
+from proofstone.records import Passage, Source, passage_id, source_id
+
+__all__ = ["DOCUMENT_SUFFIXES", "Document", "read_documents"]
+
+DOCUMENT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".jsonl", ".ndjson")
+_BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A source with its text and its passages in order.
+
+    ``text`` holds what has no page number, ``pages`` the text of each numbered page. A passage's
+    [start, end) counts code points of the one that its ``page`` names.
+    """
+
+    source: Source
+    text: str
+    passages: tuple[Passage, ...]
+    pages: Mapping[int, str] = field(default_factory=dict)
+
+    def text_of(self, page: int | None) -> str:
+        """The text in which the passages of ``page`` stand."""
+        return self.text if page is None else self.pages[page]
+
+
+def read_documents(
+    path: Path | str, *, title: str = "", language: str = "", licence: str = ""
+) -> tuple[Document, ...]:
+    """The documents of one file: one for text and Markdown, one or more for JSONL.
+
+    Text is cut at empty lines. Markdown's headings become the passages' ``heading``; fenced code
+    and lists stay whole. JSONL has one object a line with ``text`` and, where known, ``title``,
+    ``page`` (a whole number), ``language``, ``licence``; lines of the same title, language and
+    licence are one document, and lines of one page follow each other with an empty line between.
+
+    What is not given is taken from the file: the title (first heading, or the file's name), the
+    language (``guess_language``). ``Source.content`` is the SHA-256 of the file's bytes, its
+    origin the file's name without folders. Raises NotFound, BadUsage for another suffix, and
+    BadInput naming every line that is no UTF-8 text.
+    """
+    path = Path(path)
+    given = _Given(title, language, licence)
+    suffix = path.suffix.lower()
+    if suffix not in DOCUMENT_SUFFIXES:
+        raise BadUsage(
+            f'{path.name}: documents with the suffix "{suffix}" are not read.',
+            hint=f"Use one of {', '.join(DOCUMENT_SUFFIXES)}.",
+        )
+    if suffix in {".jsonl", ".ndjson"}:
+        return _from_lines(path, given)
+    return (_from_text(path, given, is_markdown=suffix in {".md", ".markdown"}),)
+
+
+@dataclass(frozen=True)
+class _Given:
+    title: str
+    language: str
+    licence: str
+
+
+def _from_text(path: Path, given: _Given, *, is_markdown: bool) -> Document:
+    data = read_whole_file(path)
+    text = _text(path, data)
+    spans, heading = markdown_spans(text) if is_markdown else (paragraph_spans(text), "")
+    if not spans:
+        raise BadInput(f"{path} holds no text that could be a passage.")
+    source = _source(path, data, given, title=heading, texts=[text])
+    return Document(source, text, _passages(source, None, text, spans))
+
+
+def _text(path: Path, data: bytes) -> str:
+    """The file's text as it stands, every line that is none being a problem."""
+    if encoding := foreign_encoding(data):
+        raise refused(path, [Problem("line 1", f"is {encoding} text; save it as UTF-8")])
+    # Offsets in messages are the file's, so the mark stays on until the bytes are checked.
+    problems, start = [], 0
+    for number, part in enumerate(data.splitlines(keepends=True), start=1):
+        text = decode(Line(number, start, part))
+        if isinstance(text, Problem):
+            problems.append(text)
+        start += len(part)
+    if problems:
+        raise refused(path, problems)
+    return data.removeprefix(UTF8_BOM).decode("utf-8")
+
+
+def _source(path: Path, data: bytes, given: _Given, *, title: str, texts: Iterable[str]) -> Source:
+    source = Source(
+        kind="document",
+        title=given.title or title or path.stem,
+        content=sha256(data).digest(),
+        language=given.language or guess_language(texts),
+        licence=given.licence,
+        origin=path.name,
+    )
+    return msgspec.structs.replace(source, id=source_id(source))
+
+
+def _passages(
+    source: Source, page: int | None, text: str, spans: Iterable[Span]
+) -> tuple[Passage, ...]:
+    made = (
+        Passage(
+            source=source.id,
+            page=page,
+            start=span.start,
+            end=span.end,
+            text=text[span.start : span.end],
+            language=source.language,
+            heading=span.heading,
+        )
+        for span in spans
+    )
+    return tuple(msgspec.structs.replace(passage, id=passage_id(passage)) for passage in made)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One line of a JSONL file of documents."""
+
+    text: str
+    page: int | None
+    given: _Given
+
+
+def _from_lines(path: Path, given: _Given) -> tuple[Document, ...]:
+    parts = read_checked(path, lambda rows: _parts(rows, given))
+    data = read_whole_file(path)
+    groups: dict[_Given, list[_Part]] = {}
+    for part in parts:
+        groups.setdefault(part.given, []).append(part)
+    return tuple(_document(path, data, key, group) for key, group in groups.items())
+
+
+def _parts(rows: Iterable[Row], given: _Given) -> list[_Part]:
+    problems: list[Problem] = []
+    parts = []
+    for row in rows:
+        fields = Fields(row, problems)
+        text = fields.required_text("text")
+        found = _Given(
+            fields.text("title") or given.title,
+            fields.language() or given.language,
+            fields.text("licence", "license") or given.licence,
+        )
+        parts.append(_Part(text, fields.number("page"), found))
+    if problems:
+        raise BadInput("The documents cannot be read.", problems)
+    return parts
+
+
+def _document(path: Path, data: bytes, given: _Given, parts: Sequence[_Part]) -> Document:
+    """One document of a JSONL file: its parts joined page by page, a passage a paragraph."""
+    texts: dict[int | None, str] = {}
+    for part in parts:
+        before = texts.get(part.page)
+        texts[part.page] = part.text if before is None else before + _BETWEEN + part.text
+    source = _source(path, data, given, title="", texts=texts.values())
+    passages = tuple(
+        passage
+        for page, text in texts.items()
+        for passage in _passages(source, page, text, paragraph_spans(text))
+    )
+    pages = {page: text for page, text in texts.items() if page is not None}
+    return Document(source, texts.get(None, ""), passages, pages)

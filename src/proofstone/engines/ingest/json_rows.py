@@ -1,0 +1,189 @@
+"""JSON objects from lines (JSONL) or from one array, strictly: what JSON leaves open is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import orjson
+
+from proofstone.engines.ingest.lines import Line, decode, read_lines
+from proofstone.errors import Problem
+from proofstone.ports import Row
+
+__all__ = ["array_rows", "line_rows", "parse_object"]
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_TOO_DEEP = "is nested too deeply"
+_scanner = json.JSONDecoder()
+_KINDS = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+
+
+class _NotJsonError(ValueError):
+    """What the lenient parser let through and JSON does not."""
+
+
+def line_rows(stream: BinaryIO, problems: list[Problem], *, limit: int) -> Iterator[Row]:
+    """One row a line; empty lines are passed over, and every other line that is no object is a
+    problem."""
+    for line in read_lines(stream, problems, limit=limit):
+        values = parse_object(line.data)
+        if isinstance(values, dict):
+            yield Row(f"line {line.number}", values)
+        elif line.data.strip():
+            text = decode(line)
+            problems.append(
+                text if isinstance(text, Problem) else Problem(f"line {line.number}", values)
+            )
+
+
+def parse_object(data: bytes) -> dict[str, Any] | str:
+    """The object that ``data`` spells, or what is wrong with it.
+
+    Refused beside what is no JSON: a name given twice, NaN and infinities, lone surrogates, NUL.
+    """
+    try:
+        values = orjson.loads(data)
+    except orjson.JSONDecodeError as cause:
+        return _diagnosis(data, cause)
+    if type(values) is not dict:
+        return _not_an_object(values)
+    # Every name ends in `":`; a text can hold that only behind a backslash. So equal counts mean
+    # that no name was given twice, and the slow check is rarely made.
+    if data.count(b'":') != len(values) or b" :" in data or b"\t:" in data:
+        try:
+            json.loads(data, object_pairs_hook=_without_repeats)
+        except _NotJsonError as cause:
+            return str(cause)
+        except RecursionError:
+            return _TOO_DEEP
+    if b"\\u0000" in data and _holds_nul(values):
+        return "holds a NUL (written \\u0000)"
+    return values
+
+
+def _not_an_object(value: object) -> str:
+    kind = _KINDS.get(type(value), "null")
+    hint = "; an array of objects belongs in a .json file" if kind == "a list" else ""
+    return f"expected a JSON object, came {kind}{hint}"
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> None:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        repeated = next(name for place, name in enumerate(names) if name in names[:place])
+        raise _NotJsonError(f'names "{repeated}" twice')
+
+
+def _holds_nul(value: object) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, dict):
+        return any(_holds_nul(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(_holds_nul(part) for part in value)
+
+
+def _refuse_constant(name: str) -> None:
+    raise _NotJsonError(f"holds {name}, which is no JSON number")
+
+
+def _diagnosis(data: bytes, cause: orjson.JSONDecodeError) -> str:
+    """Why a strict parser refused: the standard library's reads some of it, which tells."""
+    try:
+        json.loads(data, parse_constant=_refuse_constant)
+    except _NotJsonError as refused:
+        return str(refused)
+    except (ValueError, RecursionError):
+        return f"is not valid JSON: {cause.msg} at column {cause.colno}"
+    if _SURROGATE.search(data.decode("utf-8", "replace")):
+        return "holds half of a surrogate pair (\\ud800 to \\udfff), which is no character"
+    return f"is not valid JSON: {cause.msg} at column {cause.colno}"
+
+
+def array_rows(data: bytes, problems: list[Problem]) -> Iterator[Row]:
+    """The objects of one JSON array, each placed at the line where it begins.
+
+    What does not begin with ``[`` is read as JSONL by the caller. A broken element ends the
+    reading, since nothing says where the next one begins.
+    """
+    decoded = [decode(line) for line in _split(data)]
+    bad = [part for part in decoded if isinstance(part, Problem)]
+    if bad:
+        problems.extend(bad)
+        return
+    text = "".join(part for part in decoded if isinstance(part, str))
+    scan = _ArrayScan(text)
+    for number, element in scan:
+        values = parse_object(element.encode("utf-8"))
+        if isinstance(values, dict):
+            yield Row(f"line {number}", values)
+        else:
+            problems.append(Problem(f"line {number}", values))
+    if scan.broken:
+        problems.append(Problem(f"line {scan.line}", scan.broken))
+
+
+def _split(data: bytes) -> Iterator[Line]:
+    start = 0
+    for number, part in enumerate(io.BytesIO(data), start=1):
+        yield Line(number, start, part)
+        start += len(part)
+
+
+class _ArrayScan:
+    """The elements of an array as their texts, with the line of each; ``broken`` says what ended
+    the scan before the array did."""
+
+    _space = re.compile(r"\s*")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self.line = 1
+        self.broken = ""
+
+    def _move(self, to: int) -> None:
+        self.line += self._text.count("\n", self._at, to)
+        self._at = to
+
+    def _next_sign(self) -> str:
+        """Goes past white space and gives the character there, empty at the end."""
+        space = self._space.match(self._text, self._at)
+        self._move(space.end() if space else self._at)
+        return self._text[self._at : self._at + 1]
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        self._next_sign()
+        self._move(self._at + 1)
+        if self._next_sign() == "]":
+            self._finish()
+            return
+        while True:
+            self._next_sign()
+            try:
+                _, end = _scanner.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as cause:
+                self._move(cause.pos)
+                self.broken = f"is not valid JSON: {cause.msg} at column {cause.colno}"
+                return
+            except RecursionError:
+                self.broken = _TOO_DEEP
+                return
+            yield self.line, self._text[self._at : end]
+            self._move(end)
+            sign = self._next_sign()
+            if sign != ",":
+                if sign == "]":
+                    self._finish()
+                else:
+                    self.broken = "expected a comma or the end of the array here"
+                return
+            self._move(self._at + 1)
+
+    def _finish(self) -> None:
+        self._move(self._at + 1)
+        if self._next_sign():
+            self.broken = "nothing may follow the array"

@@ -1,0 +1,132 @@
+"""Tabular files as rows: the good ones are yielded, and every problem is kept with its place.
+
+By suffix: ``.jsonl`` and ``.ndjson`` (an object a line), ``.json`` (an array of objects),
+``.csv``, ``.tsv``, each also with ``.gz`` behind it, and ``.parquet`` (extra ``[parquet]``).
+Text is UTF-8, with or without a byte-order mark; lines end in LF or CRLF.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from proofstone.engines.ingest.csv_rows import separated_rows
+from proofstone.engines.ingest.json_rows import array_rows, line_rows
+from proofstone.engines.ingest.lines import LINE_LIMIT, UTF8_BOM, open_bytes, read_whole_file
+from proofstone.engines.ingest.parquet import parquet_rows
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.ports import Row
+
+__all__ = ["SUFFIXES", "RowReader", "read_checked", "read_rows", "refused", "table_suffix"]
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+T = TypeVar("T")
+
+
+def table_suffix(path: Path) -> str:
+    """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    is_packed = suffixes[-1:] == [".gz"]
+    suffix = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
+    if suffix not in SUFFIXES or (is_packed and suffix == ".parquet"):
+        raise BadUsage(
+            f'{path.name}: no table format has the suffix "{"".join(suffixes)}".',
+            hint=f"Use one of {', '.join(SUFFIXES)}; .gz may follow any but .parquet.",
+        )
+    return suffix
+
+
+class RowReader:
+    """The rows of one file. Each iteration reads it afresh; ``problems`` is complete when it ends.
+
+    A row with a problem of its own is not yielded, and reading goes on after it wherever the
+    format allows. No line longer than ``line_limit`` bytes is held. Raises NotFound for a missing
+    file, BadUsage for an unknown suffix or a missing extra, BadInput for a file that cannot be
+    opened at all.
+    """
+
+    def __init__(self, path: Path | str, *, line_limit: int = LINE_LIMIT) -> None:
+        self.path = Path(path)
+        self.problems: list[Problem] = []
+        self._limit = line_limit
+        self._suffix = table_suffix(self.path)
+
+    def __iter__(self) -> Iterator[Row]:
+        self.problems.clear()
+        is_empty = True
+        for row in self._rows():
+            is_empty = False
+            yield row
+        if is_empty and not self.problems:
+            self.problems.append(Problem("line 1", "the file holds no rows"))
+
+    def _rows(self) -> Iterator[Row]:
+        if self._suffix == ".parquet":
+            return parquet_rows(self.path, self.problems)
+        if self._suffix == ".json":
+            return self._json_rows()
+        return self._streamed(self._format())
+
+    def _format(self) -> Callable[..., Iterator[Row]]:
+        separators = {".csv": ",", ".tsv": "\t"}
+        if self._suffix in separators:
+            return partial(separated_rows, separator=separators[self._suffix])
+        return line_rows
+
+    def _streamed(self, read: Callable[..., Iterator[Row]]) -> Iterator[Row]:
+        with open_bytes(self.path) as stream:
+            yield from read(stream, self.problems, limit=self._limit)
+
+    def _json_rows(self) -> Iterator[Row]:
+        """An array of objects; what is no array is read as an object a line, as many tools write
+        under this suffix."""
+        with open_bytes(self.path) as stream:
+            head = stream.read(4096).removeprefix(UTF8_BOM).lstrip()
+        if not head.startswith(b"["):
+            return self._streamed(line_rows)
+        return array_rows(read_whole_file(self.path).removeprefix(UTF8_BOM), self.problems)
+
+
+def read_rows(path: Path | str, *, line_limit: int = LINE_LIMIT) -> Iterator[Row]:
+    """The rows of a file; when it ends, BadInput names every problem it had."""
+    reader = RowReader(path, line_limit=line_limit)
+    yield from reader
+    if reader.problems:
+        raise refused(reader.path, reader.problems)
+
+
+def read_checked(
+    path: Path | str, read: Callable[[Iterable[Row]], T], *, line_limit: int = LINE_LIMIT
+) -> T:
+    """What ``read`` (a method's ``read_facts``) makes of a file's rows.
+
+    Raises one BadInput with the problems of the file and those that ``read`` found, by line.
+    """
+    reader = RowReader(path, line_limit=line_limit)
+    try:
+        made = read(reader)
+    except BadInput as cause:
+        if not cause.problems:
+            raise
+        raise refused(reader.path, [*reader.problems, *cause.problems]) from None
+    if reader.problems:
+        raise refused(reader.path, reader.problems)
+    return made
+
+
+def refused(path: Path, problems: Sequence[Problem]) -> BadInput:
+    """The refusal of a file for its problems, in the order of their lines."""
+    count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
+    return BadInput(
+        f"{path} has {count}; nothing of it was taken.",
+        sorted(problems, key=_line),
+        hint="Correct the file and run the same command again.",
+    )
+
+
+def _line(problem: Problem) -> int:
+    number = re.search(r"\d+", problem.where)
+    return int(number[0]) if number else 0

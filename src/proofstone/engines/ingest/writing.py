@@ -1,0 +1,135 @@
+"""Rows written to a file whole or not at all, in the form that ``read_rows`` takes back."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from proofstone.engines.ingest.parquet import write_parquet
+from proofstone.engines.ingest.rows import table_suffix
+from proofstone.errors import BadUsage, StoreFailed
+
+__all__ = ["write_rows"]
+
+Values = Mapping[str, Any]
+
+
+def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
+    """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet).
+
+    UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
+    appears under its name only when complete; an older one of that name is replaced. Returns the
+    number of rows.
+
+    CSV and TSV: the columns are all names in order of first appearance; a missing value, None and
+    an empty text are all an empty cell, which reads back as missing; true, false and numbers as
+    JSON spells them; lists and objects as JSON in one cell. Reading gives texts back.
+    """
+    path = Path(path)
+    suffix = table_suffix(path)
+    if suffix == ".json":
+        raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
+    with _put_in_place(path) as part:
+        if suffix == ".parquet":
+            return _write_parquet(part, rows)
+        with _packed(part, is_packed=path.suffix.lower() == ".gz") as file:
+            return _WRITERS[suffix](file, rows)
+
+
+@contextmanager
+def _put_in_place(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` that takes its name when the block ends well, and else is gone."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        os.replace(part, path)  # noqa: PTH105
+    except OSError as cause:
+        raise StoreFailed(
+            f"{path} was not written: {cause.strerror or cause}.",
+            hint="Check the folder, its permissions and the free space; what was there still is.",
+        ) from cause
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _packed(part: Path, *, is_packed: bool) -> Iterator[BinaryIO]:
+    with part.open("wb") as file:
+        if not is_packed:
+            yield file
+            return
+        # No name and no time inside, so that equal rows give equal bytes.
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+            yield cast("BinaryIO", packed)
+
+
+def _write_lines(file: BinaryIO, rows: Iterable[Values]) -> int:
+    count = 0
+    for count, row in enumerate(rows, start=1):  # noqa: B007
+        file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    return count
+
+
+def _columns(rows: Iterable[Values]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _write_separated(file: BinaryIO, rows: Iterable[Values], separator: str) -> int:
+    held: Sequence[Values] = list(rows)
+    columns = _columns(held)
+    if columns:
+        file.write(_record(columns, separator))
+    cells = ([_cell(row.get(name)) for name in columns] for row in held)
+    file.writelines(_record(record, separator) for record in cells)
+    return len(held)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _record(cells: Sequence[str], separator: str) -> bytes:
+    """One record. The csv module's writer leaves a lone carriage return bare when lines end in
+    LF, and its own reader then refuses it."""
+    quoted = [_quoted(cell) if _needs_quotes(cell, separator) else cell for cell in cells]
+    line = separator.join(quoted) or '""'
+    return (line + "\n").encode("utf-8")
+
+
+def _needs_quotes(cell: str, separator: str) -> bool:
+    return any(sign in cell for sign in (separator, '"', "\n", "\r", ";"))
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def _write_commas(file: BinaryIO, rows: Iterable[Values]) -> int:
+    return _write_separated(file, rows, ",")
+
+
+def _write_tabs(file: BinaryIO, rows: Iterable[Values]) -> int:
+    return _write_separated(file, rows, "\t")
+
+
+def _write_parquet(part: Path, rows: Iterable[Values]) -> int:
+    held = list(rows)
+    write_parquet(part, _columns(held), held)
+    return len(held)
+
+
+_WRITERS: dict[str, Callable[[BinaryIO, Iterable[Values]], int]] = {
+    ".jsonl": _write_lines,
+    ".ndjson": _write_lines,
+    ".csv": _write_commas,
+    ".tsv": _write_tabs,
+}

@@ -1,0 +1,314 @@
+"""Statements from the rows of a file, checked whole, and the row of each statement again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import msgspec
+
+from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_identity
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
+from proofstone.methods.encyclo_k.source_columns import SourceColumns, write_source
+from proofstone.ports import BuiltFact, Row
+from proofstone.records import Fact, Role, RoleName, Source, Stratum, fact_id
+
+__all__ = ["read_facts", "read_stratum", "write_fact", "write_stratum"]
+
+_ROLES: dict[str, RoleName] = {
+    "written_by": "wrote",
+    "falsified_by": "falsified",
+    "checked_by": "checked",
+    "filtered_by": "filtered",
+    "judged_by": "judged",
+}
+_COLUMN_OF: dict[RoleName, str] = {role: column for column, role in _ROLES.items()}
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    """A row's statement, its references still keys; ``language`` is None where to be guessed."""
+
+    place: str
+    key: str
+    origin: str
+    corrects: str
+    statement: Statement
+    language: str | None
+    stratum: Stratum
+    source: Source | None
+    passage: bytes | None
+    page: str
+    roles: tuple[Role, ...]
+    is_sound: bool
+
+
+def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
+    """Statements in the order of their rows, with their sources and the models behind them.
+
+    The columns are listed in ``rows``. Raises BadInput with every problem of all rows.
+    """
+    problems: list[Problem] = []
+    sources = SourceColumns()
+    drafts = [_draft(Fields(row, problems), sources) for row in rows]
+    by_key = _by_key(drafts, problems)
+    _check_references(drafts, by_key, problems)
+    _check_repeats(drafts, by_key, problems)
+    order = _order(drafts, by_key, problems)
+    if problems:
+        raise BadInput("The statements cannot be read.", problems)
+    _guess_languages(drafts)
+    return _built(drafts, order, by_key)
+
+
+# ---------------------------------------------------------------- one row
+
+
+def _draft(fields: Fields, sources: SourceColumns) -> _Draft:
+    text = fields.required_text("text", "statement", "content")
+    correct = fields.truth("correct", "is_correct", "label")
+    if not fields.has("correct", "is_correct", "label"):
+        fields.wrong("correct", "is missing; give true or false")
+    draft = _Draft(
+        place=fields.place,
+        key=fields.key("id"),
+        origin=fields.key("origin"),
+        corrects=fields.key("corrects"),
+        statement=Statement(
+            text=text,
+            correct=bool(correct),
+            title=fields.text("title"),
+            error_type=_error_type(fields),
+            reason=fields.text("reason", "incorrect_reason"),
+        ),
+        language=fields.language(),
+        stratum=read_stratum(fields),
+        source=sources.read(fields),
+        passage=fields.identity("passage"),
+        page=fields.label("page", "page_location"),
+        roles=_roles(fields),
+        is_sound=True,
+    )
+    if correct and draft.origin:
+        fields.wrong("origin", "only a falsified statement has an origin, and this one is correct")
+    if correct and draft.statement.error_type:
+        fields.wrong("error_type", "only a falsified statement has one, and this one is correct")
+    draft.is_sound = fields.is_sound
+    return draft
+
+
+def _error_type(fields: Fields) -> str:
+    text = fields.text("error_type")
+    name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
+    if name and name not in ERROR_TYPES:
+        fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}; came {came(text)}")
+    return name
+
+
+def read_stratum(fields: Fields) -> Stratum:
+    """The place in the taxonomy; ``category`` or ``subject`` stand in for a subfield."""
+    return Stratum(
+        discipline=fields.text("discipline"),
+        field=fields.text("field"),
+        subfield=fields.text("subfield", "category", "subject"),
+        book=fields.text("book", "book_name"),
+    )
+
+
+def write_stratum(stratum: Stratum) -> dict[str, str]:
+    """The columns of a stratum, without its empty levels."""
+    levels = msgspec.structs.asdict(stratum)
+    return {level: name for level, name in levels.items() if name}
+
+
+def _roles(fields: Fields) -> tuple[Role, ...]:
+    return tuple(
+        Role(role, model) for column, role in _ROLES.items() for model in fields.texts(column)
+    )
+
+
+# ---------------------------------------------------------------- all rows
+
+
+def _by_key(drafts: Sequence[_Draft], problems: list[Problem]) -> dict[str, _Draft]:
+    """The drafts by their own ids; an id given twice is a problem."""
+    by_key: dict[str, _Draft] = {}
+    for draft in drafts:
+        first = by_key.setdefault(draft.key, draft) if draft.key else draft
+        if first is not draft:
+            twice = f"{came(draft.key)} is already the id of {first.place}"
+            problems.append(Problem(f"{draft.place}, field id", twice))
+    return by_key
+
+
+def _check_references(
+    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
+) -> None:
+    for draft in drafts:
+        if draft.origin and not draft.statement.correct:
+            wrong = _wrong_origin(draft, by_key)
+            if wrong:
+                problems.append(Problem(f"{draft.place}, field origin", wrong))
+        if draft.corrects and _is_nowhere(draft.corrects, by_key):
+            nowhere = f"no row has the id {came(draft.corrects)}"
+            problems.append(Problem(f"{draft.place}, field corrects", nowhere))
+
+
+def _is_nowhere(key: str, by_key: Mapping[str, _Draft]) -> bool:
+    return key not in by_key and read_identity(key) is None
+
+
+def _wrong_origin(draft: _Draft, by_key: Mapping[str, _Draft]) -> str:
+    if _is_nowhere(draft.origin, by_key):
+        return f"no row has the id {came(draft.origin)}, and it is no content id (64 digits)"
+    origin = by_key.get(draft.origin)
+    if origin is None or not origin.is_sound:
+        return ""  # In another file, or a row that has its own problem.
+    if not origin.statement.correct:
+        return f"{came(draft.origin)} ({origin.place}) is itself a falsified statement"
+    if _collapsed(origin) == _collapsed(draft):
+        return f"this falsified statement is the same as its origin ({origin.place})"
+    return ""
+
+
+def _collapsed(draft: _Draft) -> str:
+    return " ".join(draft.statement.text.split())
+
+
+def _check_repeats(
+    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
+) -> None:
+    """One text is one statement in its place of the taxonomy, and never both true and false.
+
+    A row that corrects another may repeat its text.
+    """
+    placed: dict[tuple[str, Stratum], _Draft] = {}
+    valued: dict[str, _Draft] = {}
+    for draft in drafts:
+        if not draft.is_sound or draft.corrects:
+            continue
+        text = _collapsed(draft)
+        same = placed.setdefault((text, draft.stratum), draft)
+        other = valued.setdefault(text, draft)
+        if other.statement.correct is not draft.statement.correct:
+            # That one is the other's origin has been said already.
+            if by_key.get(draft.origin) is not other and by_key.get(other.origin) is not draft:
+                says = "correct" if other.statement.correct else "falsified"
+                contrary = f"the same text is {says} in {other.place}"
+                problems.append(Problem(f"{draft.place}, field text", contrary))
+        elif same is not draft:
+            repeats = f"repeats the statement of {same.place}"
+            problems.append(Problem(f"{draft.place}, field text", repeats))
+
+
+def _order(
+    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
+) -> list[_Draft]:
+    """The drafts with a reference, each after those it refers to; a ring is a problem."""
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    referring = {}
+    for number, draft in enumerate(drafts):
+        needs = [key for key in (draft.origin, draft.corrects) if key in by_key]
+        if needs:
+            key = draft.key or f"row {number}\0"
+            referring[key] = draft
+            graph.add(key, *needs)
+    try:
+        return [referring[key] for key in graph.static_order() if key in referring]
+    except CycleError as cause:
+        ring = [by_key[key] for key in cause.args[1]]
+        first = min(ring, key=drafts.index)
+        places = ", ".join(dict.fromkeys(draft.place for draft in ring))
+        problems.append(
+            Problem(f"{first.place}, field corrects", f"these rows refer in a ring: {places}")
+        )
+        return []
+
+
+def _guess_languages(drafts: Sequence[_Draft]) -> None:
+    """Gives rows without a language their book's, guessed from those rows together: a statement
+    that is mostly a formula says little by itself."""
+    books: dict[str, list[_Draft]] = {}
+    for draft in drafts:
+        if draft.language is None:
+            books.setdefault(draft.stratum.book, []).append(draft)
+    for members in books.values():
+        language = guess_language(draft.statement.text for draft in members)
+        for draft in members:
+            draft.language = language
+
+
+def _built(
+    drafts: Sequence[_Draft], order: Sequence[_Draft], by_key: Mapping[str, _Draft]
+) -> list[BuiltFact]:
+    facts: dict[int, Fact] = {}
+
+    def refer(key: str) -> bytes | None:
+        there = by_key.get(key)
+        return read_identity(key) if there is None else facts[id(there)].id
+
+    referring = {id(draft) for draft in order}
+    for draft in (*(draft for draft in drafts if id(draft) not in referring), *order):
+        facts[id(draft)] = _fact(draft, refer(draft.origin), refer(draft.corrects))
+    return [BuiltFact(facts[id(draft)], draft.source, draft.roles) for draft in drafts]
+
+
+def _fact(draft: _Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
+    statement = draft.statement
+    if origin:
+        statement = msgspec.structs.replace(statement, origin=origin)
+    fact = Fact(
+        kind="encyclo_k.statement",
+        payload=statement,
+        language=draft.language or "",
+        stratum=draft.stratum,
+        source=draft.source.id if draft.source else None,
+        passage=draft.passage,
+        page=draft.page,
+        corrects=corrects,
+    )
+    return msgspec.structs.replace(fact, id=fact_id(fact))
+
+
+# ---------------------------------------------------------------- writing
+
+
+def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+    """The row from which ``read_facts`` makes this very fact again, with its source and roles.
+
+    ``facts`` are not needed: an origin is written as its content id. ``built.source`` must be
+    given where the fact names one; ValueError where it is another or missing.
+    """
+    fact = built.fact
+    if fact.source != (built.source.id if built.source else None):
+        raise ValueError(f"fact {fact.id.hex()} needs its source to be written")
+    statement: Statement = fact.payload
+    row: dict[str, Any] = {
+        "id": fact.id.hex(),
+        "text": statement.text,
+        "correct": statement.correct,
+    }
+    optional = {
+        "title": statement.title,
+        "origin": statement.origin.hex() if statement.origin else "",
+        "error_type": statement.error_type,
+        "reason": statement.reason,
+        "language": fact.language or UNDETERMINED,
+        **write_stratum(fact.stratum),
+        "page": fact.page,
+        **(write_source(built.source) if built.source else {}),
+        "passage": fact.passage.hex() if fact.passage else "",
+        "corrects": fact.corrects.hex() if fact.corrects else "",
+        **_write_roles(built.roles),
+    }
+    return row | {name: value for name, value in optional.items() if value}
+
+
+def _write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {}
+    for role in roles:
+        columns.setdefault(_COLUMN_OF[role.role], []).append(role.model)
+    return columns
