@@ -99,7 +99,7 @@ async def test_calls_and_responses_are_committed_in_groups(store: Store) -> None
         await writer.flush()
         assert committed == ["one"]
     assert store.runs.count_done(key, "answer") == 1
-    assert store.runs.done_among(key, "answer", places) == {(places[0], 0)}
+    assert store.runs.steps_among(key, places) == {(places[0], 0): {"answer"}}
     (failure,) = store.runs.failures(key, "answer")
     assert (failure.item, failure.error) == (places[1], "timeout")
     ((sample, step, stored),) = store.runs.calls_of_item(key, places[0])

@@ -38,6 +38,7 @@ from proofstone.records.results import (
     Run,
     Score,
     Usage,
+    run_id,
 )
 from proofstone.records.score_table import Respondent, ScoreTable
 
@@ -76,5 +77,6 @@ __all__ = [
     "imported_set_id",
     "item_id",
     "passage_id",
+    "run_id",
     "source_id",
 ]

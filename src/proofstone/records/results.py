@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
+from proofstone.identity import content_id
+
 __all__ = [
     "OUTCOMES",
     "CallState",
@@ -19,6 +21,7 @@ __all__ = [
     "Run",
     "Score",
     "Usage",
+    "run_id",
 ]
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
@@ -61,9 +64,9 @@ class Reply(Struct, frozen=True, kw_only=True):
 class Run(Struct, frozen=True, kw_only=True):
     """An item set asked of one respondent in one way with one group of settings.
 
-    ``settings`` are those that reach the model (temperature, max_tokens, ...) plus ``samples``
-    and ``shots``; ``prompt_hash`` covers templates and worked examples. All of these, and nothing
-    else, make the id.
+    ``settings`` are those asked of the model (temperature, max_tokens, ...) with ``samples``,
+    ``shots`` and the endpoint's identity; ``prompt_hash`` covers templates and worked examples.
+    An (item, sample) is finished once it has a reply at ``last_step``.
     """
 
     id: bytes = b""
@@ -71,10 +74,17 @@ class Run(Struct, frozen=True, kw_only=True):
     method: str
     respondent: str
     way: str
+    last_step: str = "answer"
     prompt_hash: bytes
     settings: dict[str, Any] = {}
     replicate: str = ""
     simulated: bool = False
+
+
+def run_id(run: Run) -> bytes:
+    """The id of a run: all its fields, so that the same command names the same run."""
+    key = [run.item_set, run.method, run.respondent, run.way, run.last_step, run.prompt_hash]
+    return content_id("run", [*key, run.settings, run.replicate])
 
 
 class Score(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from proofstone.engines.store.calls import CallRows
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
+from proofstone.engines.store.leases import this_process
 from proofstone.engines.store.lookup import KINDS, Found, Lookup
 from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.opening import Database
@@ -38,6 +39,7 @@ __all__ = [
     "Writer",
     "load_table",
     "merge",
+    "this_process",
 ]
 
 

@@ -39,7 +39,7 @@ class Database:
         self._writers = _engine(url, "BEGIN IMMEDIATE")
         try:
             self._bring_to_head()
-        except (OperationalError, sqlite3.Error) as error:
+        except (DBAPIError, sqlite3.Error) as error:
             self.close()
             raise WorkspaceUnusable(
                 f"cannot open the database {_shown(url)}: {_cause(error)}",

@@ -10,6 +10,7 @@ from sqlalchemy import Row, func, or_, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress, read_call, select_calls
+from proofstone.engines.store.leases import holder_is_gone
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import insert_missing, keys_by
@@ -18,13 +19,13 @@ from proofstone.identity import canonical_json
 from proofstone.ports import CallRecord
 from proofstone.records import Run
 
-__all__ = ["Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
+__all__ = ["LEASE_S", "Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
 
 _RUN = (
-    "hash", "item_set_id", "method", "respondent", "way", "prompt_hash", "settings", "replicate",
+    "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash", "settings", "replicate",
     "simulated", "created_at", "version",
 )  # fmt: skip
-LEASE_S = 60.0
+LEASE_S = 30.0
 
 
 class RawReply(msgspec.Struct, frozen=True):
@@ -76,7 +77,7 @@ class RunStore:
         with self._database.writing() as connection:
             item_set = keys_by(connection, schema.item_set, ("hash",), [run.item_set])
             row = (
-                run.id, item_set[run.item_set], run.method, run.respondent, run.way,
+                run.id, item_set[run.item_set], run.method, run.respondent, run.way, run.last_step,
                 run.prompt_hash, canonical_json(run.settings), run.replicate, run.simulated, now,
                 version,
             )  # fmt: skip
@@ -124,6 +125,10 @@ class RunStore:
             holder = connection.execute(
                 select(table.c.lease_owner, table.c.lease_until).where(table.c.id == run)
             ).one()
+            if holder_is_gone(holder.lease_owner):
+                lease = {"lease_owner": owner, "lease_until": now + LEASE_S}
+                connection.execute(update(table).where(table.c.id == run).values(lease))
+                return
         raise RunInUse(
             f"this run is being worked on by {holder.lease_owner}",
             hint=f"wait for it, or stop it; a dead process's lease ends in "
@@ -143,21 +148,36 @@ class RunStore:
 
     # ---- what is done
 
-    def count_done(self, run: int, last_step: str) -> int:
-        """How many (item, sample) of a run have a reply at their last step."""
-        table = schema.response
+    def count_done(self, run: int, last_step: str, first: int | None = None) -> int:
+        """How many (item, sample) of a run have a reply at their last step, of all items or of
+        the ``first`` ones of the set."""
+        table, member = schema.response, schema.item_set_item
         query = select(func.count()).where(table.c.run_id == run, table.c.step == last_step)
+        if first is not None:
+            query = (
+                query.select_from(table)
+                .join(schema.run, schema.run.c.id == table.c.run_id)
+                .join(
+                    member,
+                    (member.c.item_set_id == schema.run.c.item_set_id)
+                    & (member.c.item_id == table.c.item_id),
+                )
+                .where(member.c.position < first)
+            )
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
-    def done_among(self, run: int, last_step: str, items: Sequence[int]) -> set[tuple[int, int]]:
-        """The (item key, sample) among ``items`` that are finished."""
+    def steps_among(self, run: int, items: Sequence[int]) -> dict[tuple[int, int], set[str]]:
+        """The steps that have replies, by (item key, sample), among ``items``."""
         table = schema.response
-        query = select(table.c.item_id, table.c.sample).where(
-            table.c.run_id == run, table.c.step == last_step, table.c.item_id.in_(items)
+        query = select(table.c.item_id, table.c.sample, table.c.step).where(
+            table.c.run_id == run, table.c.item_id.in_(items)
         )
+        found: dict[tuple[int, int], set[str]] = {}
         with self._database.reading() as connection:
-            return {(item, sample) for item, sample in connection.execute(query)}
+            for item, sample, step in connection.execute(query):
+                found.setdefault((item, sample), set()).add(step)
+        return found
 
     def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawReply]:
         """The stored replies of one (item, sample), by step."""
@@ -270,7 +290,7 @@ def _select_runs() -> Any:
 def _run(row: Row[Any]) -> Run:
     return Run(
         id=row.hash, item_set=row.set_hash, method=row.method, respondent=row.respondent,
-        way=row.way, prompt_hash=row.prompt_hash, settings=msgspec.json.decode(row.settings),
+        way=row.way, last_step=row.last_step, prompt_hash=row.prompt_hash, settings=msgspec.json.decode(row.settings),
         replicate=row.replicate, simulated=row.simulated,
     )  # fmt: skip
 

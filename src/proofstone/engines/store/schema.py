@@ -132,7 +132,8 @@ item_set_item = Table(
 run = Table(
     "run", metadata, _key(), _hash(), _ref("item_set_id", "item_set"),
     Column("method", Text, nullable=False), Column("respondent", Text, nullable=False),
-    Column("way", Text, nullable=False), Column("prompt_hash", LargeBinary, nullable=False),
+    Column("way", Text, nullable=False), Column("last_step", Text, nullable=False),
+    Column("prompt_hash", LargeBinary, nullable=False),
     Column("settings", LargeBinary, nullable=False), _text("replicate"),
     Column("simulated", Boolean, nullable=False), Column("created_at", Float, nullable=False),
     Column("version", Text, nullable=False),

@@ -2,7 +2,8 @@
 
 A group is what came within 20 ms, at most 256 rows, as one multi-row statement a table in one
 transaction. "Finished" means committed: after a kill, at most what was in flight and one group is
-asked again. When the queue is full, ``write`` waits, which stops new requests.
+asked again. No more than one group is ever uncommitted: beyond it ``write`` waits, which stops new
+requests.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ __all__ = ["Place", "Writer"]
 
 GROUP_ROWS = 256
 GROUP_S = 0.020
-QUEUE_ROWS = 1024
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
 
@@ -93,7 +93,7 @@ class Writer:
         A failed call at a place becomes a failure row, never a response. ``committed`` is called
         on the loop once the row is on disk. Waits while the queue is full. Raises StoreFailed.
         """
-        while self._outstanding >= QUEUE_ROWS and self._failure is None:
+        while self._outstanding >= GROUP_ROWS and self._failure is None:
             space: asyncio.Future[None] = self._loop.create_future()
             self._waiting.append(space)
             await space

@@ -224,6 +224,7 @@ def upgrade() -> None:
         sa.Column("method", sa.Text(), nullable=False),
         sa.Column("respondent", sa.Text(), nullable=False),
         sa.Column("way", sa.Text(), nullable=False),
+        sa.Column("last_step", sa.Text(), nullable=False),
         sa.Column("prompt_hash", sa.LargeBinary(), nullable=False),
         sa.Column("settings", sa.LargeBinary(), nullable=False),
         sa.Column("replicate", sa.Text(), server_default="", nullable=False),

@@ -1,0 +1,83 @@
+"""A campaign: several runs at once, each model's one after the other, scored as each ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from proofstone.engines.models import Asker
+from proofstone.engines.store import Store
+from proofstone.ports import Clock, Method
+from proofstone.stages.planning import PlannedRun
+from proofstone.stages.progress import RunProgress
+from proofstone.stages.run import perform_run
+from proofstone.stages.score import score_run
+
+__all__ = ["RunResult", "perform_campaign", "progress_of"]
+
+
+class RunResult(Struct, frozen=True, kw_only=True):
+    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing."""
+
+    planned: PlannedRun
+    n_scored: int
+    failed: int
+    stopped: str
+    interrupted: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether every (item, sample) of the item set is scored."""
+        return self.n_scored >= self.planned.item_set.n_items * self.planned.samples
+
+
+def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
+    """The counters of a run before it is worked on: what is done already."""
+    limited = planned.n_items < planned.item_set.n_items
+    first = planned.n_items if limited else None
+    done = store.runs.count_done(planned.key, planned.run.last_step, first)
+    label = f"{planned.run.respondent} {planned.run.way}"
+    return RunProgress(label=label, total=planned.total, before=done, done=done)
+
+
+async def perform_campaign(
+    store: Store,
+    method: Method,
+    runs: Sequence[tuple[PlannedRun, RunProgress]],
+    askers: Mapping[str, Asker],
+    *,
+    stop: asyncio.Event,
+    clock: Clock,
+) -> list[RunResult]:
+    """Works on all runs until done or stopped; results in the order of ``runs``.
+
+    The runs of one model follow each other, models go on beside each other; one that cannot be
+    used ends its own runs only. Raises StoreFailed where replies could not be kept.
+    """
+    by_model: dict[str, list[int]] = {}
+    for place, (planned, _progress) in enumerate(runs):
+        by_model.setdefault(planned.run.respondent, []).append(place)
+    results: dict[int, RunResult] = {}
+
+    async def work_on(asker: Asker, places: Sequence[int]) -> None:
+        for place in places:
+            planned, progress = runs[place]
+            if not stop.is_set() and not progress.complete:
+                await perform_run(
+                    store, writer, method, planned, asker, progress=progress, stop=stop, clock=clock
+                )
+            n_scored = await score_run(store, method, planned.key, planned.run, clock=clock)
+            results[place] = RunResult(
+                planned=planned,
+                n_scored=n_scored,
+                failed=progress.failed,
+                stopped=progress.stopped,
+                interrupted=stop.is_set() and not progress.complete,
+            )
+
+    async with store.writer() as writer, asyncio.TaskGroup() as group:
+        for name, places in by_model.items():
+            group.create_task(work_on(askers[name], places))
+    return [results[place] for place in range(len(runs))]

@@ -1,0 +1,72 @@
+"""Import and export: files into rows and rows into files, checked whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proofstone.engines.ingest import read_checked, write_rows
+from proofstone.engines.store import Store
+from proofstone.errors import BadInput
+from proofstone.ports import BuiltFact, Clock, Method
+from proofstone.records import Bank, Item, ItemSet, imported_set_id
+
+__all__ = ["export_bank", "export_items", "import_bank", "import_items"]
+
+
+def import_bank(
+    store: Store, method: Method, path: Path, *, name: str | None, clock: Clock
+) -> tuple[Bank, bool]:
+    """Reads statements from a file into a bank; returns it and whether it is new.
+
+    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    """
+    built: list[BuiltFact] = list(read_checked(path, method.read_facts))
+    if not built:
+        raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
+    return store.knowledge.add_bank(name or path_stem(path), method.name, built, clock.now())
+
+
+def import_items(
+    store: Store, method: Method, path: Path, *, name: str | None, clock: Clock
+) -> tuple[ItemSet, bool]:
+    """Reads a form made elsewhere; returns its item set and whether it is new.
+
+    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    """
+    items: list[Item] = list(read_checked(path, method.read_items))
+    if not items:
+        raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
+    item_set = ItemSet(
+        id=imported_set_id(method.name, tuple(item.id for item in items)),
+        name=name or path_stem(path),
+        kind="imported",
+        method=method.name,
+        n_items=len(items),
+    )
+    return item_set, store.items.add_set(item_set, items, clock.now())
+
+
+def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
+    """Writes a bank's facts to a file from which it can be imported again; returns how many."""
+    facts = store.knowledge.bank(bank).facts()
+    by_id = {fact.id: fact for fact in facts}
+    built = store.knowledge.built_facts(facts)
+    return write_rows(path, [method.write_fact(entry, by_id) for entry in built])
+
+
+def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> int:
+    """Writes a set's items with their texts to a file; returns how many."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for page in store.items.pages(item_set):
+            for stored in page:
+                yield method.write_item(stored.loaded)
+
+    return write_rows(path, rows())
+
+
+def path_stem(path: Path) -> str:
+    """The file's name without its endings (``bank.jsonl.gz`` is ``bank``)."""
+    return path.name.partition(".")[0]

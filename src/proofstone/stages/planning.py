@@ -1,0 +1,88 @@
+"""From what a person asks for to runs whose ids fix everything that shapes an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proofstone import __version__
+from proofstone.engines.store import Store
+from proofstone.errors import BadUsage
+from proofstone.ports import Clock, Method, Model
+from proofstone.records import ItemSet, Run, Way, run_id
+
+__all__ = ["PlannedRun", "RunSpec", "plan_run"]
+
+
+class RunSpec(Struct, frozen=True, kw_only=True):
+    """What to run: an item set, a model, a way of asking with its settings.
+
+    ``settings`` override the method's defaults for the way; a value of None leaves one out.
+    ``limit`` asks only the first items and is not part of the run's id: without it the same
+    command goes on with the rest.
+    """
+
+    item_set: bytes
+    model: str
+    way: str
+    shots: int = 0
+    settings: dict[str, Any] = {}
+    samples: int = 1
+    replicate: str = ""
+    limit: int | None = None
+
+
+class PlannedRun(Struct, frozen=True, kw_only=True):
+    """A run with its key in the store, its way made ready, and how much of it there is to do."""
+
+    key: int
+    run: Run
+    item_set: ItemSet
+    way: Way
+    samples: int
+    n_items: int
+
+    @property
+    def total(self) -> int:
+        """The number of (item, sample) to finish."""
+        return self.n_items * self.samples
+
+
+def plan_run(store: Store, method: Method, spec: RunSpec, model: Model, clock: Clock) -> PlannedRun:
+    """Stores the run that ``spec`` means (idempotent) and returns it, ready.
+
+    Raises BadUsage for an unknown way, a sample count below one, or shots that cannot be made.
+    """
+    if spec.samples < 1:
+        raise BadUsage(f"--samples takes 1 or more, not {spec.samples}")
+    if spec.limit is not None and spec.limit < 1:
+        raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
+    item_set = store.items.item_set(spec.item_set)
+    bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
+    way = method.prepare(spec.way, spec.shots, item_set, bank)
+    asked = {**method.settings(spec.way), **spec.settings}
+    settings = {name: value for name, value in sorted(asked.items()) if value is not None}
+    run = Run(
+        item_set=item_set.id,
+        method=method.name,
+        respondent=model.name,
+        way=way.name,
+        last_step=way.last_step,
+        prompt_hash=way.prompt_hash,
+        settings={
+            **settings,
+            "samples": spec.samples,
+            "shots": spec.shots,
+            "endpoint": model.endpoint,
+        },
+        replicate=spec.replicate,
+        simulated=model.simulated,
+    )
+    run = msgspec.structs.replace(run, id=run_id(run))
+    key = store.runs.add(run, clock.now(), __version__)
+    n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
+    return PlannedRun(
+        key=key, run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items
+    )

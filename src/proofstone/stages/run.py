@@ -1,0 +1,232 @@
+"""The run loop: plans from an index, asks, and counts as finished only what is committed.
+
+Workers take (item, sample) from pages that are read ahead in a thread; a page leaves out what has a
+reply at the run's last step already, so a resumed run renders nothing that is done. Each call goes
+through the asker (cache, limit, retries) and then to the writer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from proofstone.engines.models import Asker, read_reply
+from proofstone.engines.store import Place, Store, StoredItem, Writer, this_process
+from proofstone.errors import CallFailed
+from proofstone.identity import canonical_json
+from proofstone.ports import CallRecord, Clock, Method, ModelRequest
+from proofstone.records import Message, Oracle, Reply
+from proofstone.stages.planning import PlannedRun
+from proofstone.stages.progress import RunProgress
+
+__all__ = ["perform_run"]
+
+_PAGE = 128
+_HEARTBEAT_S = 10.0
+
+
+async def perform_run(
+    store: Store,
+    writer: Writer,
+    method: Method,
+    planned: PlannedRun,
+    asker: Asker,
+    *,
+    progress: RunProgress,
+    stop: asyncio.Event,
+    clock: Clock,
+) -> None:
+    """Asks what is left of a run, until done, stopped, or the model cannot be used.
+
+    Returns when every reply is committed; ``progress`` says what came of it. Raises RunInUse
+    where another process works on it, and StoreFailed where replies could not be kept.
+    """
+    loop = _RunLoop(store, writer, method, planned, asker, progress, stop)
+    owner = this_process()
+    store.runs.take_lease(planned.key, owner, clock.now())
+    heartbeat = asyncio.create_task(_keep_lease(store, planned.key, owner, clock))
+    progress.begin(clock)
+    try:
+        await loop.work()
+        await writer.flush()
+    finally:
+        heartbeat.cancel()
+        progress.end(clock)
+        store.runs.give_back_lease(planned.key, owner)
+
+
+async def _keep_lease(store: Store, run: int, owner: str, clock: Clock) -> None:
+    while True:
+        await clock.sleep(_HEARTBEAT_S)
+        await asyncio.to_thread(store.runs.take_lease, run, owner, clock.now())
+
+
+class _Job:
+    """One (item, sample) to ask; ``partial`` says that some of its steps have replies."""
+
+    __slots__ = ("partial", "sample", "stored")
+
+    def __init__(self, stored: StoredItem, sample: int, partial: bool) -> None:
+        self.stored = stored
+        self.sample = sample
+        self.partial = partial
+
+
+@dataclass
+class _RunLoop:
+    """The state of one run while it is being worked on."""
+
+    store: Store
+    writer: Writer
+    method: Method
+    planned: PlannedRun
+    asker: Asker
+    progress: RunProgress
+    stop: asyncio.Event
+
+    def __post_init__(self) -> None:
+        self.settings = _sent_to_model(self.planned.run.settings)
+        self._jobs: deque[_Job] = deque()
+        self._after = -1
+        self._left = self.planned.n_items
+        self._ahead: asyncio.Task[list[_Job]] | None = None
+        self._turn = asyncio.Lock()
+
+    async def work(self) -> None:
+        """Runs as many workers as the endpoint may take requests at once."""
+        workers = [asyncio.create_task(self._worker()) for _ in range(self.asker.max_connections)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            if self._ahead is not None:
+                self._ahead.cancel()
+
+    async def _worker(self) -> None:
+        while not self.stop.is_set() and self.asker.stopped is None:
+            job = self._jobs.popleft() if self._jobs else await self._next()
+            if job is None:
+                return
+            self.progress.in_flight += 1
+            try:
+                await self.method.ask(job.stored.loaded, self.planned.way, _ItemCall(self, job))
+            except CallFailed:
+                self.progress.failed += 1
+            finally:
+                self.progress.in_flight -= 1
+        if self.asker.stopped is not None:
+            self.progress.stopped = self.asker.stopped.message
+
+    async def _next(self) -> _Job | None:
+        """The next job, from the page read ahead; None when there is none left."""
+        async with self._turn:
+            while not self._jobs:
+                if self._ahead is None and self._left <= 0:
+                    return None
+                page = await (self._ahead or self._read_ahead())
+                self._ahead = self._read_ahead() if self._left > 0 else None
+                self._jobs.extend(page)
+            return self._jobs.popleft()
+
+    def _read_ahead(self) -> asyncio.Task[list[_Job]]:
+        size = min(_PAGE, self._left)
+        self._left -= size
+        return asyncio.create_task(self._page(size))
+
+    async def _page(self, size: int) -> list[_Job]:
+        after, self._after = self._after, self._after + size
+        return await asyncio.to_thread(self._plan_page, after, size)
+
+    def _plan_page(self, after: int, size: int) -> list[_Job]:
+        """What is left to ask of the ``size`` items behind position ``after`` (in a thread)."""
+        store, planned = self.store, self.planned
+        places = store.items.places(planned.item_set.id, after, size)
+        keys = [key for _position, key in places]
+        steps = store.runs.steps_among(planned.key, keys)
+        last = planned.run.last_step
+        open_samples = {
+            key: [s for s in range(planned.samples) if last not in steps.get((key, s), ())]
+            for key in keys
+        }
+        wanted = [place for place in places if open_samples[place[1]]]
+        return [
+            _Job(stored, sample, (stored.key, sample) in steps)
+            for stored in store.items.load(wanted)
+            for sample in open_samples[stored.key]
+        ]
+
+
+class _ItemCall:
+    """The ``Call`` that a method's ``ask`` is handed for one (item, sample)."""
+
+    __slots__ = ("_job", "_loop")
+
+    def __init__(self, loop: _RunLoop, job: _Job) -> None:
+        self._loop = loop
+        self._job = job
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        loop, job = self._loop, self._job
+        if job.partial and (kept := self._kept(step)) is not None:
+            return kept
+        prompt = canonical_json(messages)
+        settings = loop.settings if schema is None else {**loop.settings, "schema": schema}
+        request = ModelRequest(
+            messages=tuple(messages),
+            prompt=prompt,
+            prompt_hash=sha256(prompt).digest(),
+            settings=settings,
+            sample=job.sample,
+            replicate=loop.planned.run.replicate,
+            oracle=oracle,
+            draw_key=f"{job.stored.loaded.item.id.hex()}:{step}" if oracle is not None else "",
+        )
+        asked = await loop.asker.ask(request, self._record)
+        return await self._finish(step, asked)
+
+    def _kept(self, step: str) -> Reply | None:
+        loop, job = self._loop, self._job
+        kept = loop.store.runs.steps_done(loop.planned.key, job.stored.key, job.sample).get(step)
+        return None if kept is None else read_reply(kept.wire, kept.raw)
+
+    async def _record(self, call: CallRecord) -> None:
+        """Keeps an attempt that is not the last one: billed, but of no use."""
+        self._loop.progress.count(call)
+        await self._loop.writer.write(call)
+
+    async def _finish(self, step: str, asked: Any) -> Reply:
+        loop, job = self._loop, self._job
+        progress, call = loop.progress, asked.record
+        if asked.key is None:
+            progress.count(call)
+        else:
+            progress.cached += 1
+        is_last = step == loop.planned.run.last_step
+        place = Place(loop.planned.key, job.stored.key, job.sample, step)
+        reply: Reply | None = asked.reply
+        committed = self._count_done if is_last and reply is not None else None
+        await loop.writer.write(call if asked.key is None else asked.key, place, committed)
+        if reply is None:
+            raise CallFailed(call.error, call.detail)
+        return reply
+
+    def _count_done(self) -> None:
+        self._loop.progress.done += 1
+
+
+def _sent_to_model(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run that are a model's; the others say how often and where it is asked."""
+    ours = {"samples", "shots", "endpoint"}
+    return {name: value for name, value in settings.items() if name not in ours}

@@ -1,0 +1,144 @@
+"""From a target to its score table: which runs belong together, and what they are short of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from proofstone.engines.store import Found, Store, load_table
+from proofstone.errors import BadUsage, NotFound
+from proofstone.identity import canonical_json, short
+from proofstone.ports import Method
+from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
+
+__all__ = ["Selection", "headline", "read_scores", "select_runs", "shown_name"]
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """The item sets that a target means, and the runs on them with their keys."""
+
+    item_sets: tuple[ItemSet, ...]
+    runs: tuple[tuple[int, Run], ...]
+
+    @property
+    def method(self) -> str:
+        """The name of the method that all of them share."""
+        return self.item_sets[0].method
+
+
+def shown_name(item_set: ItemSet) -> str:
+    """An item set's name with the digits that tell it from others of that name."""
+    return f"{item_set.name}-{short(item_set.id, 4)}"
+
+
+def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
+    """The runs that ``targets`` mean: runs, forms, or banks (all forms of one recipe).
+
+    Raises BadUsage where they cannot stand in one table, NotFound where nothing was run.
+    """
+    chosen: dict[bytes, tuple[int, Run]] = {}
+    sets: dict[bytes, ItemSet] = {}
+    for target in targets:
+        if target.kind == "run":
+            key, run = store.runs.run(target.id)
+            chosen[run.id] = (key, run)
+            sets[run.item_set] = store.items.item_set(run.item_set)
+            continue
+        found = [target.id] if target.kind == "form" else _forms_of_bank(store, target)
+        sets |= {identity: store.items.item_set(identity) for identity in found}
+        chosen |= {run.id: (key, run) for key, run in store.runs.of_sets(found)}
+    if len({item_set.method for item_set in sets.values()}) > 1:
+        raise BadUsage("these targets belong to different methods; name those of one")
+    if not chosen:
+        names = ", ".join(target.name or short(target.id) for target in targets)
+        raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
+    return Selection(item_sets=tuple(sets.values()), runs=tuple(chosen.values()))
+
+
+def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
+    forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
+    asked = {run.item_set for _key, run in store.runs.of_sets([form.id for form in forms])}
+    forms = [form for form in forms if form.id in asked] or forms
+    recipes = {canonical_json(form.recipe) for form in forms}
+    if len(recipes) > 1:
+        names = ", ".join(shown_name(form) for form in forms[:10])
+        raise BadUsage(
+            f"bank {bank.name} has forms of {len(recipes)} recipes, which do not add up",
+            hint=f"name the forms: {names}",
+        )
+    return [form.id for form in forms]
+
+
+def headline(method: Method) -> Measure:
+    """The measure that a leaderboard of the method ranks by."""
+    return next(measure for measure in method.measures if measure.name == method.headline)
+
+
+def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTable:
+    """The scores of the selection's runs, the current scoring of each, as one table.
+
+    Runs that differ only in their form are one respondent. A run never scored has no rows and its
+    full number expected, so that it shows as incomplete.
+    """
+    groups: dict[bytes, list[tuple[int, Run]]] = {}
+    for key, run in selection.runs:
+        groups.setdefault(_respondent_key(run), []).append((key, run))
+    sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
+    scorings: dict[int, int] = {}
+    respondents: list[Respondent] = []
+    expected: list[int] = []
+    for place, runs in enumerate(groups.values()):
+        for key, _run in runs:
+            current = store.scores.current(key)
+            if current is not None:
+                scorings[current.key] = place
+        respondents.append(_respondent([run for _key, run in runs], groups))
+        samples = int(runs[0][1].settings.get("samples", 1))
+        expected.append(sum(sizes.values()) * samples)
+    return load_table(
+        store.database,
+        respondents=respondents,
+        scorings=scorings,
+        item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
+        expected=expected,
+        measure=headline(method).of,
+    )
+
+
+def _respondent_key(run: Run) -> bytes:
+    return canonical_json([run.respondent, run.way, run.settings, run.replicate])
+
+
+def _respondent(runs: Sequence[Run], groups: Mapping[bytes, Any]) -> Respondent:
+    run = runs[0]
+    alike = [
+        group[0][1]
+        for group in groups.values()
+        if (group[0][1].respondent, group[0][1].way) == (run.respondent, run.way)
+    ]
+    way = run.way
+    if run.settings.get("shots"):
+        way += f" {run.settings['shots']}-shot"
+    differing = _differing([other.settings for other in alike], run.settings)
+    shown = [f"{name}={value}" for name, value in differing.items()]
+    if run.replicate:
+        shown.append(f"replicate={run.replicate}")
+    return Respondent(
+        name=run.respondent,
+        way=way,
+        settings=" ".join(shown),
+        simulated=run.simulated,
+        runs=tuple(run.id for run in runs),
+    )
+
+
+def _differing(settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in which runs of one model and way differ: what a leaderboard must show."""
+    names = {name for other in settings for name in other} - {"shots"}
+    return {
+        name: own.get(name)
+        for name in sorted(names)
+        if len({canonical_json(other.get(name)) for other in settings}) > 1
+    }

@@ -1,0 +1,93 @@
+"""Where a workspace is: a folder that holds ``.proofstone``, found upwards like git's."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from proofstone.errors import BadUsage, WorkspaceUnusable
+
+__all__ = ["CONFIG_NAME", "MARK", "create_folder", "database_url", "find_folder"]
+
+MARK = ".proofstone"
+CONFIG_NAME = "proofstone.toml"
+
+_NEW_CONFIG = """\
+# Proofstone's settings for this workspace. `proofstone doctor` shows what is in force.
+
+# [workspace]
+# database_env = "PROOFSTONE_DATABASE"    # a PostgreSQL URL instead of the file in .proofstone
+
+# [models."mycompany/large"]              # then: proofstone run FORM -m mycompany/large
+# base_url = "https://llm.example.com/v1" # any OpenAI-compatible endpoint
+# api_key_env = "MYCOMPANY_API_KEY"       # the variable's name; keys themselves stay out of files
+# model = "large-2026-08"                 # the name to send, where it is another one
+"""
+
+
+def create_folder(folder: Path) -> bool:
+    """Makes ``folder`` a workspace; False where it was one. Raises WorkspaceUnusable."""
+    mark = folder / MARK
+    if mark.is_dir():
+        return False
+    try:
+        mark.mkdir(parents=True)
+        (mark / ".gitignore").write_text("*\n", encoding="utf-8")
+        config = folder / CONFIG_NAME
+        if not config.exists():
+            config.write_text(_NEW_CONFIG, encoding="utf-8")
+    except OSError as error:
+        raise WorkspaceUnusable(
+            f"cannot make a workspace in {folder}: {error.strerror or error}",
+            hint="name a folder you may write to: proofstone init FOLDER",
+        ) from error
+    return True
+
+
+def find_folder(start: Path) -> Path:
+    """The nearest workspace at or above ``start``. Raises WorkspaceUnusable where there is none."""
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / MARK).is_dir():
+            return folder
+    raise WorkspaceUnusable(
+        f"no workspace at or above {start}",
+        hint="make one with 'proofstone init', or name one with -w FOLDER",
+    )
+
+
+def database_url(folder: Path) -> str:
+    """The URL of a workspace's database: its own file, or what its settings name."""
+    table = _workspace_settings(folder)
+    variable = table.get("database_env")
+    if variable is None:
+        return f"sqlite:///{folder / MARK / 'store.sqlite'}"
+    url = os.environ.get(str(variable))
+    if not url:
+        raise WorkspaceUnusable(
+            f"{folder / CONFIG_NAME} names the database by {variable}, which is not set",
+            hint=f"set {variable} to a URL such as postgresql://user@host/name",
+        )
+    if url.startswith(("postgres://", "postgresql://")):
+        return "postgresql+psycopg://" + url.partition("://")[2]
+    return url
+
+
+def _workspace_settings(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG_NAME
+    if not path.is_file():
+        return {}
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file).get("workspace", {})
+    except tomllib.TOMLDecodeError as error:
+        raise BadUsage(f"{path} is not TOML: {error}") from error
+    unknown = set(table) - {"database_env"}
+    if unknown:
+        raise BadUsage(
+            f"{path}: [workspace] has unknown keys: {', '.join(sorted(unknown))}",
+            hint="it takes: database_env",
+        )
+    return dict(table)
