@@ -1,0 +1,37 @@
+"""What limits an estimate: a closed set of short codes, each with the sentence a reader sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+__all__ = ["ESTIMANDS", "FLAGS", "Estimand", "Flag", "estimand_name", "resampled_unit"]
+
+Estimand = Literal["bank", "knowledge"]
+ESTIMANDS: tuple[Estimand, ...] = get_args(Estimand)
+
+Flag = Literal["no-scores", "no-keys", "no-spread", "few-groups", "one-group", "lone-units"]
+
+FLAGS: Mapping[Flag, str] = {
+    "no-scores": "no scores: there is nothing to estimate from",
+    "no-keys": "it is not known what the items rest on, so they were taken as independent",
+    "no-spread": (
+        "all scores are alike, so items that share knowledge were taken to stand or fall together"
+    ),
+    "few-groups": "fewer than 50 effective independent groups: the interval is approximate",
+    "one-group": "fewer than two effective independent groups: nothing bounds the value",
+    "lone-units": "a group without spread of its own was given the spread between groups",
+}
+
+_NAMES: Mapping[Estimand, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
+_RESAMPLED: Mapping[Estimand, str] = {"bank": "items", "knowledge": "facts"}
+
+
+def estimand_name(estimand: Estimand) -> str:
+    """The estimand's name as every interval states it."""
+    return _NAMES[estimand]
+
+
+def resampled_unit(estimand: Estimand) -> str:
+    """What the estimand treats as drawn: fresh items of one bank, or the facts themselves."""
+    return _RESAMPLED[estimand]

@@ -1,0 +1,129 @@
+"""How far weighted means, and differences between them, may lie from what they estimate.
+
+For weights w and residuals e of respondent r, the sum of ``w_i e_ir w_j e_jr`` over pairs of units
+that are dependent estimates the variance of r's mean; with two respondents it estimates the
+covariance, so that paired comparisons come from the same matrix.
+
+- "bank": fresh forms of this bank. Items are independent, so only i = j counts.
+- "knowledge": the facts are a sample. All ordered pairs that share any key count.
+
+Small-sample correction, within each group g of the weighting: G / (G - 1), where
+``G = n**2 / (ordered pairs that share, each unit with itself included)`` is the number of equal
+disjoint clusters with as many sharing pairs (Kish's effective count). For such clusters this is
+CR1's correction; with nothing shared it is n / (n - 1). The result of "knowledge" is never below
+that of "bank": a negative sum of cross products is noise, not information.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats.clusters import SharedKeys, pair_products
+from proofstone.engines.stats.flags import Estimand, Flag
+from proofstone.engines.stats.weights import Weighting
+
+__all__ = ["Spread", "measure_spread"]
+
+Floats = NDArray[np.float64]
+
+# Below this, G / (G - 1) multiplies by three or more; such a group is treated as a lone unit.
+_LONE_BELOW = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Weighted means (R) of n units, with their covariance in two readings (R, R).
+
+    ``groups`` is the effective number of independent groups, ``1 / sum of w_i w_j over dependent
+    pairs``: n for n independent equal units, the number of clusters for equal disjoint ones.
+    ``is_shared``: whether any two units are taken as dependent.
+    """
+
+    means: Floats
+    independent: Floats
+    dependent: Floats
+    groups: float
+    n_units: int
+    estimand: Estimand
+    is_shared: bool
+    flags: tuple[Flag, ...]
+
+    def variances(self) -> Floats:
+        """The variance of each mean (R), floored at that of independent units."""
+        return np.maximum(np.diag(self.independent), np.diag(self.dependent))
+
+    def difference_variances(self) -> Floats:
+        """The variance of ``means[a] - means[b]`` (R, R), floored in the same way."""
+        return np.maximum(_of_differences(self.independent), _of_differences(self.dependent))
+
+
+def measure_spread(
+    values: Floats, weighting: Weighting, keys: SharedKeys, estimand: Estimand
+) -> Spread:
+    """The means of the columns of ``values`` (n units >= 1, R respondents; no NaN), and spread."""
+    alone, n_alone = _parts(values, weighting, weighting.sizes)
+    independent = alone.T @ alone
+    weights = weighting.weights()
+    groups = 1.0 / float(weights @ weights)
+    dependent, n_lone, is_shared = independent, n_alone, False
+    if estimand == "knowledge":
+        effective, groups, is_shared = _effective_groups(weighting, keys)
+        if is_shared:
+            parts, n_lone = _parts(values, weighting, effective)
+            dependent = pair_products(keys, parts)
+    return Spread(
+        means=weighting.group_means(values).mean(axis=0),
+        independent=independent,
+        dependent=dependent,
+        groups=groups,
+        n_units=len(values),
+        estimand=estimand,
+        is_shared=is_shared,
+        flags=_flags(estimand, keys, n_lone, weighting),
+    )
+
+
+def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Floats, int]:
+    """What each unit adds to each mean's error (n, R), corrected; and how many groups were lone.
+
+    A lone group (one unit, or units that all share) has no residual of its own. It is centred at
+    the mean of all groups instead: too wide rather than too narrow, as surveys treat a stratum
+    with a single sampling unit.
+    """
+    means = weighting.group_means(values)
+    lone = effective < _LONE_BELOW
+    centres = np.where(lone[:, None], means.mean(axis=0), means)
+    counts = np.where(lone, np.inf, effective)
+    correction = np.ones_like(counts)
+    correction[~lone] = np.sqrt(counts[~lone] / (counts[~lone] - 1.0))
+    scale = weighting.weights() * correction[weighting.group]
+    return (values - centres[weighting.group]) * scale[:, None], int(lone.sum())
+
+
+def _effective_groups(weighting: Weighting, keys: SharedKeys) -> tuple[Floats, float, bool]:
+    """G within each group of the weighting, G over all, and whether any pair shares a key."""
+    members = np.zeros((len(weighting.group), weighting.n_groups))
+    members[np.arange(len(weighting.group)), weighting.group] = 1.0
+    pairs = pair_products(keys, members)
+    share = 1.0 / (weighting.n_groups * weighting.sizes)
+    within = weighting.sizes**2 / np.diag(pairs)
+    return within, 1.0 / float(share @ pairs @ share), bool(pairs.sum() > len(weighting.group))
+
+
+def _flags(
+    estimand: Estimand, keys: SharedKeys, n_lone: int, weighting: Weighting
+) -> tuple[Flag, ...]:
+    found: list[Flag] = []
+    if estimand == "knowledge" and not len(keys.unit):
+        found.append("no-keys")
+    if n_lone and weighting.n_groups > 1:
+        found.append("lone-units")
+    return tuple(found)
+
+
+def _of_differences(covariance: Floats) -> Floats:
+    own = np.diag(covariance)
+    return own[:, None] + own[None, :] - covariance - covariance.T
