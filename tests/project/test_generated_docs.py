@@ -1,0 +1,114 @@
+"""The generated pages say what the program says."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from tools import cli_docs, error_docs
+from tools.generated import settle
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@click.group()
+def tree() -> None:
+    """A small tool."""
+
+
+@tree.group()
+def build() -> None:
+    """Makes things."""
+
+
+@build.command()
+@click.argument("bank")
+@click.option("--seeds", default=5, help="How many forms.")
+def form(bank: str, seeds: int) -> None:
+    """Composes a form from BANK."""
+
+
+@tree.command(hidden=True)
+def secret() -> None:
+    """Not for the page."""
+
+
+def test_every_visible_command_is_found_below_its_parent() -> None:
+    """The whole names, parents before children, hidden commands left out."""
+    found = [path for path, _ in cli_docs.commands(tree, "tool")]
+    assert found == ["tool", "tool build", "tool build form"]
+
+
+def test_a_command_stands_on_the_page_as_help_prints_it() -> None:
+    """The page is compared whole, as text."""
+    assert cli_docs.page(form, "tool") == (
+        cli_docs.HEADER + "\n- [`tool`](#tool): Composes a form from BANK.\n\n"
+        "## tool\n\n```text\n"
+        "Usage: tool [OPTIONS] BANK\n\n"
+        "  Composes a form from BANK.\n\n"
+        "Options:\n"
+        "  --seeds INTEGER  How many forms.\n"
+        "  --help           Show this message and exit.\n"
+        "```\n"
+    )
+
+
+def test_the_command_page_is_what_help_prints() -> None:
+    """docs/cli.md holds the very text of each command's --help, asked as a user asks."""
+    cli = pytest.importorskip("proofstone.cli.root", reason="the commands are not there yet").cli
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == cli_docs.page(cli)
+    for path, _ in cli_docs.commands(cli, "proofstone"):
+        width = {"terminal_width": cli_docs.WIDTH, "max_content_width": cli_docs.WIDTH}
+        arguments = [*path.split()[1:], "--help"]
+        result = CliRunner().invoke(cli, arguments, prog_name="proofstone", **width)
+        printed = "\n".join(line.rstrip() for line in result.output.splitlines())
+        assert f"## {path}\n\n```text\n{printed}\n```\n" in page, (
+            f"{path} --help is not as documented"
+        )
+
+
+def test_the_error_page_is_that_of_the_error_tree() -> None:
+    """docs/errors.md is up to date, and every code is its own."""
+    assert (ROOT / "docs" / "errors.md").read_text(encoding="utf-8") == error_docs.page()
+    codes = [kind.code for kind in error_docs.errors()]
+    assert len(codes) == len(set(codes))
+
+
+def test_no_error_that_a_user_sees_is_defined_outside_the_one_tree() -> None:
+    """A subclass elsewhere would have no entry on the page."""
+    ours = {kind.__name__ for kind in error_docs.errors()} | {"ProofstoneError"}
+    strays = [
+        f"{path.name}: {node.name}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        if path.name != "errors.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and ours & {ast.unparse(parent).rpartition(".")[2] for parent in node.bases}
+    ]
+    assert strays == []
+
+
+def test_check_names_what_differs_and_writes_nothing(tmp_path: Path) -> None:
+    """--check leaves the file alone and says the command that mends it; writing then settles it."""
+    page = tmp_path / "page.md"
+    page.write_text("old\n", encoding="utf-8")
+    told = settle(page, "new\n", ["--check"], "make docs")
+    assert told is not None
+    assert told.splitlines()[0] == "page.md is out of date; run: make docs"
+    assert "-old" in told
+    assert "+new" in told
+    assert page.read_text(encoding="utf-8") == "old\n"
+    assert settle(page, "new\n", [], "make docs") is None
+    assert settle(page, "new\n", ["--check"], "make docs") is None
+
+
+def test_an_unknown_argument_is_refused(tmp_path: Path) -> None:
+    """A typing error in the option must not write the file."""
+    assert settle(tmp_path / "page.md", "new\n", ["--chek"], "make docs") == (
+        "expected no argument or --check, got --chek"
+    )
+    assert not (tmp_path / "page.md").exists()
