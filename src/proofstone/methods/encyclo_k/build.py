@@ -2,8 +2,8 @@
 
 An input is the name of carried tables (``elements``, ``countries``, ``codes``) or a CSV, JSONL or
 Parquet file with a template file. No model has a hand in it: rules make the sentences, so the facts
-carry no roles. Which wording and which replacement a row gets is drawn by (seed, row, point), so
-that taking a row's neighbour away changes no other draw.
+carry no roles. Which wording and which replacement a row gets is drawn by (seed, row number,
+point), so that a point added to the templates changes no true sentence of the others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.draws import Draws
-from proofstone.errors import BadUsage, NotFound
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.tables import (
     CARRIED,
@@ -167,8 +167,16 @@ def _file_table(path: Path, templates: str) -> FactTable:
             f"there is no {beside}.",
             hint="Give --templates FILE.toml; docs/fact-tables.md has an example.",
         )
-    template = read_template(beside.read_text(encoding="utf-8-sig"), beside.name)
+    template = read_template(_utf8_text(beside), beside.name)
     return read_checked(path, lambda rows: read_table(template, rows, path.name))
+
+
+def _utf8_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = Problem(path.name, f"byte {error.start + 1} is not UTF-8")
+        raise BadInput("The template file cannot be read.", [problem]) from error
 
 
 def _source(table: FactTable, origin: str) -> Source:

@@ -20,7 +20,8 @@ _TRIES = 1000  # bounds the search where hardly any value is false; small tables
 
 @dataclass(frozen=True, slots=True)
 class _Shelf:
-    """Distinct values in the order of ``positions`` (ascending), or of the table where none."""
+    """Distinct values: those with a position, in its order (``positions``, ascending), then the
+    others in the table's order."""
 
     values: tuple[Cell, ...]
     positions: tuple[float, ...] = ()
@@ -29,7 +30,8 @@ class _Shelf:
         """The values next to ``position`` on both sides, those within ``apart`` of it left out."""
         low = bisect_left(self.positions, position - apart)
         high = bisect_right(self.positions, position + apart)
-        return [*self.values[max(0, low - _NEAREST) : low], *self.values[high : high + _NEAREST]]
+        last = min(high + _NEAREST, len(self.positions))
+        return [*self.values[max(0, low - _NEAREST) : low], *self.values[high:last]]
 
     def around(self, draws: Draws) -> Iterator[Cell]:
         """All values once, from a drawn place onward; at most ``_TRIES``."""
@@ -102,14 +104,13 @@ def _shelf(
 
 
 def _ordered(placed: Sequence[tuple[float | None, Cell]]) -> _Shelf:
-    """By position where every value has one (a value without one is left out if others have)."""
     known = sorted(
         ((position, value) for position, value in placed if position is not None),
         key=lambda pair: pair[0],
     )
-    if not known:
-        return _Shelf(tuple(value for _, value in placed))
-    return _Shelf(tuple(value for _, value in known), tuple(position for position, _ in known))
+    others = [value for position, value in placed if position is None]
+    values = (*(value for _, value in known), *others)
+    return _Shelf(values, tuple(position for position, _ in known))
 
 
 def _first(entity: Entity, column: str) -> Cell | None:

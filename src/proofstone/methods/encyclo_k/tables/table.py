@@ -112,7 +112,7 @@ def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable
     dropped = {normalised(label) for label in template.column(template.key).leave_out}
     entities: dict[str, Entity] = {}
     seen: dict[str, str] = {}
-    for row in kept if not problems else ():
+    for number, row in enumerate(kept if not problems else ()):
         label = _text(row.values.get(template.key))
         key = normalised(label)
         if not label:
@@ -122,7 +122,7 @@ def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable
         seen.setdefault(key, row.place)
         if key not in dropped:
             cells = _cells(template, label, row, problems)
-            entities.setdefault(key, Entity(label, len(entities), cells))
+            entities.setdefault(key, Entity(label, number, cells))
     problems += [Problem(where, what) for what in _unknown_labels(template, seen) if seen]
     if problems:
         raise BadInput(f"The fact table {where} cannot be used.", problems)
