@@ -164,7 +164,10 @@ def test_a_row_that_is_not_placed_still_lends_its_value() -> None:
         '[columns.at]\nvalues = "number"\n[[points]]\nname = "c"\ncolumn = "c"\n'
         'title = "c of {name}"\nnear = "at"\nsay = ["{name} is {c}"]\n'
     )
-    rows = [{"name": "a", "c": "one", "at": 1}, {"name": "b", "c": "two", "at": None}]
+    rows: list[dict[str, Any]] = [
+        {"name": "a", "c": "one", "at": 1},
+        {"name": "b", "c": "two", "at": None},
+    ]
     assert one(template, rows, "a").text == "A is two"
     assert one(template, rows, "b").text == "B is one"
 
