@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 HEAVY = {
-    "aiohttp", "alembic", "altair", "asyncio", "jinja2", "mendeleev", "msgspec.yaml", "numpy",
+    "aiohttp", "alembic", "altair", "asyncio", "jinja2", "mendeleev", "numpy",
     "pandas", "pyarrow", "pycountry", "rich", "scipy", "sqlalchemy", "uvloop", "xllamacpp",
     "zstandard",
 }  # fmt: skip

@@ -1,0 +1,107 @@
+"""How large the core is when installed, and how long it takes to start.
+
+    python -m bench.size [--json]
+
+Size: the bytes of every file that the core and its requirements (no extra) put into the
+environment, by each distribution's record. Time: best of five fresh interpreters, each a whole
+process, also as a multiple of an interpreter that does nothing. Byte code is warm.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+from tools.resolved import ROOT, closure, read_project
+
+ROUNDS = 5
+STARTS = {
+    "python -c pass": ["-c", "pass"],
+    "import proofstone": ["-c", "import proofstone"],
+    "proofstone --help": ["-m", "proofstone", "--help"],
+}
+
+
+@dataclass(frozen=True)
+class Start:
+    """The best time of one command in seconds, and as a multiple of the bare interpreter's."""
+
+    command: str
+    best_s: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """Sizes in bytes, own code and largest packages first, and the start-up times."""
+
+    core_bytes: int
+    core_packages: int
+    own_bytes: int
+    largest: dict[str, int]
+    starts: tuple[Start, ...]
+
+
+def installed_bytes(distribution: metadata.Distribution) -> int:
+    """The size of the files in its record that exist; 0 where it keeps no record."""
+    places = (Path(str(file.locate())) for file in distribution.files or [])
+    return sum(place.stat().st_size for place in places if place.is_file())
+
+
+def own_bytes() -> int:
+    """The size of the package's own source files (an editable install records none of them)."""
+    files = (ROOT / "src" / "proofstone").rglob("*")
+    return sum(f.stat().st_size for f in files if f.is_file() and "__pycache__" not in f.parts)
+
+
+def best_start_s(arguments: list[str]) -> float:
+    """The shortest of ROUNDS whole processes. Raises CalledProcessError where one fails."""
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def measure() -> Report:
+    """Everything, in about ten seconds."""
+    core = closure(read_project().core)
+    sizes = {name: installed_bytes(found) for name, found in core.items()}
+    best = {command: best_start_s(arguments) for command, arguments in STARTS.items()}
+    bare = best["python -c pass"]
+    return Report(
+        core_bytes=sum(sizes.values()) + own_bytes(),
+        core_packages=len(sizes) + 1,
+        own_bytes=own_bytes(),
+        largest=dict(sorted(sizes.items(), key=lambda pair: -pair[1])[:6]),
+        starts=tuple(Start(command, took, took / bare) for command, took in best.items()),
+    )
+
+
+def table(report: Report) -> str:
+    """The report as a Markdown table."""
+    rows = [("what", "size or best time", "of `python -c pass`"), ("---", "---", "---")]
+    rows.append((f"core, {report.core_packages} packages", megabytes(report.core_bytes), ""))
+    rows.append(("of it proofstone", megabytes(report.own_bytes), ""))
+    rows += [(f"of it {name}", megabytes(size), "") for name, size in report.largest.items()]
+    rows += [
+        (f"`{start.command}`", f"{1000 * start.best_s:.0f} ms", f"{start.ratio:.1f}")
+        for start in report.starts
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def megabytes(size: int) -> str:
+    """A size as people read it: 10**6 bytes, one digit after the point."""
+    return f"{size / 1e6:.1f} MB"
+
+
+if __name__ == "__main__":
+    found = measure()
+    print(json.dumps(asdict(found)) if "--json" in sys.argv[1:] else table(found))

@@ -1,0 +1,166 @@
+"""The documents cannot rot: their code runs, their links lead somewhere, their commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from tools.cli_docs import commands
+from tools.doc_pages import Block, anchors, blocks, links, pages
+from tools.resolved import ROOT
+
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in pages()}
+UNRUN = "unrun:"  # ```python unrun:needs-a-key
+SHELLS = {"sh", "bash", "console", "shell"}
+
+
+def python_of(page: str) -> list[Block]:
+    """The Python blocks of a page, tagged or not."""
+    return [block for block in blocks(page) if block.language in {"python", "py", "pycon"}]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, path in PAGES.items() if python_of(path.read_text(encoding="utf-8"))]
+)
+def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
+    """All its untagged blocks run in order as one script, at their own line numbers, in an empty
+    folder, with warnings as errors."""
+    script: list[str] = []
+    for block in python_of(PAGES[name].read_text(encoding="utf-8")):
+        if not any(tag.startswith(UNRUN) for tag in block.tags):
+            script += [""] * (block.line - 1 - len(script)) + block.text.splitlines()
+    place = tmp_path / "page.py"
+    place.write_text("\n".join(script) + "\n", encoding="utf-8")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    result = subprocess.run(
+        [sys.executable, "-W", "error", place],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, f"{name}\n{result.stderr}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_block_that_is_not_run_says_why(name: str) -> None:
+    """Tags of Python blocks are ``unrun:`` with a reason; anything else is a typing error."""
+    found = python_of(PAGES[name].read_text(encoding="utf-8"))
+    tags = [tag for block in found for tag in block.tags]
+    assert [tag for tag in tags if not re.fullmatch(rf"{UNRUN}[a-z][\w-]+", tag)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_links_of_a_page_resolve(name: str) -> None:
+    """A relative link names a file of the repository, and a fragment a heading of its page."""
+    page = PAGES[name]
+    broken = []
+    for target in links(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        place, _, fragment = target.partition("#")
+        aim = (page.parent / place).resolve() if place else page
+        leads_out = not aim.exists() or not aim.is_relative_to(ROOT)
+        if leads_out or (fragment and fragment not in anchors(aim.read_text(encoding="utf-8"))):
+            broken.append(target)
+    assert broken == []
+
+
+def command_lines(page: str) -> list[str]:
+    """The ``proofstone ...`` lines of a page's shell blocks, prompts and comments taken off."""
+    lines = []
+    for block in blocks(page):
+        if block.language in SHELLS:
+            joined = block.text.replace("\\\n", " ")
+            lines += [line.strip().removeprefix("$ ") for line in joined.splitlines()]
+    return [line for line in lines if line.startswith("proofstone ")]
+
+
+def complaint(line: str, known: dict[str, click.Command]) -> str:
+    """What is wrong with a command line: no such command, or no such option; else nothing."""
+    words = shlex.split(line, comments=True)
+    path = words.pop(0)
+    while words and isinstance(known[path], click.Group) and f"{path} {words[0]}" in known:
+        path = f"{path} {words.pop(0)}"
+    command = known[path]
+    if isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        return f"{line}: no command {words[0]}"
+    options = {"--help"} | {
+        name for option in command.params for name in (*option.opts, *option.secondary_opts)
+    }
+    used = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
+    unknown = [word for word in used if word not in options]
+    return f"{line}: no option {unknown[0]}" if unknown else ""
+
+
+def test_every_command_line_in_the_documents_exists() -> None:
+    """Commands and options that a page shows are those of the program."""
+    cli = pytest.importorskip("proofstone.cli.root", reason="the commands are not there yet").cli
+    known = dict(commands(cli, "proofstone"))
+    found = [
+        f"{name}: {trouble}"
+        for name, path in PAGES.items()
+        for line in command_lines(path.read_text(encoding="utf-8"))
+        if (trouble := complaint(line, known))
+    ]
+    assert found == []
+
+
+def test_a_wrong_command_line_is_noticed() -> None:
+    """The check itself, on a tree of its own."""
+
+    @click.group()
+    def root() -> None:
+        pass
+
+    @root.command()
+    @click.argument("name")
+    @click.option("--seeds", "-s")
+    def form(name: str, seeds: str) -> None:
+        pass
+
+    known = dict(commands(root, "proofstone"))
+    assert complaint("proofstone form x --seeds 5 # five", known) == ""
+    assert complaint("proofstone --help", known) == ""
+    assert complaint("proofstone form x --seed 5", known).endswith("no option --seed")
+    assert complaint("proofstone from x", known).endswith("no command from")
+
+
+PAGE = """\
+# A title, `coded`
+
+See [it](a.md#a-title-coded), `[not](b.md)` and ![picture](c.png "a title").
+
+```python unrun:why
+x = 1  # [no](link.md)
+```
+
+- item
+
+  ```sh
+  $ proofstone form \\
+      bank
+  ls
+  ```
+"""
+
+
+def test_pages_are_read_as_blocks_links_and_headings() -> None:
+    """Blocks keep language, tags, text and line; code holds neither links nor headings."""
+    first, second = blocks(PAGE)
+    assert first == Block("python", ("unrun:why",), "x = 1  # [no](link.md)\n", 6)
+    assert (second.language, second.text.splitlines()[0]) == ("sh", "$ proofstone form \\")
+    assert links(PAGE) == ["a.md#a-title-coded", "c.png"]
+    assert anchors(PAGE + "```sh\n# no heading\n```\n") == {"a-title-coded"}
+    assert command_lines(PAGE) == ["proofstone form      bank"]
+
+
+def test_an_unclosed_block_runs_to_the_end() -> None:
+    """Nothing after it is taken for prose."""
+    assert list(blocks("```py\na\nb")) == [Block("py", (), "a\nb\n", 2)]

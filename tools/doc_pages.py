@@ -1,0 +1,87 @@
+"""The Markdown pages of the repository as data: code blocks, links and headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.resolved import ROOT
+
+__all__ = ["Block", "anchors", "blocks", "links", "pages"]
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<marks>```+|~~~+) *(?P<info>[^`]*)$")
+_LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
+_HEADING = re.compile(r"^#{1,6} +(.*?)(?: +#+)?$")
+_UNSAID_IN_ANCHORS = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the words after it (tags), its text, and its first line's
+    number in the page, counted from 1."""
+
+    language: str
+    tags: tuple[str, ...]
+    text: str
+    line: int
+
+
+def pages() -> list[Path]:
+    """README, CHANGELOG, everything under docs/ and the methods' READMEs, in order of paths."""
+    found = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    found += (ROOT / "src" / "proofstone" / "methods").glob("*/README.md")
+    return sorted(path for path in found if path.is_file())
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """Every fenced block of ``page``, in order. One that is never closed runs to the end."""
+    opened: re.Match[str] | None = None
+    inside: list[str] = []
+    for number, line in enumerate([*page.splitlines(), "\0"], 1):
+        fence = _FENCE.match(line)
+        if opened is None:
+            opened, inside = fence, []
+        elif line == "\0" or (fence and _closes(fence, opened)):
+            yield _block(opened, inside, number)
+            opened = None
+        else:
+            inside.append(line.removeprefix(opened["indent"]))
+
+
+def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
+    return not fence["info"].strip() and fence["marks"].startswith(opened["marks"])
+
+
+def _block(opened: re.Match[str], inside: list[str], end: int) -> Block:
+    language, *tags = opened["info"].split() or [""]
+    return Block(language, tuple(tags), "\n".join(inside) + "\n", end - len(inside))
+
+
+def _prose(page: str) -> list[str]:
+    """The lines outside fenced blocks, without inline code."""
+    fenced = {
+        number
+        for block in blocks(page)
+        for number in range(block.line - 1, block.line + block.text.count("\n") + 1)
+    }
+    lines = enumerate(page.splitlines(), 1)
+    return [re.sub(r"`[^`]*`", "", line) for number, line in lines if number not in fenced]
+
+
+def links(page: str) -> list[str]:
+    """The targets of all links and pictures of ``page`` outside code."""
+    return [target for line in _prose(page) for target in _LINK.findall(line)]
+
+
+def anchors(page: str) -> set[str]:
+    """The fragment of every heading, as the usual renderers form it."""
+    fenced = {block.text for block in blocks(page)}
+    found: set[str] = set()
+    for line in page.splitlines():
+        heading = _HEADING.match(line)
+        if heading and not any(line in text.splitlines() for text in fenced):
+            plain = _UNSAID_IN_ANCHORS.sub("", heading[1].lower()).strip()
+            found.add(plain.replace(" ", "-"))
+    return found
