@@ -77,7 +77,10 @@ async def perform_campaign(
                 interrupted=stop.is_set() and not progress.complete,
             )
 
-    async with store.writer() as writer, asyncio.TaskGroup() as group:
-        for name, places in by_model.items():
-            group.create_task(work_on(askers[name], places))
+    try:
+        async with store.writer() as writer, asyncio.TaskGroup() as group:
+            for name, places in by_model.items():
+                group.create_task(work_on(askers[name], places))
+    except ExceptionGroup as several:  # one failure says enough; the others follow from it
+        raise several.exceptions[0] from several
     return [results[place] for place in range(len(runs))]

@@ -31,12 +31,13 @@ _FACT = (
 class StoredBank:
     """A bank as a composer reads it: its facts in the order of their ids, read once."""
 
-    def __init__(self, store: KnowledgeStore, key: int, identity: bytes, name: str) -> None:
+    def __init__(self, store: KnowledgeStore, row: Row[Any]) -> None:
         self._store = store
-        self._key = key
+        self._key: int = row.id
         self._facts: list[Fact] | None = None
-        self.id = identity
-        self.name = name
+        self.id: bytes = row.hash
+        self.name: str = row.name
+        self.method: str = row.method
 
     def facts(self) -> Sequence[Fact]:
         """All facts, in the order of their ids."""
@@ -87,12 +88,12 @@ class KnowledgeStore:
 
     def bank(self, identity: bytes) -> StoredBank:
         """The bank with this id; KeyError when there is none."""
-        query = select(schema.bank.c.id, schema.bank.c.name).where(schema.bank.c.hash == identity)
+        query = select(schema.bank).where(schema.bank.c.hash == identity)
         with self._database.reading() as connection:
             row = connection.execute(query).one_or_none()
         if row is None:
             raise KeyError(identity)
-        return StoredBank(self, row.id, identity, row.name)
+        return StoredBank(self, row)
 
     def facts_of_bank(self, key: int) -> list[Fact]:
         """The facts of a bank in its order."""

@@ -10,8 +10,8 @@ from sqlalchemy import Row, func, or_, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress, read_call, select_calls
-from proofstone.engines.store.leases import holder_is_gone
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
+from proofstone.engines.store.leases import holder_is_gone
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import insert_missing, keys_by
 from proofstone.errors import RunInUse
@@ -22,8 +22,8 @@ from proofstone.records import Run
 __all__ = ["LEASE_S", "Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
 
 _RUN = (
-    "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash", "settings", "replicate",
-    "simulated", "created_at", "version",
+    "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash",
+    "settings", "replicate", "simulated", "created_at", "version",
 )  # fmt: skip
 LEASE_S = 30.0
 
@@ -290,8 +290,9 @@ def _select_runs() -> Any:
 def _run(row: Row[Any]) -> Run:
     return Run(
         id=row.hash, item_set=row.set_hash, method=row.method, respondent=row.respondent,
-        way=row.way, last_step=row.last_step, prompt_hash=row.prompt_hash, settings=msgspec.json.decode(row.settings),
-        replicate=row.replicate, simulated=row.simulated,
+        way=row.way, last_step=row.last_step, prompt_hash=row.prompt_hash,
+        settings=msgspec.json.decode(row.settings), replicate=row.replicate,
+        simulated=row.simulated,
     )  # fmt: skip
 
 

@@ -1,0 +1,172 @@
+"""``ingest`` and ``build KIND``: the kinds and their options come from what methods declare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proofstone.cli.options import (
+    json_option,
+    quiet_option,
+    read_seeds,
+    seed_option,
+    with_parameters,
+    workspace_option,
+)
+from proofstone.cli.output import print_json, say
+from proofstone.identity import short
+
+__all__ = ["build_command", "ingest_command"]
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@workspace_option
+@json_option
+def ingest_command(paths: tuple[Path, ...], folder: Path | None, as_json: bool) -> None:
+    """Read documents into sources and passages.
+
+    Text, Markdown and JSONL (one object with 'text' a line). Every passage stands verbatim at its
+    offsets in its source. The same file again changes nothing.
+    """
+    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        taken = ingest_paths(workspace.store, paths)
+    if as_json:
+        print_json(taken)
+        return
+    for entry in taken:
+        click.echo(f"source {short(entry.id)}  {entry.title}  {entry.n_passages} passages")
+
+
+class BuildGroup(click.Group):
+    """``build KIND``: one command a kind that an installed method builds."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All kinds, and ``form``."""
+        from proofstone.methods import find_method, method_names  # noqa: PLC0415
+
+        kinds = {kind for name in method_names() for kind in find_method(name).builders}
+        return [*sorted(kinds), "form"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a kind, with the options that its method declares."""
+        from proofstone.methods import find_method, method_names  # noqa: PLC0415
+
+        methods = [find_method(name) for name in method_names()]
+        if cmd_name == "form":
+            return _form_command(next(m for m in methods if m.parameters).parameters)
+        for method in methods:
+            if cmd_name in method.builders:
+                return _facts_command(cmd_name, method.builders[cmd_name][1])
+        return None
+
+
+@click.command("build", cls=BuildGroup, subcommand_metavar="KIND INPUT...")
+def build_command() -> None:
+    """Build statements from tables, and forms from a bank."""
+
+
+def _facts_command(kind: str, parameters: Any) -> click.Command:
+    @click.command(kind)
+    @click.argument("inputs", nargs=-1, required=True)
+    @click.option("--name", help="The bank's name; else that of the first input.")
+    @with_parameters(parameters)
+    @seed_option
+    @workspace_option
+    @json_option
+    def build_facts(
+        inputs: tuple[str, ...],
+        name: str | None,
+        seed: int,
+        folder: Path | None,
+        as_json: bool,
+        **params: Any,
+    ) -> None:
+        from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+        with open_workspace(folder) as workspace:
+            bank = workspace.build_bank(
+                kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params
+            )
+        if as_json:
+            print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
+            return
+        shown = f"{bank.name}-{short(bank.id, 4)}"
+        click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
+        say(f"next: proofstone build form {shown} --seeds 3")
+
+    build_facts.help = (
+        f"Build {kind} from INPUTs into a bank.\n\nAn INPUT is a table's file (CSV, JSONL, "
+        "Parquet) or the name of a carried table."
+    )
+    return build_facts
+
+
+def _form_command(parameters: Any) -> click.Command:
+    @click.command("form")
+    @click.argument("bank")
+    @click.option("--seeds", metavar="N|LIST", help="5: five forms from --seed on; 40,41 or 40-42.")
+    @click.option("--sweep", metavar="NAME=LOW..HIGH", help="One form a value of a parameter.")
+    @click.option("--name", help="The forms' name; else the bank's.")
+    @with_parameters(parameters)
+    @seed_option
+    @workspace_option
+    @json_option
+    @quiet_option
+    def build_form(
+        bank: str,
+        seeds: str | None,
+        sweep: str | None,
+        name: str | None,
+        seed: int,
+        folder: Path | None,
+        as_json: bool,
+        quiet: bool,
+        **params: Any,
+    ) -> None:
+        """Compose forms of questions from BANK, one a seed.
+
+        The same bank, seed and parameters give the same form, byte for byte, on any machine.
+        """
+        from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+        with open_workspace(folder) as workspace:
+            forms = [
+                form
+                for values in _swept(sweep, params)
+                for form in workspace.build_form(
+                    bank, seeds=read_seeds(seeds, seed), name=name, **values
+                )
+            ]
+        if as_json:
+            print_json([{"form": form.id, "seed": form.seed, "items": form.n_items,
+                         "recipe": form.recipe} for form in forms])  # fmt: skip
+            return
+        for form in forms:
+            shown = f"{form.name}-{short(form.id, 4)}"
+            click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}")
+        names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
+        say(f"next: proofstone run {names} -m PROVIDER/NAME", quiet=quiet)
+
+    return build_form
+
+
+def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parameters of each form of a sweep; without one, the parameters."""
+    import re  # noqa: PLC0415
+
+    if sweep is None:
+        return [params]
+    match = re.fullmatch(r"([\w-]+)=(\d+)\.\.(\d+)", sweep)
+    if match is None or match[1].replace("-", "_") not in params:
+        raise click.BadParameter(
+            f"{sweep!r}: expected PARAMETER=LOW..HIGH, such as options=4..10",
+            param_hint="--sweep",
+        )
+    name, low, high = match[1].replace("-", "_"), int(match[2]), int(match[3])
+    return [{**params, name: f"{value}-{value}"} for value in range(low, high + 1)]

@@ -1,0 +1,162 @@
+"""Options that stand on many commands, each in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from proofstone.ports import Parameter
+
+__all__ = [
+    "json_option",
+    "model_options",
+    "output_option",
+    "quiet_option",
+    "read_list",
+    "read_seeds",
+    "read_settings",
+    "seed_option",
+    "with_parameters",
+    "workspace_option",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+workspace_option = click.option(
+    "-w",
+    "--workspace",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The workspace; else the nearest one at or above this folder.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+output_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The seed of all draws.",
+)
+
+
+def read_list(values: Iterable[str]) -> list[str]:
+    """The entries of an option that may be repeated or take commas, in order, each once."""
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    return list(dict.fromkeys(entry for entry in entries if entry))
+
+
+def read_seeds(text: str | None, seed: int) -> list[int]:
+    """``5``: five seeds from ``seed`` on; ``40,41,42`` or ``40-42``: these."""
+    if text is None:
+        return [seed]
+    if re.fullmatch(r"\d+", text) and int(text) > 0:
+        return list(range(seed, seed + int(text)))
+    seeds: list[int] = []
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|\.\.)\s*(\d+)\s*)?", part)
+        if ends is None:
+            raise click.BadParameter(
+                f"{text!r}: expected a number of seeds (5), a list (40,41) or a range (40-42)",
+                param_hint="--seeds",
+            )
+        low = int(ends[1])
+        seeds += range(low, int(ends[2] or low) + 1)
+    return list(dict.fromkeys(seeds))
+
+
+def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """``name=value`` pairs; a value is JSON where it reads as JSON, else text."""
+    import json  # noqa: PLC0415
+
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{pair!r}: expected NAME=VALUE", param_hint="--set")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def model_options(command: Command) -> Command:
+    """The options of every command that asks a contestant."""
+    options = [
+        click.option(
+            "-m", "--model", "models", multiple=True, metavar="PROVIDER/NAME",
+            help="A model to ask; repeat it or use commas.",
+        ),
+        click.option(
+            "--ask", "ways", multiple=True, metavar="WAY",
+            help="Ways of asking: direct, cot (step by step). Default: direct.",
+        ),
+        click.option(
+            "--shots", "--num-fewshot", type=click.IntRange(0), default=0, show_default=True,
+            help="Worked examples before each question.",
+        ),
+        click.option(
+            "--samples", "--epochs", type=click.IntRange(1), default=1, show_default=True,
+            help="Times that each question is asked.",
+        ),
+        click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
+        click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
+        click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),
+        click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
+        click.option(
+            "--set", "extra", multiple=True, metavar="NAME=VALUE",
+            help="Any other setting to send, e.g. --set top_p=0.9.",
+        ),
+        click.option("--replicate", default="", metavar="NAME", help="Ask afresh, past the cache."),
+        click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def with_parameters(
+    parameters: Sequence[Parameter],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options made from a method's declared parameters; their values arrive under their names."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for parameter in reversed(parameters):
+            command = _option(parameter)(command)
+        return command
+
+    return add
+
+
+def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    flag = "--" + parameter.name.replace("_", "-")
+    common: dict[str, Any] = {"default": parameter.default, "help": parameter.help}
+    if parameter.kind == "flag":
+        return click.option(f"{flag}/--no-{flag[2:]}", parameter.name, **common)
+    kinds: dict[str, Any] = {
+        "int": int,
+        "float": float,
+        "range": str,
+        "text": str,
+        "choice": click.Choice(parameter.choices),
+    }
+    metavar = "LOW-HIGH" if parameter.kind == "range" else None
+    shown = parameter.default not in (None, "")
+    return click.option(
+        flag,
+        parameter.name,
+        type=kinds[parameter.kind],
+        metavar=metavar,
+        show_default=shown,
+        **common,
+    )

@@ -1,0 +1,98 @@
+"""Progress: one line a run. Redrawn on a terminal, now and then a plain line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from proofstone.stages.progress import RunProgress
+
+__all__ = ["progress_line", "watching"]
+
+Watch = Callable[[list["RunProgress"]], None]
+_PLAIN_EVERY_S = 10.0
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Watch | None]:
+    """A function that shows the progress of runs; the last state stays on the screen."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with _redrawn() as watch:
+            yield watch
+    else:
+        yield from _plain()
+
+
+def progress_line(progress: RunProgress, now: float) -> str:
+    """One run: done, rate, time left, tokens, errors by kind."""
+    share = progress.done / progress.total if progress.total else 1.0
+    parts = [f"{progress.label:<28}", f"{progress.done:>6} of {progress.total}", f"{share:>4.0%}"]
+    if progress.started:
+        parts.append(f"{progress.rate(now):6.1f}/s")
+        left = progress.seconds_left(now)
+        if left is not None and progress.ended is None:
+            parts.append(f"{_duration(left)} left")
+    tokens = progress.prompt_tokens + progress.completion_tokens
+    parts.append(f"{tokens:,} tokens")
+    if progress.cost_usd:
+        parts.append(f"{progress.cost_usd:.4f} USD")
+    if progress.cached:
+        parts.append(f"{progress.cached} cached")
+    parts += [f"{kind} {n}" for kind, n in progress.errors.most_common(4)]
+    return "  ".join(parts)
+
+
+@contextmanager
+def _redrawn() -> Iterator[Watch]:
+    from rich.console import Console  # noqa: PLC0415 - not needed to print a help text
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False)
+    with Live(console=console, auto_refresh=False, transient=False) as live:
+
+        def watch(shown: list[RunProgress]) -> None:
+            live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
+
+        yield watch
+
+
+def _plain() -> Iterator[Watch]:
+    state = {"next": time.monotonic() + _PLAIN_EVERY_S}
+    seen: list[list[RunProgress]] = []
+
+    def watch(shown: list[RunProgress]) -> None:
+        seen[:] = [shown]
+        if time.monotonic() >= state["next"]:
+            state["next"] = time.monotonic() + _PLAIN_EVERY_S
+            _print(shown)
+
+    yield watch
+    for shown in seen:
+        _print(shown)
+
+
+def _print(shown: Sequence[RunProgress]) -> None:
+    for line in _lines(shown):
+        click.echo(line, err=True)
+
+
+def _lines(shown: Sequence[RunProgress]) -> list[str]:
+    now = time.monotonic()
+    return [progress_line(progress, now) for progress in shown if progress.started]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

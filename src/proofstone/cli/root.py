@@ -1,0 +1,105 @@
+"""The command tree: each command's module is imported when the command is named."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from proofstone import __version__
+from proofstone.errors import ProofstoneError
+
+__all__ = ["cli", "main"]
+
+# Heading -> command -> (module, one line of help). The lines stand here so that ``--help`` imports
+# nothing; a test compares them with the commands' own.
+TREE: dict[str, dict[str, tuple[str, str]]] = {
+    "Start": {
+        "demo": ("demo", "The whole path on real facts with a real model, offline."),
+        "init": ("workspaces", "Make a folder a workspace."),
+        "status": ("workspaces", "Say what this workspace holds and what is unfinished."),
+        "doctor": ("doctor", "Check this installation and workspace, and say what to mend."),
+    },
+    "Make": {
+        "ingest": ("making", "Read documents into sources and passages."),
+        "build": ("making", "Build statements from tables, and forms from a bank."),
+    },
+    "Run": {
+        "run": ("running", "Ask models the questions of a form or bank, and score them."),
+        "resume": ("running", "Go on with a run where it stopped."),
+        "score": ("running", "Score a run's stored replies; nobody is asked."),
+    },
+    "Read": {
+        "leaderboard": ("reading", "Rank what was run, with intervals and ties."),
+        "report": ("reading", "Write the leaderboard with its evidence as an HTML page."),
+    },
+    "Things": {
+        "list": ("things", "List what the workspace holds of one kind."),
+        "show": ("things", "Show one thing whole; of a run, its questions and replies."),
+        "export": ("things", "Write a bank or a form to a file."),
+        "import": ("things", "Read a bank or a form from a file, checked whole."),
+    },
+    "Files": {
+        "extract": ("files", "Extract answer letters from replies, a file in and a file out."),
+    },
+    "Admin": {
+        "models": ("models", "List configured models, and check that they answer."),
+    },
+}
+
+
+class LazyTree(click.Group):
+    """A group that knows its commands' names and help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands in the order of the tree."""
+        return [name for commands in TREE.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, its module imported now."""
+        for commands in TREE.values():
+            if cmd_name in commands:
+                module = importlib.import_module(f"proofstone.cli.{commands[cmd_name][0]}")
+                command: click.Command = getattr(module, f"{cmd_name}_command")
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands under their headings, from the tree alone."""
+        for heading, commands in TREE.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, line) for name, (_module, line) in commands.items()])
+
+
+@click.command(cls=LazyTree, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="proofstone", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Build, review, run and audit knowledge benchmarks for language models.
+
+    Begin with 'proofstone demo'. Every command has --help, and --json for programs.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Runs the command line and exits: 0 done, 1 a gate failed, 2 bad usage or input,
+    3 incomplete, 4 budget, 5 endpoint or key, 130 interrupted."""
+    try:
+        code = cli.main(arguments, prog_name="proofstone", standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except ProofstoneError as error:
+        click.echo(f"error [{error.code}] {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output (head, less) has enough: no error.
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,165 @@
+"""``run``, ``resume`` and ``score``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.cli.options import (
+    json_option,
+    model_options,
+    quiet_option,
+    read_list,
+    read_settings,
+    workspace_option,
+)
+from proofstone.cli.output import print_json, say
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.stages.campaign import RunResult
+
+__all__ = ["report_results", "resume_command", "run_command", "score_command"]
+
+
+@click.command("run")
+@click.argument("targets", nargs=-1, required=True)
+@model_options
+@workspace_option
+@json_option
+@quiet_option
+def run_command(
+    targets: tuple[str, ...],
+    models: tuple[str, ...],
+    ways: tuple[str, ...],
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
+    extra: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Ask models the questions of TARGETS (forms, or a bank's forms), and score them.
+
+    The same command again asks only what is missing: what is committed is never asked twice, and
+    what was asked before is taken from the cache. Ctrl-C once stops new requests and waits for
+    those in flight; twice leaves at once.
+    """
+    from proofstone.cli.progress import watching  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    if not models:
+        raise click.UsageError("name a model: -m openai/gpt-5.1, -m local/FILE.gguf, -m sim/x")
+    settings = {**_given(options), **read_settings(extra)}
+    with open_workspace(folder) as workspace:
+        with watching(quiet=quiet) as watch:
+            results = workspace.run(
+                read_list(targets),
+                models=read_list(models),
+                ask=read_list(ways) or ["direct"],
+                watch=watch,
+                on_interrupt=_on_interrupt,
+                **settings,
+            )
+        code = report_results(results, as_json=as_json, quiet=quiet)
+    click.get_current_context().exit(code)
+
+
+@click.command("resume")
+@click.argument("run")
+@click.option("--max-connections", type=click.IntRange(1), help="Requests at once.")
+@workspace_option
+@json_option
+@quiet_option
+def resume_command(
+    run: str, max_connections: int | None, folder: Path | None, as_json: bool, quiet: bool
+) -> None:
+    """Go on with RUN where it stopped, with the settings that it has."""
+    from proofstone.cli.progress import watching  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        with watching(quiet=quiet) as watch:
+            results = workspace.resume(
+                run, watch=watch, on_interrupt=_on_interrupt, max_connections=max_connections
+            )
+        code = report_results(results, as_json=as_json, quiet=quiet)
+    click.get_current_context().exit(code)
+
+
+@click.command("score")
+@click.argument("run")
+@click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
+@workspace_option
+@json_option
+def score_command(run: str, again: bool, folder: Path | None, as_json: bool) -> None:
+    """Score RUN's stored replies; nobody is asked.
+
+    Scoring again makes a new scoring; the latest whole one is what leaderboards show.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        n_scored = workspace.score(run, again=again)
+    if as_json:
+        print_json({"run": run, "scored": n_scored})
+    else:
+        click.echo(f"{run}   {n_scored} scored")
+
+
+def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) -> int:
+    """Prints what came of runs and what to do next; returns the exit code."""
+    if as_json:
+        print_json([_result(result) for result in results])
+    else:
+        for result in results:
+            click.echo(_result_line(result))
+    for result in results:
+        if result.stopped:
+            say(f"{result.planned.run.respondent} was stopped: {result.stopped}", quiet=quiet)
+        if not result.complete:
+            say(f"go on: proofstone resume run:{short(result.planned.run.id)}", quiet=quiet)
+    if results and not as_json:
+        runs = " ".join(f"run:{short(result.planned.run.id)}" for result in results)
+        say(f"look: proofstone leaderboard {runs}", quiet=quiet)
+    if any(result.interrupted for result in results):
+        return 130
+    if any(result.stopped for result in results):
+        return 5
+    return 0 if all(result.complete for result in results) else 3
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given; the others keep the way's own defaults."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _result_line(result: RunResult) -> str:
+    planned = result.planned
+    total = planned.item_set.n_items * planned.samples
+    state = "complete" if result.complete else "incomplete"
+    failed = f", {result.failed} failed" if result.failed else ""
+    form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
+    label = f"{planned.run.respondent} {planned.run.way}"
+    return f"run:{short(planned.run.id)}  {label}  {form}  {result.n_scored} of {total} scored, {state}{failed}"  # noqa: E501
+
+
+def _result(result: RunResult) -> dict[str, Any]:
+    planned = result.planned
+    return {
+        "run": planned.run.id,
+        "model": planned.run.respondent,
+        "ask": planned.run.way,
+        "form": planned.item_set.id,
+        "scored": result.n_scored,
+        "total": planned.item_set.n_items * planned.samples,
+        "failed": result.failed,
+        "complete": result.complete,
+        "stopped": result.stopped,
+    }
+
+
+def _on_interrupt(in_flight: int) -> None:
+    say(f"stopping: waiting for {in_flight} replies in flight; Ctrl-C again leaves at once")

@@ -1,0 +1,141 @@
+"""``list``, ``show``, ``export`` and ``import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proofstone.cli.options import json_option, output_option, read_list, workspace_option
+from proofstone.cli.output import print_json, print_table
+from proofstone.identity import short
+
+__all__ = ["export_command", "import_command", "list_command", "show_command"]
+
+LISTED = ("source", "bank", "form", "run")
+OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated")
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(LISTED))
+@workspace_option
+@json_option
+def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
+    """List what the workspace holds of KIND, newest first."""
+    from proofstone.stages.overview import run_states  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        if kind == "run":
+            states = run_states(workspace.store)[::-1]
+            if as_json:
+                print_json(states)
+                return
+            rows: list[tuple[Any, ...]] = [("run", "model and way", "form", "done", "of")]
+            rows += [(f"run:{s.id}", s.label, s.form, s.done, s.total) for s in states]
+            print_table(rows if states else [])
+            return
+        found = workspace.store.lookup.every(kind)
+    if as_json:
+        print_json([{"kind": row.kind, "id": row.id, "name": row.name} for row in found])
+        return
+    print_table([(f"{row.name}-{short(row.id, 4)}", f"{kind}:{short(row.id)}") for row in found])
+
+
+@click.command("show")
+@click.argument("identity", metavar="ID")
+@click.option(
+    "-m", "--model", "models", multiple=True, help="Of a form or bank: these models' replies."
+)
+@click.option("--outcome", type=click.Choice(OUTCOMES), help="Only replies with this outcome.")
+@click.option("-n", "limit", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@workspace_option
+@json_option
+def show_command(
+    identity: str,
+    models: tuple[str, ...],
+    outcome: str | None,
+    limit: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Show one thing whole, with what it came from.
+
+    Of a run: its questions with the exact messages that were sent, the raw reply, and the answer
+    that was extracted and how. ID is what listings print (run:2c1e, elements-7f3a, a name, digits).
+    """
+    from proofstone.stages.inspection import describe, show_replies  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        found = workspace.find(identity)
+        asked = found.kind == "run" or models or outcome
+        if found.kind in {"run", "form", "bank"} and asked:
+            shown = show_replies(
+                workspace.store, found, models=read_list(models), outcome=outcome, limit=limit
+            )
+            print_json(shown) if as_json else click.echo("\n\n".join(map(str, shown)))
+            if not shown and not as_json:
+                click.echo("no reply fits", err=True)
+            return
+        description = describe(workspace.store, found, limit=limit)
+    print_json(description) if as_json else click.echo(str(description))
+
+
+@click.command("export")
+@click.argument("identity", metavar="ID")
+@output_option
+@workspace_option
+@json_option
+def export_command(identity: str, output: Path | None, folder: Path | None, as_json: bool) -> None:
+    """Write a bank or a form to a file: JSONL, CSV or Parquet by its ending.
+
+    What was exported can be imported again: a bank gives the very same facts.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    if output is None:
+        raise click.UsageError("name the file: -o bank.jsonl (or .csv, .parquet)")
+    with open_workspace(folder) as workspace:
+        n_rows = workspace.export(identity, output)
+    if as_json:
+        print_json({"file": str(output), "rows": n_rows})
+    else:
+        click.echo(f"{output}   {n_rows} rows")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
+@click.option("--name", help="Its name; else the file's.")
+@workspace_option
+@json_option
+def import_command(
+    file: Path, kind: str, name: str | None, folder: Path | None, as_json: bool
+) -> None:
+    """Read a bank of statements, or a form made elsewhere, from FILE.
+
+    JSONL, CSV or Parquet. The file is checked whole first: every problem is named by its line and
+    field, and where there is one nothing is stored.
+
+    A bank's columns: text, correct (true or false); title, id, origin (the id of the true
+    statement that a false one came from), error_type, reason, source, page, language, discipline,
+    field, subfield, book. A form's: question, options, answer; id, language, discipline, ...
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        if kind == "bank":
+            bank = workspace.import_bank(file, name=name)
+            shown, n, identity = bank.name, len(bank.facts), bank.id
+        else:
+            form = workspace.import_form(file, name=name)
+            shown, n, identity = form.name, form.n_items, form.id
+    if as_json:
+        print_json({kind: identity, "name": shown, "rows": n})
+        return
+    what = "statements" if kind == "bank" else "questions"
+    click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
+    step = "build form" if kind == "bank" else "run"
+    click.echo(f"next: proofstone {step} {shown}-{short(identity, 4)}", err=True)

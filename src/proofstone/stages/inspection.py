@@ -1,0 +1,221 @@
+"""Looking closer: one thing whole, and the exact messages, reply and extraction of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.engines.store import Found, Store
+from proofstone.errors import NotFound
+from proofstone.identity import short
+from proofstone.methods import find_method
+from proofstone.ports import CallRecord
+from proofstone.records import Run, Score
+from proofstone.stages.summarise import headline, select_runs
+
+__all__ = ["Description", "ShownReply", "describe", "show_replies"]
+
+
+class Description(Struct, frozen=True, kw_only=True):
+    """A thing: what it is called, its facts line by line, and texts that belong to it."""
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        width = max((len(name) for name, _value in self.lines), default=0)
+        lines = [f"{name:<{width}}  {value}" for name, value in self.lines]
+        return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts)])
+
+
+class ShownReply(Struct, frozen=True, kw_only=True):
+    """One scored reply with all that led to it."""
+
+    run: str
+    model: str
+    way: str
+    item: str
+    sample: int
+    question: str
+    calls: tuple[CallRecord, ...]
+    scores: tuple[Score, ...]
+
+    def __str__(self) -> str:
+        head = f"run:{self.run}  {self.model} {self.way}  item:{self.item}  sample {self.sample}"
+        parts = [head, "", "--- question, as people read it", self.question]
+        for call in self.calls:
+            for message in msgspec.json.decode(call.prompt):
+                parts += ["", f"--- sent, {message['role']}", message["content"]]
+            parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
+        parts += ["", *(_score_line(score) for score in self.scores)]
+        return "\n".join(parts)
+
+
+def show_replies(
+    store: Store,
+    target: Found,
+    *,
+    models: Sequence[str] = (),
+    outcome: str | None = None,
+    limit: int = 3,
+) -> list[ShownReply]:
+    """Up to ``limit`` scored replies of a target's runs, in the order of the questions.
+
+    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value 0).
+    Raises NotFound for a model that was not asked.
+    """
+    selection = select_runs(store, [target])
+    known = {run.respondent for _key, run in selection.runs}
+    for model in models:
+        if model not in known:
+            raise NotFound(
+                f"{model} was not asked here", hint=f"there is: {', '.join(sorted(known))}"
+            )
+    shown: list[ShownReply] = []
+    for key, run in selection.runs:
+        if not models or run.respondent in models:
+            shown += _replies_of(store, key, run, outcome, limit - len(shown))
+        if len(shown) >= limit:
+            break
+    return shown
+
+
+def describe(store: Store, found: Found, *, limit: int = 3) -> Description:
+    """A source, passage, fact, bank, item or form, with what it came from."""
+    if found.kind == "item":
+        return _describe_item(store, found)
+    if found.kind == "bank":
+        return _describe_bank(store, found, limit)
+    if found.kind == "form":
+        return _describe_form(store, found, limit)
+    if found.kind == "fact":
+        return _describe_fact(store, found.id)
+    return _describe_origin(store, found)
+
+
+def _replies_of(
+    store: Store, key: int, run: Run, outcome: str | None, limit: int
+) -> Iterator[ShownReply]:
+    method = find_method(run.method)
+    current = store.scores.current(key)
+    if current is None:
+        return
+    value = {"right": 1.0, "wrong": 0.0}.get(outcome or "")
+    outcomes = ("answered", "refused", "unparsed", "truncated")
+    if outcome is not None:
+        outcomes = ("answered",) if value is not None else (outcome,)  # type: ignore[assignment]
+    measure = headline(method).of
+    places = store.scores.places(current.key, measure, outcomes, value, limit)
+    scores = store.scores.of_items(current.key, [item for item, _sample in places])
+    for item, sample in places:
+        (stored,) = store.items.load([(0, item)])
+        calls = [call for s, _step, call in store.runs.calls_of_item(key, item) if s == sample]
+        found = [scores[k] for k in scores if k[:2] == (item, sample)]
+        yield ShownReply(
+            run=short(run.id),
+            model=run.respondent,
+            way=run.way,
+            item=short(stored.loaded.item.id),
+            sample=sample,
+            question=method.show(stored.loaded),
+            calls=tuple(calls),
+            scores=tuple(score for group in found for score in group),
+        )
+
+
+def _describe_item(store: Store, found: Found) -> Description:
+    (stored,) = store.items.load([(0, found.key)])
+    loaded = stored.loaded
+    method = find_method(loaded.item.kind.partition(".")[0])
+    levels = msgspec.structs.astuple(loaded.item.stratum)
+    lines = [
+        ("item", loaded.item.id.hex()),
+        ("language", loaded.item.language),
+        ("stratum", " / ".join(level for level in levels if level)),
+        ("number", str(loaded.item.number)),
+        *(("fact", f"fact:{short(fact.id)}") for fact in loaded.facts),
+    ]  # fmt: skip
+    return Description(
+        title=f"item:{short(found.id)}", lines=tuple(lines), texts=(method.show(loaded),)
+    )
+
+
+def _describe_fact(store: Store, identity: bytes) -> Description:
+    fact = store.knowledge.facts_by_id([identity])[identity]
+    (built,) = store.knowledge.built_facts([fact])
+    payload = msgspec.to_builtins(fact.payload)
+    lines = [("fact", fact.id.hex())]
+    lines += [(name, str(value)) for name, value in payload.items() if value not in ("", None)]
+    if built.source is not None:
+        lines.append(("source", f"source:{short(built.source.id)}  {built.source.title}"))
+        lines.append(("licence", built.source.licence or "not stated"))
+    if fact.page:
+        lines.append(("page", fact.page))
+    if fact.passage is not None and (passage := store.knowledge.passage(fact.passage)) is not None:
+        lines.append(("passage", passage.text))
+    lines += [(role.role, role.model) for role in built.roles]
+    return Description(title=f"fact:{short(identity)}", lines=tuple(lines))
+
+
+def _describe_bank(store: Store, found: Found, limit: int) -> Description:
+    facts = store.knowledge.bank(found.id).facts()
+    books: dict[tuple[str, str], int] = {}
+    for fact in facts:
+        place = (fact.stratum.book, fact.language)
+        books[place] = books.get(place, 0) + 1
+    lines = [("bank", found.id.hex()), ("facts", str(len(facts)))]
+    lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
+    texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit])
+    return Description(title=found.name, lines=tuple(lines), texts=texts)
+
+
+def _describe_form(store: Store, found: Found, limit: int) -> Description:
+    form = store.items.item_set(found.id)
+    method = find_method(form.method)
+    lines = [("form", found.id.hex()), ("questions", str(form.n_items)), ("method", form.method)]
+    if form.bank is not None:
+        lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
+    lines += [(name, str(value)) for name, value in form.recipe.items()]
+    page = next(store.items.pages(form.id, limit), [])
+    texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
+    return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))
+
+
+def _describe_origin(store: Store, found: Found) -> Description:
+    if found.kind == "passage":
+        passage = store.knowledge.passage(found.id)
+        if passage is None:
+            raise NotFound(f"passage {short(found.id)} is gone")
+        lines = [
+            ("source", f"source:{short(passage.source)}"),
+            ("place", f"page {passage.page}, characters {passage.start} to {passage.end}"),
+        ]
+        return Description(
+            title=f"passage:{short(found.id)}", lines=tuple(lines), texts=(passage.text,)
+        )
+    source = store.knowledge.sources([found.id])[found.id]
+    shown = msgspec.to_builtins(source, builtin_types=(bytes,))
+    lines = [
+        (name, value.hex() if isinstance(value, bytes) else str(value))
+        for name, value in shown.items()
+    ]
+    return Description(title=f"source:{short(found.id)}", lines=tuple(lines))
+
+
+def _took(call: CallRecord) -> str:
+    date = datetime.fromtimestamp(call.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    tokens = f"{call.usage.prompt} + {call.usage.completion} tokens"
+    return f"{call.served_model or call.model}, {tokens}, {call.latency_s:.2f} s, {date}"
+
+
+def _score_line(score: Score) -> str:
+    extracted = (
+        f"extracted {score.answer!r} by {score.basis}" if score.answer else "nothing extracted"
+    )
+    flags = f"   [{', '.join(score.flags)}]" if score.flags else ""
+    value = "" if score.value is None else f"   value {score.value:g}"
+    return f"--- {score.measure}: {score.outcome}{value}   {extracted}{flags}"

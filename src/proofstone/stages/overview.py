@@ -1,0 +1,58 @@
+"""What a workspace holds, and which of its runs are unfinished."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.engines.store import Store
+from proofstone.identity import short
+
+__all__ = ["Overview", "RunState", "look_over", "run_states"]
+
+
+class RunState(Struct, frozen=True, kw_only=True):
+    """How far a run is: ``done`` of ``total`` (item, sample), and why others failed."""
+
+    id: str
+    label: str
+    form: str
+    done: int
+    total: int
+    failed: int
+    errors: tuple[str, ...]
+    simulated: bool
+
+
+class Overview(Struct, frozen=True, kw_only=True):
+    """Rows by kind, and the runs that lack replies."""
+
+    counts: dict[str, int]
+    unfinished: tuple[RunState, ...]
+
+
+def look_over(store: Store) -> Overview:
+    """The state of a whole workspace."""
+    counts = {kind: store.lookup.count(kind) for kind in ("source", "fact", "bank", "form", "run")}
+    unfinished = tuple(state for state in run_states(store) if state.done < state.total)
+    return Overview(counts=counts, unfinished=unfinished)
+
+
+def run_states(store: Store) -> list[RunState]:
+    """All runs, oldest first, each with how far it is."""
+    states = []
+    for key, run in store.runs.every():
+        item_set = store.items.item_set(run.item_set)
+        failures = store.runs.failures(key, run.last_step)
+        states.append(
+            RunState(
+                id=short(run.id),
+                label=f"{run.respondent} {run.way}",
+                form=f"{item_set.name}-{short(item_set.id, 4)}",
+                done=store.runs.count_done(key, run.last_step),
+                total=item_set.n_items * int(run.settings.get("samples", 1)),
+                failed=len(failures),
+                errors=tuple(sorted({failure.error for failure in failures})),
+                simulated=run.simulated,
+            )
+        )
+    return states

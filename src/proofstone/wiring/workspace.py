@@ -1,0 +1,305 @@
+"""A workspace: what people do with Proofstone, as a Python object.
+
+Every method is synchronous and works in a notebook with a running loop; what calls models runs in
+a loop of its own thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from proofstone.engines.store import KINDS, Found, Store
+from proofstone.errors import BadUsage
+from proofstone.identity import short
+from proofstone.methods import find_method, find_payload, method_names
+from proofstone.ports import Method
+from proofstone.records import Bank, ItemSet, Run
+from proofstone.stages.build import build_bank, build_forms
+from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
+from proofstone.stages.planning import RunSpec
+from proofstone.stages.progress import RunProgress
+from proofstone.stages.score import score_run
+from proofstone.stages.summarise import read_scores, select_runs
+from proofstone.wiring.background import Background
+from proofstone.wiring.clock import SystemClock
+from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import ModelConfig
+    from proofstone.report import Leaderboard
+    from proofstone.stages.campaign import RunResult
+
+__all__ = ["Workspace", "create_workspace", "open_workspace"]
+
+Target = str | Found | Bank | ItemSet | Run
+Watch = Callable[[list[RunProgress]], None]
+
+
+def open_workspace(folder: Path | str | None = None) -> Workspace:
+    """The workspace in ``folder``, or the nearest one at or above the current folder.
+
+    Raises WorkspaceUnusable where there is none, SchemaTooNew where a newer version wrote it.
+    """
+    if folder is None:
+        return Workspace(find_folder(Path.cwd()))
+    path = Path(folder)
+    if not (path / MARK).is_dir():
+        path = find_folder(path)
+    return Workspace(path)
+
+
+def create_workspace(folder: Path | str = ".") -> Workspace:
+    """Makes a workspace in ``folder`` (kept as it is where it is one) and opens it."""
+    create_folder(Path(folder))
+    return Workspace(Path(folder))
+
+
+class Workspace:
+    """An open workspace. Use as a context manager, or call ``close``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.clock = SystemClock()
+        self.store = Store(database_url(folder), find_payload)
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the database back."""
+        self.store.close()
+
+    # ---- finding
+
+    def find(self, target: Target, *kinds: str) -> Found:
+        """The row that a text or record names; see ``Lookup.find`` for what it raises."""
+        if isinstance(target, Found):
+            return target
+        if isinstance(target, str):
+            return self.store.lookup.find(target, kinds or KINDS)
+        kind = {Bank: "bank", ItemSet: "form", Run: "run"}[type(target)]
+        return self.store.lookup.find(f"{kind}:{target.id.hex()}")
+
+    def method_building(self, kind: str) -> Method:
+        """The method that builds facts or forms of ``kind``."""
+        for name in method_names():
+            method = find_method(name)
+            if kind in method.builders:
+                return method
+        raise BadUsage(f"no method builds {kind!r}")
+
+    # ---- making
+
+    def import_bank(
+        self, path: Path | str, *, name: str | None = None, method: str = "encyclo_k"
+    ) -> Bank:
+        """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank."""
+        bank, _is_new = import_bank(
+            self.store, find_method(method), Path(path), name=name, clock=self.clock
+        )
+        return bank
+
+    def import_form(
+        self, path: Path | str, *, name: str | None = None, method: str = "encyclo_k"
+    ) -> ItemSet:
+        """Reads a form made elsewhere, checked whole."""
+        form, _is_new = import_items(
+            self.store, find_method(method), Path(path), name=name, clock=self.clock
+        )
+        return form
+
+    def build_bank(
+        self, kind: str, inputs: Sequence[str], *, name: str, seed: int = 0, **params: Any
+    ) -> Bank:
+        """Builds facts of ``kind`` ("statements") from inputs into a bank."""
+        bank, _is_new = build_bank(
+            self.store,
+            self.method_building(kind),
+            kind,
+            [str(entry) for entry in inputs],
+            name=name,
+            params=params,
+            seed=seed,
+            clock=self.clock,
+        )
+        return bank
+
+    def build_form(
+        self, bank: Target, *, seeds: Iterable[int] = (0,), name: str | None = None, **params: Any
+    ) -> list[ItemSet]:
+        """Composes one form a seed from a bank; parameters are the method's own."""
+        found = self.find(bank, "bank")
+        method = self._method_of_bank(found)
+        return build_forms(
+            self.store,
+            method,
+            found.id,
+            params=params,
+            seeds=list(seeds),
+            clock=self.clock,
+            name=name,
+        )
+
+    def export(self, target: Target, path: Path | str) -> int:
+        """Writes a bank or a form to a JSONL, CSV or Parquet file; returns the rows written."""
+        found = self.find(target, "bank", "form")
+        if found.kind == "bank":
+            return export_bank(self.store, self._method_of_bank(found), found.id, Path(path))
+        item_set = self.store.items.item_set(found.id)
+        return export_items(self.store, find_method(item_set.method), found.id, Path(path))
+
+    # ---- running
+
+    def run(
+        self,
+        targets: Target | Sequence[Target],
+        *,
+        models: str | Sequence[str],
+        ask: str | Sequence[str] = "direct",
+        shots: int = 0,
+        samples: int = 1,
+        limit: int | None = None,
+        replicate: str = "",
+        max_connections: int | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        **settings: Any,
+    ) -> list[RunResult]:
+        """Asks models, scores their replies, and returns a result a run.
+
+        ``settings`` (temperature, max_tokens, ...) override the defaults of the way of asking. The
+        same call again asks only what is missing. ``watch`` is called a few times a second with
+        the progress of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets
+        how many replies are waited for, and the results so far are returned; twice it passes.
+        """
+        item_sets = [identity for target in _listed(targets) for identity in self._forms(target)]
+        specs = [
+            RunSpec(
+                item_set=item_set, model=model, way=way, shots=shots, settings=settings,
+                samples=samples, replicate=replicate, limit=limit,
+            )
+            for model in _listed(models)
+            for way in _listed(ask)
+            for item_set in dict.fromkeys(item_sets)
+        ]  # fmt: skip
+        return self._perform(specs, max_connections, watch, on_interrupt)
+
+    def resume(
+        self,
+        run: Target,
+        *,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        max_connections: int | None = None,
+    ) -> list[RunResult]:
+        """Asks what a run still lacks, with the settings that it has."""
+        found = self.find(run, "run")
+        _key, record = self.store.runs.run(found.id)
+        settings = dict(record.settings)
+        settings.pop("endpoint", None)
+        samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
+        method = find_method(record.method)
+        left_out = {name: None for name in method.settings(record.way) if name not in settings}
+        spec = RunSpec(
+            item_set=record.item_set, model=record.respondent, way=record.way, shots=shots,
+            settings={**settings, **left_out}, samples=samples, replicate=record.replicate,
+        )  # fmt: skip
+        return self._perform([spec], max_connections, watch, on_interrupt)
+
+    def score(self, run: Target, *, again: bool = False) -> int:
+        """Scores a run's stored replies; returns how many scores it has. Asks nobody."""
+        found = self.find(run, "run")
+        key, record = self.store.runs.run(found.id)
+        method = find_method(record.method)
+
+        async def work(_stop: asyncio.Event) -> int:
+            return await score_run(self.store, method, key, record, clock=self.clock, again=again)
+
+        return Background(work).wait()
+
+    # ---- reading
+
+    def leaderboard(self, *targets: Target, **options: Any) -> Leaderboard:
+        """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table."""
+        from proofstone.report import leaderboard  # noqa: PLC0415 - numpy is loaded here
+
+        found = [self.find(target, "bank", "form", "run") for target in targets]
+        selection = select_runs(self.store, found)
+        method = find_method(selection.method)
+        table = read_scores(self.store, method, selection)
+        return leaderboard(table, method.measures, method.headline, **options)
+
+    # ---- inside
+
+    @cached_property
+    def config(self) -> ModelConfig:
+        """The models' settings: this folder's file, the user's, and the environment."""
+        from proofstone.engines.models import load_config  # noqa: PLC0415
+
+        return load_config(self.folder)
+
+    def _method_of_bank(self, found: Found) -> Method:
+        return find_method(self.store.knowledge.bank(found.id).method)
+
+    def _forms(self, target: Target) -> list[bytes]:
+        found = self.find(target, "form", "bank", "run")
+        if found.kind == "form":
+            return [found.id]
+        if found.kind == "run":
+            return [self.store.runs.run(found.id)[1].item_set]
+        forms = self.store.items.sets_of_bank(found.id)
+        if not forms:
+            raise BadUsage(
+                f"bank {found.name} has no form yet",
+                hint=f"proofstone build form {found.name}-{short(found.id, 4)}",
+            )
+        return forms
+
+    def _perform(
+        self,
+        specs: Sequence[RunSpec],
+        max_connections: int | None,
+        watch: Watch | None,
+        on_interrupt: Callable[[int], None] | None,
+    ) -> list[RunResult]:
+        shown: list[RunProgress] = []
+
+        async def work(stop: asyncio.Event) -> list[RunResult]:
+            return await self._campaign(specs, max_connections, shown, stop)
+
+        background = Background(work)
+        watching = None if watch is None else lambda: watch(shown)
+        try:
+            return background.wait(watching)
+        except KeyboardInterrupt:
+            background.ask_to_stop()
+            if on_interrupt is not None:
+                on_interrupt(sum(progress.in_flight for progress in shown))
+            return background.wait(watching)
+
+    async def _campaign(
+        self,
+        specs: Sequence[RunSpec],
+        max_connections: int | None,
+        shown: list[RunProgress],
+        stop: asyncio.Event,
+    ) -> list[RunResult]:
+        raise NotImplementedError
+
+
+def _listed(value: Any) -> list[Any]:
+    """One value or several, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
