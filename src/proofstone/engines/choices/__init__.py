@@ -1,0 +1,17 @@
+"""Questions over option sets: what they offer, how they are drawn, and which option was chosen."""
+
+from proofstone.engines.choices.extract import Extraction, Scope, Tier, extract_choice
+from proofstone.engines.choices.extract_rows import extract_rows
+from proofstone.engines.choices.letters import labels
+from proofstone.engines.choices.outcome import Verdict, read_reply
+
+__all__ = [
+    "Extraction",
+    "Scope",
+    "Tier",
+    "Verdict",
+    "extract_choice",
+    "extract_rows",
+    "labels",
+    "read_reply",
+]

@@ -1,0 +1,49 @@
+"""Where a reply may state its answer: anchor words, found from the end of the text.
+
+Plain substring search on a lower-cased copy is linear and fast however the text is made; the
+number of anchors looked at is bounded, so that a reply of nothing but anchors costs no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+__all__ = ["MOST_ANCHORS", "Anchor", "anchors_from_end"]
+
+# A reply that names its answer more often than this has degenerated; the last ones decide.
+MOST_ANCHORS = 500
+
+_LATIN = ("answer", "boxed", "option", "choice", "closest")
+_CHINESE = ("答案", "选", "正确")
+
+
+class Anchor(Struct, frozen=True):
+    """An anchor word and where it stands: [start, end) in the text."""
+
+    word: str
+    start: int
+    end: int
+
+
+def lowered(text: str) -> str:
+    """``text`` in lower case, character by character in the same places."""
+    lower = text.lower()
+    # The one character whose lower case is longer is the Turkish dotted capital I.
+    return lower if len(lower) == len(text) else text.replace("\u0130", "I").lower()
+
+
+def anchors_from_end(text: str) -> Iterator[Anchor]:
+    """The anchors of ``text``, last first, at most MOST_ANCHORS of them."""
+    lower = lowered(text)
+    words = _LATIN if text.isascii() else _LATIN + _CHINESE
+    last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
+    for _ in range(MOST_ANCHORS):
+        if not last:
+            return
+        place, word = found = max(last)
+        yield Anchor(word, place, place + len(word))
+        last.remove(found)
+        if (before := lower.rfind(word, 0, place)) >= 0:
+            last.append((before, word))

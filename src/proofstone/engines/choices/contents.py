@@ -1,0 +1,150 @@
+"""Answers given by an option's content instead of its letter.
+
+Texts are compared without case, spacing and edge punctuation. Where every option is a list of
+Roman numerals, as in composed questions, they are compared as sets, however the list is written
+(``i, iii and viii``, ``ⅰ、ⅲ``, ``I, III, VIII``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from unicodedata import normalize
+
+from proofstone.engines.choices.anchors import anchors_from_end
+from proofstone.engines.choices.lines import last_line
+from proofstone.engines.choices.lone_letters import enumerates
+
+__all__ = ["named_at", "option_by_content"]
+
+# Anchors looked at for content, and the longest text read behind one.
+_MOST_ANCHORS = 20
+_LONGEST = 4096
+
+_NUMERAL = r"(?:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
+_JOINED = r"(?:\s*(?:,|、|，|;|；|&|\+|/|\band\b|和|与|及)\s*){1,2}"
+_ROMAN_LIST = re.compile(
+    rf"(?<![a-z0-9]){_NUMERAL}(?![a-z0-9])(?:{_JOINED}{_NUMERAL}(?![a-z0-9])){{0,30}}",
+    re.IGNORECASE,
+)
+_NUMERALS = re.compile(rf"(?<![a-z]){_NUMERAL}(?![a-z])", re.IGNORECASE)
+_EDGES = " \t\r\n*_`#$\"'“”‘’.。,，;；:：!！()（）[]【】{}"
+_SAID = re.compile(
+    r"(?:s\b)?[\s*_`\"'“”$(\[{：:=>]*+(?:(?:is|are|be|was|would be|should be|option|choice|the|"
+    r"statements?|即|为|是|应为|应该是|项|陈述|说法)(?![a-z])[\s*_`\"'“”$(\[{：:=>]*){0,5}",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"^[\s*_`#>-]*\(?[A-Z][).:、．]\s*")
+
+
+def option_by_content(text: str, labels: str, options: Sequence[str]) -> int | None:
+    """The place of the one option that ``text`` gives by its content: behind one of its last
+    anchors, or alone on the last line; None where there is none, or more than one."""
+    keys = _Keys(options)
+    if not keys.found:
+        return None
+    for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(text), strict=False):
+        said = _SAID.match(text, anchor.end)
+        start = said.end() if said is not None else anchor.end
+        found = keys.opening(_line_from(text, start))
+        if found is not None:
+            return found
+    found = _alone(text, keys)
+    return _labelled(text, labels, options) if found is None else found
+
+
+def named_at(text: str, start: int, options: Sequence[str]) -> int | None:
+    """The longest option of more than one character that stands verbatim at ``start``, if any."""
+    best, length = None, 1
+    for place, option in enumerate(options):
+        if len(option) > length and text.startswith(option, start):
+            after = text[start + len(option) : start + len(option) + 1]
+            if not (after.isalnum() and option[-1].isalnum()):
+                best, length = place, len(option)
+    return best
+
+
+def _line_from(text: str, start: int) -> str:
+    """What stands from ``start`` to the end of its line; of the next one where that is empty."""
+    stop = text.find("\n", start, start + _LONGEST)
+    return text[start : start + _LONGEST if stop < 0 else stop]
+
+
+def _alone(text: str, keys: _Keys) -> int | None:
+    """The option that the last line is, with or without its label; in a list of options, none."""
+    line = last_line(text).text
+    if enumerates(text):
+        return None
+    found = keys.whole(_LABEL.sub("", line))
+    return keys.whole(line) if found is None else found
+
+
+def _labelled(text: str, labels: str, options: Sequence[str]) -> int | None:
+    """The option with whose label and text the last line ends: "... entitled to A. Dividends"."""
+    line = plain(last_line(text).text)
+    for place, option in enumerate(options):
+        said = plain(option)
+        if said and line.endswith(said):
+            before = line[: len(line) - len(said)]
+            if re.search(rf"(?<![a-z0-9]){labels[place].lower()}[.):]\s*$", before):
+                return place
+    return None
+
+
+class _Keys:
+    """The options as they are compared; an option that equals another is no answer."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        sets = [_roman_set(option) for option in options]
+        self.roman = bool(options) and all(sets)
+        self.found: dict[str, int | None] = {}
+        for place, option in enumerate(options):
+            key = sets[place] if self.roman else plain(option)
+            if key:
+                self.found[key] = None if key in self.found else place
+
+    def whole(self, text: str) -> int | None:
+        """The option that ``text`` is, or whose list is the only one of several numerals in it."""
+        if not self.roman:
+            return self.found.get(plain(text))
+        lists = [
+            m[0] for m in _ROMAN_LIST.finditer(normalize("NFKC", text)) if len(_roman(m[0])) > 1
+        ]
+        return self.found.get(_key(_roman(lists[0]))) if len(lists) == 1 else None
+
+    def opening(self, text: str) -> int | None:
+        """The option that ``text`` begins with, the longest where several do."""
+        if self.roman:
+            match = _ROMAN_LIST.match(normalize("NFKC", text))
+            return None if match is None else self.found.get(_key(_roman(match[0])))
+        said = plain(text)
+        fits = [key for key in self.found if said.startswith(key) and _ends(said, len(key))]
+        return self.found[max(fits, key=len)] if fits else None
+
+
+def _ends(text: str, place: int) -> bool:
+    """Whether no word or number goes on at ``place``."""
+    after = text[place : place + 2]
+    if not after or after[0] == " ":
+        return True
+    return not (after[0].isalnum() or (after[0] in ".,%°/^" and after[1:].isalnum()))
+
+
+def plain(text: str) -> str:
+    """``text`` without case, width, edge punctuation and repeated spaces, for comparison."""
+    return " ".join(normalize("NFKC", text).casefold().split()).strip(_EDGES)
+
+
+def _roman(text: str) -> frozenset[str]:
+    return frozenset(m[0].lower() for m in _NUMERALS.finditer(text))
+
+
+def _key(numerals: frozenset[str]) -> str:
+    return "+".join(sorted(numerals))
+
+
+def _roman_set(text: str) -> str:
+    """The key of a text that is a list of Roman numerals and nothing else; else empty."""
+    plain_text = normalize("NFKC", text).strip(_EDGES)
+    match = _ROMAN_LIST.fullmatch(plain_text)
+    return "" if match is None else _key(_roman(plain_text))

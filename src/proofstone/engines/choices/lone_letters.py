@@ -1,0 +1,180 @@
+"""Letters that answer without an anchor: in brackets, "(B)", or bare, "B", "B. text", "option B".
+
+Each rule needs a letter that stands like an answer (alone, labelling the line, closing the
+sentence, or named as the option), and gives it only where no other letter stands so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.engines.choices.letters import (
+    ANY_LETTER,
+    CLOSING,
+    NOT_IN_WORD,
+    OPENING,
+    UPPER_LETTER,
+    canonical,
+)
+from proofstone.engines.choices.lines import Line, first_line, last_line
+
+__all__ = ["Lone", "lone_in_line", "lone_in_text"]
+
+# Beyond the line, letters without an anchor are sought only in the end of a text.
+WINDOW = 16_384
+# A conclusion fits into this many characters at the end of a line.
+LAST_WORDS = 400
+
+
+class Lone(Struct, frozen=True):
+    """A letter that stands for an answer by how it stands."""
+
+    letter: str
+    tier: Literal["bracketed", "bare"]
+
+
+_NAMED = r"(?:(?i:option|choice|answer)[ \t]|选项?)?"
+_ALONE = re.compile(
+    rf"{OPENING}{{0,12}}+{_NAMED}(?P<letter>{ANY_LETTER})(?![A-Za-z0-9])[.。,，:：;；!]?"
+    rf"{CLOSING}{{0,12}}+[.。]?\s*$"
+)
+_LINE_ALONE = re.compile(
+    r"^[ \t*_`#>(\[（【$-]{0,8}([A-ZＡ-Ｚ])[.。)\]）】*_`$]{0,6}[ \t]{0,4}$", re.MULTILINE
+)
+_BRACKETED = re.compile(
+    rf"(?<![A-Za-z0-9_^\\}}\])])[(\[（［【「『][*\s`]{{0,3}}{_NAMED}"
+    rf"(?P<letter>{UPPER_LETTER})[*\s`]{{0,3}}[)\]）］】」』]"
+)
+# A word that leads up to a letter, and what may follow one that ends its sentence.
+_LEADS = re.compile(r"(?i:\b(?:is|be|option|choice|answer)|[:：是为选])[\s*_`]{0,3}$")
+_ENDS = re.compile(r"[*_`\"'”’ \t]{0,4}[.。!！]?[*_`\"'”’)\]）】 \t]{0,4}(?:$|[\r\n<])")
+_NEGATES = re.compile(
+    r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong)|不是|非|不选|排除)"
+    r"[\s(*]{0,3}(?i:option|choice)?[\s(*]{0,3}$"
+)
+_DENIED = re.compile(
+    r"[\s)\]）】*_`]{0,4}(?:(?i:(?:is|was) (?:not|incorrect|wrong|false)|isn't)|"
+    r"(?:选项|项)?(?:是|为)?(?:不正确|错误|不对))"
+)
+_LABELS = re.compile(
+    rf"[\s*_`#>-]{{0,8}}+{_NAMED}[*_`(\[（【]{{0,3}}(?P<letter>{UPPER_LETTER})"
+    r"(?:[*_`]{0,3}[.．、:：)）\]】])[*_`]{0,3}(?:\s|[^\x00-\x7f]|$)"
+)
+_ENUMERATES = re.compile(
+    r"^[ \t*_`#>(\[（【-]{0,8}(?:(?i:option|choice)[ \t]|选项?)?([A-Z]|[IVX]{2,4})[*_`]{0,3}[.．、:：)）\]】]",
+    re.MULTILINE,
+)
+_CUED = (
+    # "... corresponds to option G.", "option G is correct"
+    re.compile(
+        rf"(?:(?i:\b(?:option|choice|answer)\s)|选项?)[*_`(\[\"]{{0,4}}(?P<letter>{UPPER_LETTER})"
+        rf"{NOT_IN_WORD}(?={CLOSING}{{0,4}}(?:[.。!]?\s*$|\s?(?:(?i:is|must be|would be)\s"
+        r"(?i:the\s)?(?i:correct|right|true|best|accurate|most)\b|(?:是|为)?(?:最)?正确)))"
+    ),
+    # "B is correct", "B项正确"
+    re.compile(
+        rf"(?<![A-Za-z0-9])(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}{CLOSING}{{0,3}}"
+        r"(?=(?:选项|项)?(?:是|为)?(?:最)?正确|(?i:is (?:the )?(?:correct|right|best)\b))"
+    ),
+    # "Therefore, it must be B."
+    re.compile(
+        rf"(?:(?i:\b(?:is|be|therefore|thus|so|hence|choose|select|pick|with|say)\b)|[→:：是为选])"
+        rf"[,，\s*_`\"]{{0,4}}(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}(?=[*_`\"]{{0,4}}[.。!]?\s*$)"
+    ),
+)
+
+
+def enumerates(text: str) -> bool:
+    """Whether lines at the text's end are labelled with different letters: a list of options."""
+    found = _ENUMERATES.findall(text, max(0, len(text) - WINDOW))
+    return len(set(found)) > 1
+
+
+def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone | None:
+    """The one letter that the last line gives without an anchor, or None.
+
+    ``text`` is all of it and ``letters`` the labels of the options. Where the text has ``stated``
+    an answer, only a line that is nothing but a letter stands above it.
+    """
+    alone = _alone(line, letters)
+    if alone is not None:
+        before = _alone(last_line(text[: line.start]), letters)
+        return None if before is not None and before.letter != alone.letter else alone
+    if stated:
+        return None
+    listed = enumerates(text)
+    return (
+        _only(_bracketed(line.text, listed), "bracketed")
+        or (None if listed else _label(line))
+        or _only(_cued(line.text[-LAST_WORDS:]), "bare")
+    )
+
+
+def lone_in_text(text: str, letters: str) -> Lone | None:
+    """The one letter that the text gives without an anchor, or None: it opens with it, or its end
+    holds one such letter and no other."""
+    line = first_line(text)
+    alone = _alone(line, letters)
+    if alone is not None:
+        return alone
+    tail = text[-WINDOW:]
+    listed = enumerates(text)
+    in_brackets = {match["letter"] for match in _BRACKETED.finditer(tail)}
+    return (
+        (None if listed else _label(line))
+        or (_only(_bracketed(tail, listed), "bracketed") if len(in_brackets) == 1 else None)
+        or _only(_LINE_ALONE.findall(tail), "bare")
+    )
+
+
+def _only(letters: Iterable[str], tier: Literal["bracketed", "bare"]) -> Lone | None:
+    """The letter, where all of ``letters`` are the same one."""
+    found = set(map(canonical, letters))
+    return Lone(found.pop(), tier) if len(found) == 1 else None
+
+
+def _alone(line: Line, letters: str) -> Lone | None:
+    """The letter of a line that holds nothing else; a lower-case one only where it is an option."""
+    match = _ALONE.match(line.text) if line.whole else None
+    if match is None or (match["letter"].islower() and canonical(match["letter"]) not in letters):
+        return None
+    if line.text.count("(") > line.text.count(")"):
+        return None  # cut off: "(D" opens the next line of a list
+    before = line.text[: match.start("letter")].rstrip("*_`$ \t")
+    return Lone(canonical(match["letter"]), "bracketed" if before[-1:] in _OPENERS else "bare")
+
+
+_OPENERS = tuple("([（［【「『")
+
+
+def _bracketed(text: str, listed: bool) -> Iterator[str]:
+    """Letters in brackets that end a sentence or are led up to; or open a line, outside lists."""
+    for match in _BRACKETED.finditer(text):
+        before = text[max(0, match.start() - 24) : match.start()]
+        if _NEGATES.search(before) or _DENIED.match(text, match.end()):
+            continue
+        opens = not listed and not before.rpartition("\n")[2].strip(" \t*_`#>-")
+        if opens or _ENDS.match(text, match.end()) or _LEADS.search(before):
+            yield match["letter"]
+
+
+def _label(line: Line) -> Lone | None:
+    """The letter that labels the line: "F. 4 x m = 12"."""
+    match = _LABELS.match(line.text) if line.whole else None
+    # "A:" introduces an answer, and "I." or "A." a name, more often than it labels an option.
+    if match is None or line.text[match.start("letter") :][:2] == "A:":
+        return None
+    return Lone(canonical(match["letter"]), "bare")
+
+
+def _cued(text: str) -> Iterator[str]:
+    """Letters that the line's words make the answer."""
+    for pattern in _CUED:
+        for match in pattern.finditer(text):
+            before = text[max(0, match.start("letter") - 24) : match.start("letter")]
+            if not _NEGATES.search(before) and not _DENIED.match(text, match.end()):
+                yield match["letter"]

@@ -1,0 +1,217 @@
+"""Answers that a reply states in so many words: "The answer is (B)", "答案：B", "\\boxed{B}".
+
+The last one decides: a reply that corrects itself, or goes on to questions nobody asked, ends with
+what it stands by. One that names several letters at once ("the answer is (A, B)") names none, and
+one that says no option fits ("the answer is not listed") takes back what was stated before.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.engines.choices.anchors import Anchor, anchors_from_end
+from proofstone.engines.choices.letters import (
+    ANY_LETTER,
+    CLAUSE_END,
+    CLOSING,
+    NOT_IN_WORD,
+    OPENING,
+    UPPER_LETTER,
+    canonical,
+)
+
+__all__ = ["Mark", "last_mark"]
+
+
+class Mark(Struct, frozen=True):
+    """A stated answer: its letter and where the letter stands.
+
+    ``letter`` is empty where the statement names ``several`` or says that ``none`` fits.
+    """
+
+    letter: str
+    start: int
+    says: Literal["one", "several", "none"] = "one"
+
+
+# Between the anchor and the letter only these may stand: a word that states, and small words.
+_STATES = r"(?:(?=[A-Za-z]{2})(?i:is|are|was|be)\b|[:：=→>—–-]|为|是)"
+_BETWEEN = (
+    r"(?:(?=[A-Za-z]{2})(?i:would|should|will|must|may|might|could|seems?|appears?|to|most|likely|probably|"
+    r"therefore|thus|hence|so|clearly|simply|definitely|actually|indeed|option|choice|letter|"
+    r"answer|the|best|correct|right|final|closest|one|as|follows|number)\b|"
+    r"应该|应|就|选择|选项|选|项|最终|正确|的|可能)"
+)
+_FORWARD = re.compile(
+    rf"(?:{OPENING}|{_STATES}|{_BETWEEN}|,){{0,30}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
+)
+_STATED = re.compile(_STATES)
+# "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
+_FURTHER = re.compile(
+    r" ?(?:(?i:to|that|which|for|of|based|given|in|from|among|as)\b|[,(])"
+    r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?\b(?:is|be) (?:the )?(?:option |choice |answer )?"
+    rf"(?:[*`$]{{0,3}}\((?P<inside>{UPPER_LETTER})\)|[*`]{{0,3}}(?P<letter>{UPPER_LETTER}){CLAUSE_END})"
+)
+# "(F) must be the correct answer", read backwards from the anchor.
+_BEFORE = re.compile(
+    rf"(?<![A-Za-z0-9])(?<!not )(?<!nor )(?<!not \()(?<!nor \()(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}} "
+    r"{0,2}(?:is|must be|would be|should be|will be) (?:therefore |clearly |thus |likely |probably )?"
+    r"(?:the|our|my) (?:only |most |single )?"
+    r"(?:correct|best|right|final|accurate|appropriate|closest|suitable) $"
+)
+_NOTHING = re.compile(
+    rf"(?:{OPENING}|{_STATES}|(?:the|therefore|thus)\b){{0,12}}+"
+    r"(?:(?i:none\b|not\s+(?:listed|in|among|given|provided|available|present|included|one|any|"
+    r"possible|here|clear|shown|the\b|\()|cannot\b|can't|unknown|impossible|undetermined|n/a)|"
+    r"无法|没有|都不|以上都不)"
+)
+
+# "Answer B", with nothing between, states an answer only where a clause begins with it.
+_BEGINS = re.compile(
+    r"(?:^|[\n.:：*#>]|\b(?i:or|is|be|final|correct|my|so|therefore))[\s,*#_`]{0,4}$"
+)
+_EXCLUDES = re.compile(r"[不别非排多单未]\s?$")
+_CHOSEN = re.compile(r"(?:正确|最佳|最终|答案)的?$")
+
+_LOWER_END = re.compile(
+    r"[)\]}）】」』>]|[*_`\"'”’$]{0,4}[ \t]*(?:$|[\r\n,，;；。!！<]|\.(?![A-Za-z0-9]))"
+)
+_UPPER_END = re.compile(CLAUSE_END)
+# After the words "A" and "I" the sentence may go on; after the letters, only like this.
+_WORD_FOLLOWS = re.compile(r"[ \t]+[A-Za-z\"“'*`$]")
+_GOES_ON = re.compile(
+    r"[ \t]+(?i:because|since|as|is|and|or|which|due|but|based|given|according)\b"
+)
+
+# After a line break the letter may label the first line of a list, "each of the answers: / A. ...".
+_LIST_GOES_ON = re.compile(r"[^\n]{0,400}\n\s{0,4}[*_(\[（-]{0,3}[A-Z][.．、:：)）\]]")
+
+_PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
+_OR_ANOTHER = re.compile(
+    rf"{_PAD}(?:(?:[,，、;/&+]|(?i:and|or)\b|[和或与及]){_PAD}){{1,2}}(?:(?i:option|choice)\s)?"
+    rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}(?![ \t]+[a-z](?!nd\b|r\b))"
+)
+_ROMANS = re.compile(
+    rf"[IVXivx]{_PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){_PAD}){{1,2}}[IVXivx]{{1,5}}(?![A-Za-z])"
+)
+_RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,30}}+(?P<run>[A-Z]{{2,10}}){CLAUSE_END}")
+
+
+def last_mark(text: str, letters: str) -> Mark | None:
+    """The last stated answer of ``text``, or None. ``letters`` are the labels of the options."""
+    for anchor in anchors_from_end(text):
+        mark = _mark_at(text, anchor, letters)
+        if mark is not None:
+            return mark
+    return None
+
+
+def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
+    """What one anchor states, if anything."""
+    end = anchor.end
+    if anchor.word == "answer" and text.startswith("s", end):
+        end += 1
+    match = _FORWARD.match(text, end)
+    if match is not None and _states(text, anchor, match):
+        mark = _letter_at(text, match.start("letter"), letters, boxed=anchor.word == "boxed")
+        if mark is not None:
+            return mark
+    if anchor.word in {"answer", "答案"}:
+        if _NOTHING.match(text, end):
+            return Mark("", end, "none")
+        if _several_in_a_run(text, end, letters):
+            return Mark("", end, "several")
+    if anchor.word in {"answer", "option", "choice", "closest"}:
+        return _around(text, anchor, end)
+    return None
+
+
+def _states(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
+    """Whether what stands between anchor and letter makes it a statement."""
+    before = text[max(0, anchor.start - 24) : anchor.start]
+    if text.find("\n", anchor.end, match.end()) >= 0:
+        named = anchor.word in {"boxed", "answer", "答案"}
+        if not named or _LIST_GOES_ON.match(text, match.end()):
+            return False
+    if anchor.word in {"boxed", "答案"}:
+        return True
+    if anchor.word == "选":
+        if _EXCLUDES.search(before):
+            return False
+        if text.startswith("项", anchor.end):
+            return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
+        return True
+    if _STATED.search(text, anchor.end, match.start("letter")):
+        return True
+    if anchor.word != "answer" or _BEGINS.search(before) is None:
+        return False
+    between = text[anchor.end : match.start("letter")].strip(" *_`([（")
+    return not between and _UPPER_END.match(text, match.end()) is not None
+
+
+def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | None:
+    """The letter at ``start`` as a mark, unless it is a word, a formula or a Roman numeral."""
+    raw = text[start]
+    end = start + 1
+    if not _ends_as_letter(text, raw, end):
+        return None
+    letter = canonical(raw)
+    if raw in "IVXivx" and _ROMANS.match(text, start):
+        return None
+    if letter not in letters and (text.startswith("$", end) or (boxed and raw != letter)):
+        return None  # a variable, $x$
+    if boxed and not _UPPER_END.match(text, end):
+        return None
+    if _names_another(text, letter, end):
+        return Mark("", start, "several")
+    return Mark(letter, start)
+
+
+def _ends_as_letter(text: str, raw: str, end: int) -> bool:
+    """Whether what follows lets ``raw`` be a letter rather than the word "a", "A" or "I"."""
+    if raw.islower():
+        return _LOWER_END.match(text, end) is not None or _OR_ANOTHER.match(text, end) is not None
+    if raw in "AI" and _WORD_FOLLOWS.match(text, end):
+        return _GOES_ON.match(text, end) is not None
+    return True
+
+
+def _names_another(text: str, letter: str, end: int) -> bool:
+    """Whether a list of letters goes on from here with one that is not ``letter``."""
+    for _ in range(8):
+        match = _OR_ANOTHER.match(text, end)
+        if match is None:
+            return False
+        if canonical(match["letter"]) != letter:
+            return True
+        end = match.end()
+    return False
+
+
+def _several_in_a_run(text: str, end: int, letters: str) -> bool:
+    """Whether letters of several options stand written together in their order: "答案：ABD"."""
+    match = _RUN.match(text, end)
+    if match is None or not _STATED.search(text, end, match.start("run")):
+        return False
+    run = match["run"]
+    return all(letter in letters for letter in run) and list(run) == sorted(set(run))
+
+
+def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
+    """An answer stated further on in the sentence, or before the anchor."""
+    match = _FURTHER.match(text, end)
+    if match is not None:
+        name = "inside" if match["inside"] else "letter"
+        letter = canonical(match[name])
+        several = _names_another(text, letter, match.end(name))
+        return (
+            Mark("", match.start(name), "several") if several else Mark(letter, match.start(name))
+        )
+    window = max(0, anchor.start - 80)
+    match = _BEFORE.search(text, window, anchor.start)
+    if match is not None:
+        return Mark(canonical(match["letter"]), match.start("letter"))
+    return None

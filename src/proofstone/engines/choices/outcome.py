@@ -1,0 +1,87 @@
+"""What a reply amounts to: answered, refused, unparsed or truncated. ``failed`` never comes here.
+
+The one place that decides it, from how the reply ended, what it says and what was extracted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.engines.choices.extract import UNPARSED, Extraction, extract_choice
+from proofstone.records import Reply
+
+__all__ = ["Verdict", "read_reply"]
+
+
+class Verdict(Struct, frozen=True):
+    """A reply's outcome with what it rests on. ``flags`` add what the outcome does not say:
+    ``truncated`` (an answer was stated before the reply was cut off), ``by endpoint`` (a content
+    filter refused, not the model), ``thinking unclosed``, ``several answers``, ``no option``."""
+
+    outcome: Literal["answered", "refused", "unparsed", "truncated"]
+    extraction: Extraction
+    flags: tuple[str, ...] = ()
+
+
+# A refusal opens the reply, in the first person; one in mid-text is part of the reasoning.
+_ENGLISH = re.compile(
+    r"[\s*_#>\"'“]{0,12}+(?:(?:i['’]?m|i am|we are) (?:really |very |so |truly )?(?:sorry|afraid)\b[,.:;]?"
+    r"|sorry\b[,.:;]?|i apologi[sz]e\b[,.:;]?|unfortunately\b,?|my apologies\b[,.:;]?)?\s{0,4}"
+    r"(?:but\s)?(?:as an? (?:ai|language model|assistant)\b[^.,\n]{0,60},\s)?(?:that\s)?"
+    r"(?:i|we)(?:(?: |['’]m |['’]m really | am )(?:just |simply )?"
+    r"(?:cannot|can['’]?t|can not|could not|couldn['’]?t|won['’]?t|will not|unable to|not able to|"
+    r"must decline to|have to decline to|decline to|refuse to|must refuse to|not comfortable))\s"
+    r"(?:answer|help|assist|comply|provide|fulfil+|respond|discuss|engage|participate|do (?:that|this)|"
+    r"continue|generate|share|support|offer|complete|give|answering|discussing|providing)\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"[\s*_#>“]{0,12}+(?:(?:非常|很|十分|真的)?(?:抱歉|对不起|不好意思|遗憾)[，,。！! ]{0,3})?(?:但|但是)?"
+    r"(?:作为[^，,。\n]{0,20}[，,])?(?:我|本模型|本助手)?(?:现在|目前|暂时)?"
+    r"(?:无法|不能|没办法|没有办法|不便|不会|拒绝|不予)(?:为您|为你|向您|向你|对此|直接|就此)?"
+    r"(?:回答|提供|协助|帮助|满足|完成|讨论|给出|处理|继续|回应|作答|解答)"
+)
+
+
+def read_reply(reply: Reply, letters: str, options: Sequence[str] = ()) -> Verdict:
+    """The outcome of ``reply`` to a question with these options, and the choice it rests on.
+
+    In this order: a content filter refused; an unclosed ``<think>`` block is truncated and never
+    read; a refusal in the endpoint's own field; a choice answers, unless the reply was cut off
+    before it was stated in words; cut off; a text that opens with a refusal and chooses nothing;
+    unparsed.
+    """
+    if reply.finish == "content_filter":
+        return Verdict("refused", UNPARSED, ("by endpoint",))
+    if reply.thinking_unclosed:
+        return Verdict("truncated", UNPARSED, ("thinking unclosed",))
+    if reply.refusal.strip():
+        return Verdict("refused", UNPARSED)
+    return _decide(reply, extract_choice(reply.text, letters, options))
+
+
+def _decide(reply: Reply, found: Extraction) -> Verdict:
+    """The outcome of a reply that was read."""
+    cut_off = reply.finish == "length"
+    if found.is_option and not cut_off:
+        return Verdict("answered", found)
+    if found.is_option and found.tier == "marked":
+        return Verdict("answered", found, ("truncated",))
+    if cut_off:
+        return Verdict("truncated", found)
+    if found.letter:
+        return Verdict("unparsed", found, ("no option",))
+    if found.tier:
+        return Verdict("unparsed", found, ("several answers",))
+    refused = opens_with_refusal(reply.text)
+    return Verdict("refused" if refused else "unparsed", found)
+
+
+def opens_with_refusal(text: str) -> bool:
+    """Whether ``text`` begins by refusing to answer, in English or Chinese."""
+    opening = text[:400].lstrip()
+    return _ENGLISH.match(opening) is not None or _CHINESE.match(opening) is not None
