@@ -54,9 +54,14 @@ def installed_bytes(distribution: metadata.Distribution) -> int:
 
 
 def own_bytes() -> int:
-    """The size of the package's own source files (an editable install records none of them)."""
-    files = (ROOT / "src" / "proofstone").rglob("*")
-    return sum(f.stat().st_size for f in files if f.is_file() and "__pycache__" not in f.parts)
+    """The size of the package's own files (an editable install records none of them)."""
+    package = ROOT / "src" / "proofstone"
+    files = (file for file in package.rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in files if not _is_cache(file.relative_to(package)))
+
+
+def _is_cache(file: Path) -> bool:
+    return any(part.startswith((".", "__pycache__")) for part in file.parts)
 
 
 def best_start_s(arguments: list[str]) -> float:

@@ -73,13 +73,12 @@ def test_the_links_of_a_page_resolve(name: str) -> None:
 
 
 def command_lines(page: str) -> list[str]:
-    """The ``proofstone ...`` lines of a page's shell blocks, prompts and comments taken off."""
-    lines = []
-    for block in blocks(page):
-        if block.language in SHELLS:
-            joined = block.text.replace("\\\n", " ")
-            lines += [line.strip().removeprefix("$ ") for line in joined.splitlines()]
-    return [line for line in lines if line.startswith("proofstone ")]
+    """The ``proofstone ...`` lines of a page's shell blocks and indented code, without prompts."""
+    code = [block.text for block in blocks(page) if block.language in SHELLS]
+    code += [line for line in page.splitlines() if line.startswith("    ")]
+    lines = [line for text in code for line in text.replace("\\\n", " ").splitlines()]
+    told = [line.strip().removeprefix("$ ") for line in lines]
+    return [line for line in told if line.startswith("proofstone ")]
 
 
 def complaint(line: str, known: dict[str, click.Command]) -> str:
