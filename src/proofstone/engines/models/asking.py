@@ -1,0 +1,260 @@
+"""Asking a model: from the cache or the endpoint, limited, retried, each billed attempt kept.
+
+An ``Asker`` is one model with its limiter, its retries, the cache and a clock. Runs, judges and
+builders all ask through one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from random import Random
+
+from msgspec import Struct, structs
+
+from proofstone.engines.models.cost import cost_usd
+from proofstone.engines.models.entries import Price
+from proofstone.engines.models.failures import treatment
+from proofstone.engines.models.limiter import Feedback, Limiter
+from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
+from proofstone.engines.models.request_hash import request_hash
+from proofstone.engines.models.stopping import Halt, Stopped
+from proofstone.errors import CallFailed, EndpointUnusable
+from proofstone.ports import Attempt, CallRecord, CallStore, Clock, Model, ModelRequest, Recorder
+from proofstone.records import Reply
+
+__all__ = ["Asked", "Asker", "Retries"]
+
+_PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
+# Before an endpoint has ever answered, being out of reach is rather a wrong address than a fault.
+_TRIES_TO_REACH = 2
+
+
+class Retries(Struct, frozen=True, kw_only=True):
+    """How often and how late a transient failure is tried again: ``most`` times after the first,
+    each after a uniform draw below ``first_s`` doubled each time up to ``longest_s``, or after what
+    the endpoint asks for; one that asks for more than ``patience_s`` is not waited for."""
+
+    most: int = 5
+    first_s: float = 0.5
+    longest_s: float = 30.0
+    patience_s: float = 300.0
+
+
+class Asked(Struct, frozen=True):
+    """What a request came to: its final row, not yet recorded, and the reply in it (None where the
+    row's state is ``failed``). ``key`` is the stored call's where it was served from the cache."""
+
+    record: CallRecord
+    reply: Reply | None
+    key: int | None = None
+
+
+class Asker:
+    """Asks one model, on one event loop.
+
+    ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...); from
+    then on, and once ``stop`` is set, what has not been sent raises CallFailed at once.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        limiter: Limiter,
+        *,
+        store: CallStore,
+        clock: Clock,
+        rng: Random,
+        price: Price | None = None,
+        retries: Retries | None = None,
+        stop: asyncio.Event | None = None,
+        hints: Mapping[str, str] | None = None,
+    ) -> None:
+        self.model = model
+        self.stopped: EndpointUnusable | None = None
+        self._limiter = limiter
+        self._store = store
+        self._clock = clock
+        self._rng = rng
+        self._price = price
+        self._retries = Retries() if retries is None else retries
+        self._halt = Halt(stop)
+        self._hints = {"key": "the environment", "entry": "proofstone.toml", **(hints or {})}
+        self._may_be_cached = store.has_calls(model.name)
+        self._has_answered = False
+        self._stopped_by = ""
+
+    @property
+    def max_connections(self) -> int:
+        """The most requests that are ever in flight at once."""
+        return self._limiter.maximum
+
+    async def ask(self, request: ModelRequest, record: Recorder) -> Asked:
+        """The request's reply, or its final failure; ``record`` is awaited for each attempt before
+        it that was billed and of no use. The final row is the caller's to record.
+
+        Raises CallFailed where the model is stopped (kind as of ``stopped``), its subclass Stopped
+        where the run stops; nothing was sent then that is not recorded.
+        """
+        sent, dropped = self.model.sent_settings(request.settings)
+        identity = request_hash(self.model, request, sent)
+        if self._may_be_cached and (cached := self._cached(identity)) is not None:
+            return cached
+        model = self.model
+        blank = CallRecord(
+            request_hash=identity,
+            purpose=request.purpose,
+            model=model.name,
+            endpoint=model.endpoint,
+            wire=model.wire,
+            prompt_hash=request.prompt_hash,
+            prompt=request.prompt,
+            sample=request.sample,
+            settings_asked=request.settings,
+            settings_sent=sent,
+            settings_dropped=dropped,
+            state="submitted",
+            simulated=model.simulated,
+        )
+        return await self._ask_endpoint(request, blank, record)
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        self._halt.close()
+        await self.model.close()
+
+    def _cached(self, identity: bytes) -> Asked | None:
+        found = self._store.find_call(identity)
+        if found is None:
+            return None
+        key, row = found
+        try:
+            return Asked(row, read_reply(row.wire, row.raw), key)
+        except UnreadableReplyError:  # no longer readable: asked again rather than lost
+            return None
+
+    async def _ask_endpoint(
+        self, request: ModelRequest, blank: CallRecord, record: Recorder
+    ) -> Asked:
+        kept = tries = 0
+        for retry in range(self._retries.most + 1):
+            started_at, attempt = await self._try(request, blank, record)
+            tries += 1
+            row = self._row(blank, attempt, started_at, kept, tries)
+            if attempt.reply is not None:
+                self._has_answered = True
+                return Asked(row, attempt.reply)
+            wait = self._wait(retry, attempt)
+            if wait is None:
+                break
+            if attempt.status == 200:  # billed, and of no use
+                await record(row)
+                kept, tries = kept + 1, 0
+            await self._pause(wait)
+        self._stop_where_hopeless(attempt)
+        return Asked(row, None)
+
+    async def _try(
+        self, request: ModelRequest, blank: CallRecord, record: Recorder
+    ) -> tuple[float, Attempt]:
+        """One attempt in a slot of the limiter, and when it began."""
+        limiter = self._limiter
+        feedback: Feedback = "neutral"
+        self._refuse_when_stopped()
+        entered = limiter.try_enter()
+        if entered is None:
+            entered = await self._queue()
+        try:
+            self._refuse_when_stopped()
+            started_at = self._clock.now()
+            ticket = await self.model.submit(request)
+            if ticket.reference:  # outlives this process: known before it is waited for
+                await record(_submitted(blank, ticket.reference, started_at))
+            attempt = await self.model.collect(ticket)
+            feedback = _feedback(attempt)
+        finally:
+            limiter.leave(entered, feedback)
+        return started_at, attempt
+
+    async def _queue(self) -> int:
+        try:
+            return await self._limiter.enter(self._halt)
+        except Stopped:
+            self._refuse_when_stopped()  # says why, where it is the model that was stopped
+            raise
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            await self._halt.sleep(seconds, self._clock)
+        except Stopped:
+            self._refuse_when_stopped()
+            raise
+
+    def _refuse_when_stopped(self) -> None:
+        if self.stopped is not None:
+            raise CallFailed(self._stopped_by, self.stopped.message)
+        if self._halt.is_set:
+            raise Stopped
+
+    def _row(
+        self, blank: CallRecord, attempt: Attempt, started_at: float, kept: int, tries: int
+    ) -> CallRecord:
+        reply = attempt.reply
+        usage = salvage_usage(attempt.raw) if reply is None else reply.usage
+        return structs.replace(
+            blank,
+            attempt=kept,
+            state="failed" if reply is None else "complete",
+            error=attempt.error,
+            detail=attempt.detail,
+            status=attempt.status,
+            raw=attempt.raw,
+            usage=usage,
+            cost_usd=cost_usd(self._price, usage, attempt.status),
+            served_model="" if reply is None else reply.model,
+            fingerprint="" if reply is None else reply.fingerprint,
+            latency_s=attempt.latency_s,
+            attempts=tries,
+            started_at=started_at,
+        )
+
+    def _wait(self, retry: int, attempt: Attempt) -> float | None:
+        """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
+        rules = self._retries
+        most = rules.most
+        if attempt.error == "unreachable" and not self._has_answered:
+            most = min(most, _TRIES_TO_REACH)
+        if retry >= most or not self._is_retried(attempt.error):
+            return None
+        jitter = self._rng.random() * min(rules.longest_s, rules.first_s * 2.0**retry)
+        if attempt.retry_after_s is None:
+            return jitter
+        # Jitter on top: all that were told the same moment must not come back in it.
+        return attempt.retry_after_s + jitter if attempt.retry_after_s <= rules.patience_s else None
+
+    def _is_retried(self, kind: str) -> bool:
+        # A page for people, once the endpoint has answered, is a gateway's and no wrong address.
+        return treatment(kind).retried or (kind == "not_an_api" and self._has_answered)
+
+    def _stop_where_hopeless(self, attempt: Attempt) -> None:
+        """Sets ``stopped``, and ends all waits, where no other request could fare better."""
+        kind, known = attempt.error, treatment(attempt.error)
+        never_reached = kind == "unreachable" and not self._has_answered
+        is_gateway = kind == "not_an_api" and self._has_answered
+        if self.stopped is not None or is_gateway or not (known.stops or never_reached):
+            return
+        model = self.model
+        hint = known.advice.format(model=model.served_as, endpoint=model.endpoint, **self._hints)
+        self.stopped = EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint)
+        self._stopped_by = kind
+        self._halt.now(self.stopped.message)
+
+
+def _submitted(blank: CallRecord, reference: str, started_at: float) -> CallRecord:
+    return structs.replace(blank, reference=reference, started_at=started_at)
+
+
+def _feedback(attempt: Attempt) -> Feedback:
+    if attempt.error in _PUSH_BACK:
+        return "push_back"
+    return "good" if attempt.reply is not None else "neutral"

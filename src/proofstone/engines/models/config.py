@@ -1,0 +1,182 @@
+"""How models are reached: files, environment and flags, resolved to one endpoint a model.
+
+Later wins: the built-in providers, the user's ``proofstone.toml``, the workspace's, a model's own
+entry over its provider's, a command's flags over all. Keys stand in environment variables that the
+files name; a ``.env`` found upwards adds to the process's environment, which wins over it and is
+never changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from dotenv import dotenv_values
+from msgspec import UNSET, Struct
+
+from proofstone.engines.models.credentials import build_headers, read_address
+from proofstone.engines.models.entries import Entry, Price, Tables, merged, read_tables
+from proofstone.engines.models.names import ModelName
+from proofstone.engines.models.secret import Secret
+from proofstone.errors import BadInput, NotFound, Problem
+
+__all__ = ["FILE_NAME", "Endpoint", "ModelConfig", "load_config", "resolve"]
+
+FILE_NAME = "proofstone.toml"
+MAX_CONNECTIONS = 64
+TIMEOUT_S = 600.0  # reasoning models think for minutes
+CONNECT_TIMEOUT_S = 15.0
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """All that files and environment say. ``environment`` holds keys and is never shown."""
+
+    providers: Mapping[str, Entry]
+    models: Mapping[str, Entry]
+    environment: Mapping[str, str] = field(repr=False)
+    files: tuple[str, ...] = ()
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """Where and how one model is asked, ready to use.
+
+    ``identity`` is the address without credentials and query: what a request hash and the store
+    hold. ``headers`` carry the key; their values print ``***``; ``secrets`` are the values that no
+    text may show. ``key_from`` and ``entry`` say for messages where the key comes from and which
+    table of the configuration to change.
+    """
+
+    name: str
+    base_url: Secret
+    identity: str
+    served_as: str
+    headers: tuple[tuple[str, Secret], ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    max_connections: int = MAX_CONNECTIONS
+    timeout_s: float = TIMEOUT_S
+    connect_timeout_s: float = CONNECT_TIMEOUT_S
+    price: Price | None = None
+    body: Mapping[str, Any] = {}
+    unsupported: frozenset[str] = frozenset()
+    max_tokens_field: str = "max_tokens"
+    key_from: str = ""
+    entry: str = ""
+
+
+def load_config(
+    folder: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    user_folder: Path | None = None,
+    other_tables: frozenset[str] = frozenset(),
+) -> ModelConfig:
+    """The configuration seen from ``folder`` (else the current one). Raises BadInput naming every
+    unknown key and wrong value of all files, with its place.
+
+    ``other_tables`` are top-level tables of ``proofstone.toml`` that other parts read.
+    """
+    folder = Path.cwd() if folder is None else folder
+    user = platformdirs.user_config_path("proofstone") if user_folder is None else user_folder
+    tables = [_built_in()]
+    problems: list[Problem] = []
+    for path in dict.fromkeys((user / FILE_NAME, folder / FILE_NAME)):
+        found, wrong = _read_file(path, other_tables)
+        tables += [found] if found is not None else []
+        problems += wrong
+    if problems:
+        raise BadInput("the configuration cannot be used", problems, hint="see docs/models.md")
+    return ModelConfig(
+        providers=_by_name(table.providers for table in tables),
+        models=_by_name(table.models for table in tables),
+        environment=_environment(folder, os.environ if environ is None else environ),
+        files=tuple(table.where for table in tables[1:]),
+    )
+
+
+def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) -> Endpoint:
+    """The endpoint of a model. Raises NotFound for an unknown provider, EndpointUnusable where the
+    variable of its key is not set, BadInput where address or headers cannot be used."""
+    own = config.models.get(str(name))
+    if name.provider not in config.providers and (own is None or own.base_url is UNSET):
+        raise _unknown_provider(name, config)
+    provider = config.providers.get(name.provider, Entry())
+    chosen = merged([provider, own or Entry(), flags or Entry()])
+    table = f'[models."{name}"]' if own is not None else f"[providers.{name.provider}]"
+    place = f"{table} of {FILE_NAME}"
+    address = read_address(_or(chosen.base_url, ""), place)
+    variable = _or(chosen.api_key_env, "")
+    given = _or(chosen.headers, {})
+    headers = build_headers(name, variable, given, config.environment, address, place)
+    return Endpoint(
+        name=str(name),
+        base_url=address.url,
+        identity=address.identity,
+        served_as=_or(chosen.model, name.model),
+        headers=headers.values,
+        secrets=headers.secrets + address.secrets,
+        max_connections=_or(chosen.max_connections, MAX_CONNECTIONS),
+        timeout_s=_or(chosen.timeout_s, TIMEOUT_S),
+        connect_timeout_s=_or(chosen.connect_timeout_s, CONNECT_TIMEOUT_S),
+        price=_or(chosen.price, None),
+        body=_or(chosen.body, {}),
+        unsupported=frozenset(_or(chosen.unsupported, ())),
+        max_tokens_field=_or(chosen.max_tokens_field, "max_tokens"),
+        key_from=variable,
+        entry=place,
+    )
+
+
+def _or(value: Any, otherwise: Any) -> Any:
+    return otherwise if value is UNSET else value
+
+
+def _built_in() -> Tables:
+    text = (resources.files(__package__) / "providers.toml").read_text(encoding="utf-8")
+    return read_tables("built in", text)[0]
+
+
+def _read_file(path: Path, others: frozenset[str]) -> tuple[Tables | None, list[Problem]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None, []
+    except (OSError, UnicodeDecodeError) as error:
+        return None, [Problem(str(path), f"cannot be read: {error}")]
+    return read_tables(str(path), text, others)
+
+
+def _by_name(groups: Any) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    for group in groups:
+        for name, entry in group.items():
+            entries[name] = merged([entries.get(name, Entry()), entry])
+    return entries
+
+
+def _environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The nearest ``.env`` from ``folder`` upwards, under the process's environment."""
+    values: dict[str, str] = {}
+    start = folder.absolute()
+    found = next((p for f in (start, *start.parents) if (p := f / ".env").is_file()), None)
+    if found is not None:
+        try:
+            # Taken as written: expanding ${NAME} would read an environment that nobody passed.
+            read = dotenv_values(found, encoding="utf-8-sig", interpolate=False)
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{found} cannot be read: {error}") from error
+        values = {name: value for name, value in read.items() if value is not None}
+    return {**values, **environ}
+
+
+def _unknown_provider(name: ModelName, config: ModelConfig) -> NotFound:
+    known = ", ".join(sorted({*config.providers, "local", "sim"}))
+    return NotFound(
+        f"no provider is named {name.provider!r} (in {name}); known are {known}",
+        hint=f'add [providers.{name.provider}] with base_url = "https://..." to {FILE_NAME}',
+    )

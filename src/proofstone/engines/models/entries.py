@@ -1,0 +1,165 @@
+"""What a configuration file may say of providers and models: read whole, every problem named."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from proofstone.errors import Problem
+
+__all__ = ["Entry", "Price", "Tables", "merged", "read_tables"]
+
+# Fields of a request that the engine writes itself, or that would put a key into stored settings.
+_RESERVED_BODY = frozenset({"model", "messages", "stream", "n", "api_key", "key", "authorization"})
+
+
+class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """US dollars per million tokens, with the day and the page they were read from.
+
+    ``cached`` is the price of a prompt token from the provider's cache, ``input`` where unset.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+    date: str
+    source: str
+
+
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One ``[providers.NAME]`` or ``[models."provider/model"]``, or the flags of a command.
+
+    A header's value that starts with ``$`` names an environment variable. ``model`` is the name
+    that is sent, ``body`` extra fields of each request, ``unsupported`` settings that are not sent,
+    ``max_tokens_field`` the field that carries ``max_tokens``.
+    """
+
+    base_url: str | UnsetType = UNSET
+    api_key_env: str | UnsetType = UNSET
+    headers: dict[str, str] | UnsetType = UNSET
+    max_connections: int | UnsetType = UNSET
+    timeout_s: float | UnsetType = UNSET
+    connect_timeout_s: float | UnsetType = UNSET
+    model: str | UnsetType = UNSET
+    price: Price | UnsetType = UNSET
+    body: dict[str, Any] | UnsetType = UNSET
+    unsupported: tuple[str, ...] | UnsetType = UNSET
+    max_tokens_field: str | UnsetType = UNSET
+
+
+class Tables(Struct, frozen=True):
+    """The providers and models of a file, and where it stands."""
+
+    where: str
+    providers: Mapping[str, Entry] = {}
+    models: Mapping[str, Entry] = {}
+
+
+def merged(entries: Iterable[Entry]) -> Entry:
+    """One entry of several, field by field: a later one wins; ``headers`` and ``body`` add up."""
+    values: dict[str, Any] = {}
+    for entry in entries:
+        for name in Entry.__struct_fields__:
+            value = getattr(entry, name)
+            if value is UNSET:
+                continue
+            if name in ("headers", "body"):
+                value = {**values.get(name, {}), **value}
+            values[name] = value
+    return Entry(**values)
+
+
+def read_tables(
+    where: str, text: str, others: frozenset[str] = frozenset()
+) -> tuple[Tables, list[Problem]]:
+    """The entries of a TOML text and all that is wrong with it; ``others`` are top-level tables
+    that belong to someone else. With problems the tables are not to be used."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Tables(where), [Problem(where, f"not TOML: {error}")]
+    problems = [
+        Problem(where, _unknown(key, ("providers", "models", *others)))
+        for key in document
+        if key not in ("providers", "models", *others)
+    ]
+    tables = {}
+    for kind in ("providers", "models"):
+        tables[kind], found = _entries(where, kind, document.get(kind, {}))
+        problems += found
+    problems += [
+        Problem(f"{where}, [models.{_quoted(name)}]", 'a model is named "provider/model"')
+        for name in tables["models"]
+        if "/" not in name
+    ]
+    return Tables(where, tables["providers"], tables["models"]), problems
+
+
+def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[Problem]]:
+    if not isinstance(value, dict):
+        return {}, [Problem(where, f"[{kind}] must be a table of tables, as in [{kind}.NAME]")]
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for name, fields in value.items():
+        place = f"{where}, [{kind}.{_quoted(name)}]"
+        found = [Problem(place, what) for what in _wrong(fields)]
+        if not found:
+            entries[name] = msgspec.convert(fields, Entry)
+        problems += found
+    return entries, problems
+
+
+def _wrong(fields: Any) -> list[str]:
+    """Everything wrong with one entry's fields."""
+    if not isinstance(fields, dict):
+        return [f"expected a table, came {type(fields).__name__}"]
+    known = Entry.__struct_fields__
+    wrong = [_unknown(key, known) for key in fields if key not in known]
+    for key, value in fields.items():
+        if key in known:
+            wrong += _wrong_value(key, value)
+    return wrong
+
+
+def _wrong_value(key: str, value: Any) -> list[str]:
+    try:
+        entry = msgspec.convert({key: value}, Entry)
+    except msgspec.ValidationError as error:
+        return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
+    if key in ("max_connections", "timeout_s", "connect_timeout_s") and value <= 0:
+        return [f"{key}: must be above 0, not {value}"]
+    if key == "price":
+        return _wrong_price(entry.price)
+    if key == "body":
+        return [
+            f"body.{name}: not for a configuration file; it is written by Proofstone or is a key"
+            for name in value
+            if name.lower() in _RESERVED_BODY
+        ]
+    return []
+
+
+def _wrong_price(price: Price | UnsetType) -> list[str]:
+    if isinstance(price, UnsetType):
+        return []
+    numbers = {"input": price.input, "output": price.output, "cached": price.cached}
+    return [
+        f"price.{name}: must be a finite number from 0 up, not {number}"
+        for name, number in numbers.items()
+        if number is not None and not 0 <= number < float("inf")
+    ]
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(key, list(known), n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(sorted(known))}"
+    return f"unknown key {key!r}{meant}"
+
+
+def _quoted(name: str) -> str:
+    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'

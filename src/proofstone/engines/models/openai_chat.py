@@ -1,0 +1,183 @@
+"""``ports.Model`` over any OpenAI-compatible chat-completions endpoint.
+
+Thin on purpose: all that stays the same (address, headers, time limits, model name) is made once,
+and a request's body is spliced from the prompt's canonical JSON, which the request carries anyway.
+Nothing that an endpoint does raises: each attempt comes back with its raw body and what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from proofstone.engines.models.config import Endpoint
+from proofstone.engines.models.failures import classify
+from proofstone.engines.models.reply import UnreadableReplyError, read_reply
+from proofstone.engines.models.retry_after import read_retry_after
+from proofstone.engines.models.secret import Scrubber
+from proofstone.engines.models.settings import sent_settings, wire_fields
+from proofstone.ports import Attempt, Clock, ModelRequest, Ticket
+
+__all__ = ["MAX_BODY_BYTES", "ChatEndpoint"]
+
+MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
+_DETAIL_CHARS = 600
+# Below what servers commonly keep a connection (Node 5 s aside), so that few requests meet one
+# that is being closed.
+_KEEP_ALIVE_S = 30.0
+_USER_AGENT = "proofstone"
+
+
+class ChatEndpoint:
+    """A model behind a chat-completions address. Made outside a loop, used on one."""
+
+    simulated = False
+    wire = "openai-chat"
+
+    def __init__(
+        self, endpoint: Endpoint, *, clock: Clock, max_body_bytes: int = MAX_BODY_BYTES
+    ) -> None:
+        self.name = endpoint.name
+        self.endpoint = endpoint.identity
+        self.served_as = endpoint.served_as
+        self._settings = endpoint
+        self._clock = clock
+        self._max_body_bytes = max_body_bytes
+        self._scrubber = Scrubber(endpoint.secrets)
+        self._url = _completions_url(endpoint)
+        self._head = b'{"model":' + orjson.dumps(endpoint.served_as) + b',"messages":'
+        self._session: aiohttp.ClientSession | None = None
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The settings that reach the model, with the configuration's extra fields, and the names
+        of those that do not."""
+        return sent_settings(asked, self._settings.body, self._settings.unsupported)
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
+        sent, _dropped = self.sent_settings(request.settings)
+        fields = orjson.dumps(wire_fields(sent, self._settings.max_tokens_field))
+        rest = b"}" if fields == b"{}" else b"," + fields[1:]
+        return Ticket(request, self._head + request.prompt + rest)
+
+    async def collect(self, ticket: Ticket) -> Attempt:
+        """One attempt, whatever comes of it."""
+        session = self._session or self._open()
+        started = self._clock.monotonic()
+        parts: list[bytes] = []
+        status = 0
+        retry_after: float | None = None
+        try:
+            async with session.post(self._url, data=ticket.body, allow_redirects=False) as response:
+                status = response.status
+                if status != 200:
+                    retry_after = read_retry_after(response.headers, self._clock.now())
+                await self._read(response, parts)
+        except _TooLargeError:
+            return self._failed(started, parts, status, "unreadable", _too_large(parts))
+        except (OSError, ValueError, aiohttp.ClientError) as error:  # OSError: TimeoutError too
+            kind, detail = _what_broke(error)
+            return self._failed(started, parts, status, kind, detail)
+        return self._read_attempt(started, b"".join(parts), status, retry_after)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        known = self._settings
+        headers = {"Content-Type": "application/json", "User-Agent": _USER_AGENT}
+        headers |= {name: value.reveal() for name, value in known.headers}
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(
+                total=known.timeout_s, sock_connect=known.connect_timeout_s
+            ),
+        )
+        return self._session
+
+    async def _read(self, response: aiohttp.ClientResponse, parts: list[bytes]) -> None:
+        """Fills ``parts``, so that what had come before a break is kept."""
+        read, left = response.content.readany, self._max_body_bytes
+        while block := await read():
+            left -= len(block)
+            if left < 0:
+                raise _TooLargeError
+            parts.append(block)
+
+    def _read_attempt(
+        self, started: float, raw: bytes, status: int, retry_after: float | None
+    ) -> Attempt:
+        latency = self._clock.monotonic() - started
+        raw = self._scrubber.raw(raw)
+        unreadable = ""
+        if status == 200:
+            try:
+                reply = read_reply(self.wire, raw)
+                return Attempt(raw=raw, status=status, reply=reply, latency_s=latency)
+            except UnreadableReplyError as error:
+                unreadable = str(error)
+        failure = classify(status, raw)
+        detail = unreadable if failure.kind == "unreadable" else failure.detail
+        # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
+        refused = failure.kind == "content_filter"
+        return Attempt(
+            raw=raw,
+            status=status,
+            reply=read_reply(self.wire, raw) if refused else None,
+            error=failure.kind,
+            detail=self._shown(detail),
+            retry_after_s=retry_after,
+            latency_s=latency,
+        )
+
+    def _failed(
+        self, started: float, parts: list[bytes], status: int, kind: str, detail: str
+    ) -> Attempt:
+        return Attempt(
+            raw=self._scrubber.raw(b"".join(parts)),
+            status=status,
+            error=kind,
+            detail=self._shown(detail),
+            latency_s=self._clock.monotonic() - started,
+        )
+
+    def _shown(self, detail: str) -> str:
+        return self._scrubber.text(detail[: 2 * _DETAIL_CHARS])[:_DETAIL_CHARS]
+
+
+class _TooLargeError(Exception):
+    """The body passes the limit."""
+
+
+def _too_large(parts: list[bytes]) -> str:
+    return f"the body passes the limit; it was read to {sum(map(len, parts))} bytes"
+
+
+def _completions_url(endpoint: Endpoint) -> URL:
+    """The address that requests go to; a query of the base address stays behind the path."""
+    base, question, query = endpoint.base_url.reveal().partition("?")
+    path = "" if base.endswith("/chat/completions") else "/chat/completions"
+    return URL(base + path + question + query)
+
+
+def _what_broke(error: Exception) -> tuple[str, str]:
+    """The kind and the words of an exception of the connection."""
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, TimeoutError):
+        return "timeout", words
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return "bad_certificate", words
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.InvalidURL):
+        return "unreachable", words
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "unreadable", words  # not HTTP
+    return "dropped", words

@@ -1,0 +1,168 @@
+"""From a model's name to a model one can ask: the one place that knows all kinds of providers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from hashlib import sha256
+from random import Random
+
+from msgspec import Struct, UnsetType
+
+from proofstone.engines.models.asking import Asker, Retries
+from proofstone.engines.models.config import MAX_CONNECTIONS, Endpoint, ModelConfig, resolve
+from proofstone.engines.models.entries import Entry, Price
+from proofstone.engines.models.limiter import Limiter, Limiters
+from proofstone.engines.models.names import ModelName, parse_model_name
+from proofstone.errors import BadUsage, ProofstoneError
+from proofstone.identity import canonical_json
+from proofstone.ports import CallStore, Clock, Model, ModelRequest
+from proofstone.records import Message
+
+__all__ = ["Checked", "Listed", "check_model", "list_models", "open_asker", "open_model"]
+
+_CHECK = (Message("user", "Reply with the word ready."),)
+_CHECK_TOKENS = 16  # a few providers refuse less
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """A model or provider of the configuration, and why it cannot be used (empty where it can)."""
+
+    name: str
+    endpoint: str = ""
+    key_from: str = ""
+    price: Price | None = None
+    problem: str = ""
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """What one tiny request to a model came to; ``kind`` and ``detail`` say why it is unusable."""
+
+    name: str
+    usable: bool
+    served_model: str = ""
+    latency_s: float = 0.0
+    kind: str = ""
+    detail: str = ""
+
+
+async def open_model(
+    name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
+) -> Model:
+    """The model of a name, ready to ask. Raises what ``resolve`` raises, EndpointUnusable where a
+    local file cannot be loaded, BadUsage for a provider that is not there yet."""
+    model, _endpoint = await _open(_named(name), config, clock, flags)
+    return model
+
+
+async def open_asker(
+    name: str | ModelName,
+    config: ModelConfig,
+    *,
+    store: CallStore,
+    clock: Clock,
+    rng: Random,
+    limiters: Limiters,
+    flags: Entry | None = None,
+    retries: Retries | None = None,
+    stop: asyncio.Event | None = None,
+) -> Asker:
+    """An asker over the model of a name, with the limiter of its endpoint and its price."""
+    model, endpoint = await _open(_named(name), config, clock, flags)
+    price, hints = None, None
+    if endpoint is not None:
+        price, hints = endpoint.price, _hints(endpoint)
+    return Asker(
+        model,
+        _limiter(model, endpoint, limiters, flags),
+        store=store,
+        clock=clock,
+        rng=rng,
+        price=price,
+        retries=retries,
+        stop=stop,
+        hints=hints,
+    )
+
+
+def list_models(config: ModelConfig) -> list[Listed]:
+    """Every model of the configuration and every provider, by name, with what keeps it from use."""
+    names = [*config.models, *(f"{provider}/..." for provider in config.providers)]
+    return [_listed(name, config) for name in sorted(names)]
+
+
+async def check_model(model: Model) -> Checked:
+    """Asks one tiny request, once."""
+    prompt = canonical_json(_CHECK)
+    request = ModelRequest(
+        messages=_CHECK,
+        prompt=prompt,
+        prompt_hash=sha256(prompt).digest(),
+        settings={"max_tokens": _CHECK_TOKENS},
+        purpose="control",
+    )
+    attempt = await model.collect(await model.submit(request))
+    return Checked(
+        name=model.name,
+        usable=attempt.reply is not None,
+        served_model="" if attempt.reply is None else attempt.reply.model,
+        latency_s=attempt.latency_s,
+        kind=attempt.error,
+        detail=attempt.detail,
+    )
+
+
+def _named(name: str | ModelName) -> ModelName:
+    return parse_model_name(name) if isinstance(name, str) else name
+
+
+async def _open(
+    name: ModelName, config: ModelConfig, clock: Clock, flags: Entry | None
+) -> tuple[Model, Endpoint | None]:
+    if name.provider == "sim":
+        from proofstone.engines.models.simulated import simulated_model  # noqa: PLC0415
+
+        return simulated_model(name), None
+    if name.provider == "local":
+        from proofstone.engines.models.local import open_local  # noqa: PLC0415 - native code
+
+        return await open_local(name.model), None
+    if name.provider == "inspect":
+        raise BadUsage(
+            f"{name}: providers through Inspect AI are not there yet",
+            hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
+        )
+    from proofstone.engines.models.openai_chat import ChatEndpoint  # noqa: PLC0415 - aiohttp
+
+    endpoint = resolve(name, config, flags)
+    return ChatEndpoint(endpoint, clock=clock), endpoint
+
+
+def _limiter(
+    model: Model, endpoint: Endpoint | None, limiters: Limiters, flags: Entry | None
+) -> Limiter:
+    if endpoint is not None:
+        return limiters.of(endpoint.identity, endpoint.max_connections)
+    most = MAX_CONNECTIONS
+    if flags is not None and not isinstance(flags.max_connections, UnsetType):
+        most = flags.max_connections
+    own = getattr(model, "max_connections", None)  # how many a local runner decodes together
+    most = min(most, own) if isinstance(own, int) else most
+    return limiters.of(f"{model.endpoint} {model.name}", most)
+
+
+def _hints(endpoint: Endpoint) -> Mapping[str, str]:
+    return {"key": endpoint.key_from or "the headers", "entry": endpoint.entry}
+
+
+def _listed(name: str, config: ModelConfig) -> Listed:
+    try:
+        endpoint = resolve(parse_model_name(name), config)
+    except ProofstoneError as error:
+        return Listed(name=name, problem=error.message)
+    return Listed(
+        name=name,
+        endpoint=endpoint.identity,
+        key_from=endpoint.key_from,
+        price=endpoint.price,
+    )

@@ -1,0 +1,212 @@
+"""What a stored or fresh body says: raw bytes in, a Reply out, no I/O.
+
+The scorer reads stored bodies with the same function as the client reads fresh ones, so a better
+reading reaches old runs too. Typical bodies take about 5 microseconds; whatever the fast JSON
+reader refuses (NaN, broken surrogates or UTF-8) goes a slow, lenient way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from math import fsum, isfinite
+from typing import Any
+
+import orjson
+
+from proofstone.engines.models.failures import read_error
+from proofstone.engines.models.thinking import split_thinking
+from proofstone.records import Finish, Reply, Usage
+
+__all__ = ["UnreadableReplyError", "read_reply", "salvage_usage"]
+
+_FINISH: Mapping[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+# Finish reasons by which a provider says that it broke off: no reply, and worth another try.
+_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
+_NO_USAGE = Usage()
+_TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens)"\s*:\s*(\d{1,12})\b')
+_TAIL = 4096  # usage stands at a body's end
+
+
+class UnreadableReplyError(ValueError):
+    """The body is no chat completion; the message says what is wrong with it."""
+
+
+def read_reply(wire: str, raw: bytes) -> Reply:
+    """The reply in a body of this wire format. Raises UnreadableReplyError naming what is wrong.
+
+    The body of a content filter's refusal reads as a reply with finish ``content_filter``.
+    """
+    try:
+        reader = _READERS[wire]
+    except KeyError:
+        raise UnreadableReplyError(f"no reader for the wire format {wire!r}") from None
+    return reader(raw)
+
+
+def salvage_usage(raw: bytes) -> Usage:
+    """The usage that a broken body still names, else an empty one: it was billed all the same."""
+    found = {name: int(count) for name, count in _TOKENS.findall(raw[-_TAIL:])}
+    return Usage(found.get(b"prompt_tokens"), found.get(b"completion_tokens"))
+
+
+def _read_chat(raw: bytes) -> Reply:
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        body = _lenient(raw, error)
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return _without_choice(body)
+    reason = choice.get("finish_reason")
+    if reason in _BROKEN_OFF:
+        raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if type(content) is not str:
+        content, reasoning = _from_parts(content, reasoning)
+    thinking = split_thinking(content)
+    if thinking.inside:
+        outside = reasoning if type(reasoning) is str else ""
+        reasoning = f"{outside}\n{thinking.inside}" if outside else thinking.inside
+    logprobs = choice.get("logprobs")
+    return Reply(
+        text=thinking.text,
+        finish=_FINISH.get(reason) or _unusual_finish(reason),
+        reasoning=reasoning if type(reasoning) is str else "",
+        thinking_unclosed=thinking.unclosed,
+        refusal=_text(message.get("refusal")),
+        usage=_usage(body.get("usage")),
+        model=_text(body.get("model")),
+        fingerprint=_text(body.get("system_fingerprint")),
+        mean_logprob=None if logprobs is None else _mean_logprob(logprobs),
+    )
+
+
+_READERS: Mapping[str, Callable[[bytes], Reply]] = {
+    "openai-chat": _read_chat,
+    "local": _read_chat,
+    "sim": _read_chat,
+}
+
+
+def _without_choice(body: Any) -> Reply:
+    """A filter's refusal, which stands in an error body; any other body is unreadable."""
+    error = read_error(body)
+    if error.kind == "content_filter":
+        refusal = error.message or "the endpoint's content filter"
+        return Reply(text="", finish="content_filter", refusal=refusal)
+    if error.message or error.code:
+        raise UnreadableReplyError(f"an error in place of a reply: {error.message or error.code}")
+    if not isinstance(body, dict):
+        raise UnreadableReplyError(f"expected a JSON object, came {type(body).__name__}")
+    if not body.get("choices"):
+        raise UnreadableReplyError("it has no choices")
+    raise UnreadableReplyError("its first choice has no message")
+
+
+def _lenient(raw: bytes, error: ValueError) -> Any:
+    """The body as Python's own reader takes it, broken characters replaced by U+FFFD."""
+    text = raw.decode("utf-8-sig", "replace")
+    if not text.strip():
+        raise UnreadableReplyError("it is empty") from error
+    try:
+        return _mended(json.loads(text, strict=False))
+    except (ValueError, RecursionError):
+        raise UnreadableReplyError(f"not JSON: {error}") from error
+
+
+def _mended(value: Any) -> Any:
+    """``value`` with lone surrogates replaced: they can be neither stored nor shown."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_mended(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _mended(part) for key, part in value.items()}
+    return value
+
+
+def _from_parts(content: Any, reasoning: Any) -> tuple[str, Any]:
+    """Text and reasoning of a content given in parts (or not at all)."""
+    if content is None:
+        return "", reasoning
+    if not isinstance(content, list):
+        raise UnreadableReplyError(f"expected text as content, came {type(content).__name__}")
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        if isinstance(part, dict):
+            texts.append(_text(part.get("text")))
+            thoughts.append(_thought(part.get("thinking")))
+    inside = "".join(thoughts)
+    return "".join(texts), reasoning or inside
+
+
+def _thought(thinking: Any) -> str:
+    """The text of a part's ``thinking``: a text, or a list of text parts."""
+    if isinstance(thinking, list):
+        return "".join(_text(part.get("text")) for part in thinking if isinstance(part, dict))
+    return _text(thinking)
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
+
+
+def _unusual_finish(reason: Any) -> Finish:
+    if type(reason) is not str or not reason:
+        return ""
+    lower = reason.lower()  # "STOP", "content_filter: PROHIBITED_CONTENT"
+    return _FINISH.get(lower) or ("content_filter" if "content_filter" in lower else "other")
+
+
+def _usage(usage: Any) -> Usage:
+    if type(usage) is not dict:
+        return _NO_USAGE
+    completion_details = usage.get("completion_tokens_details")
+    prompt_details = usage.get("prompt_tokens_details")
+    reasoning = cached = None
+    if type(completion_details) is dict:
+        reasoning = _count(completion_details.get("reasoning_tokens"))
+    if type(prompt_details) is dict:
+        cached = _count(prompt_details.get("cached_tokens"))
+    if cached is None:
+        cached = _count(usage.get("prompt_cache_hit_tokens"))
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    return Usage(_count(prompt), _count(completion), reasoning, cached)
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _mean_logprob(logprobs: Any) -> float | None:
+    """The mean over the tokens that have a finite one; None where there is none."""
+    if not isinstance(logprobs, dict):
+        return None
+    tokens = logprobs.get("content")
+    if isinstance(tokens, list):
+        values = [token.get("logprob") for token in tokens if isinstance(token, dict)]
+    else:
+        values = logprobs.get("token_logprobs") or []
+    finite = [v for v in values if isinstance(v, int | float) and isfinite(v)]
+    return fsum(finite) / len(finite) if finite else None

@@ -1,0 +1,60 @@
+"""Which settings reach a model, and under which names they stand on the wire.
+
+An allow list: nothing but these, and the extra fields of the configuration, is ever sent or stored
+as a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["sent_settings", "wire_fields"]
+
+_NUMBERS = frozenset(
+    {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
+)
+_OTHERS = frozenset(
+    {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
+     "response_format", "schema"}
+)  # fmt: skip
+_ALLOWED = _NUMBERS | _OTHERS
+
+
+def sent_settings(
+    asked: Mapping[str, Any], extra: Mapping[str, Any], unsupported: frozenset[str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The settings that reach the model (over ``extra``), and the sorted names of those dropped.
+
+    None means unset. Numbers are floats, so that 0 and 0.0 are one request and one hash.
+    """
+    sent = dict(extra)
+    dropped = []
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if name not in _ALLOWED or name in unsupported:
+            dropped.append(name)
+        else:
+            sent[name] = float(value) if name in _NUMBERS else value
+    return sent, tuple(sorted(dropped))
+
+
+def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any]:
+    """The body's fields: a ``schema`` becomes the response format that asks for it strictly."""
+    fields = dict(sent)
+    if max_tokens_field != "max_tokens" and "max_tokens" in fields:
+        fields[max_tokens_field] = fields.pop("max_tokens")
+    schema = fields.pop("schema", None)
+    if schema is not None:
+        fields["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": _schema_name(schema), "strict": True, "schema": schema},
+        }
+    return fields
+
+
+def _schema_name(schema: Mapping[str, Any]) -> str:
+    """The schema's title as far as a name may be, else ``reply``."""
+    kept = "".join(c for c in str(schema.get("title", "")) if c.isascii() and c.isalnum())
+    return kept[:64] or "reply"
