@@ -1,0 +1,193 @@
+"""Simulated respondents: what they draw, what it depends on, and the body that they reply with."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from proofstone.engines.models.names import parse_model_name
+from proofstone.engines.models.reply import read_reply
+from proofstone.engines.models.simulated import NO_ANSWER, SimulatedModel, simulated_model
+from proofstone.errors import BadUsage
+from proofstone.ports import Attempt, ModelRequest
+from proofstone.records import Message, Oracle
+
+CHOICES = ("A", "B", "C", "D", "E")
+ORACLE = Oracle(gold="C", choices=CHOICES, reply="The answer is {choice}.")
+
+
+def model(text: str) -> SimulatedModel:
+    return simulated_model(parse_model_name(text))
+
+
+def request(key: str, *, sample: int = 0, **changes: object) -> ModelRequest:
+    fields = {
+        "messages": (Message("user", "Which?"),),
+        "prompt": b'[{"content":"Which?","role":"user"}]',
+        "prompt_hash": b"\0" * 32,
+        "sample": sample,
+        "oracle": ORACLE,
+        "draw_key": key,
+    }
+    return ModelRequest(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+async def attempt(respondent: SimulatedModel, asked: ModelRequest) -> Attempt:
+    return await respondent.collect(await respondent.submit(asked))
+
+
+async def replies(name: str, n: int = 2000) -> list[str]:
+    respondent = model(name)
+    attempts = [await attempt(respondent, request(f"item {i}")) for i in range(n)]
+    return [one.reply.text for one in attempts if one.reply]
+
+
+def near(share: float, expected: float, n: int = 2000) -> bool:
+    """Within four standard errors; the draws are fixed, so this never flickers."""
+    return abs(share - expected) <= 4 * sqrt(expected * (1 - expected) / n) + 1e-12
+
+
+def answer(letter: str) -> str:
+    return f"The answer is {letter}."
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "first", "missing"),
+    [
+        # gold: (1 - miss) * (ability + (1 - ability) * (1 - bias) / 5)
+        ("", 0.5 + 0.5 / 5, 0.5 / 5, 0.0),
+        ("?ability=1", 1.0, 0.0, 0.0),
+        ("?ability=0", 1 / 5, 1 / 5, 0.0),
+        ("?ability=0&bias=1", 0.0, 1.0, 0.0),
+        ("?ability=0.7&bias=0.2", 0.7 + 0.3 * 0.8 / 5, 0.3 * (0.2 + 0.8 / 5), 0.0),
+        ("?miss=1", 0.0, 0.0, 1.0),
+        ("?ability=0.5&miss=0.1", 0.9 * (0.5 + 0.5 / 5), 0.9 * 0.5 / 5, 0.1),
+    ],
+)
+async def test_shares_are_those_of_the_character(
+    query: str, gold: float, first: float, missing: float
+) -> None:
+    """Over many items, right, first-choice and missing answers come as often as asked for."""
+    texts = await replies("sim/ann" + query)
+    assert len(texts) == 2000
+    assert near(texts.count(answer("C")) / 2000, gold)
+    assert near(texts.count(answer("A")) / 2000, first)
+    assert near(texts.count(NO_ANSWER) / 2000, missing)
+
+
+async def test_guesses_are_uniform_over_all_choices() -> None:
+    texts = await replies("sim/ann?ability=0")
+    assert all(near(texts.count(answer(letter)) / 2000, 1 / 5) for letter in CHOICES)
+
+
+async def test_the_same_request_draws_the_same_reply() -> None:
+    """In any order and in another object: the draws hang on name, item and sample alone."""
+    first = [(await attempt(model("sim/ann"), request(f"{i}"))).raw for i in range(50)]
+    again = [(await attempt(model("sim/ann"), request(f"{i}"))).raw for i in reversed(range(50))]
+    assert first == again[::-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("sim/bob", {}),
+        ("sim/ann?ability=0.51", {}),
+        ("sim/ann", {"sample": 1}),
+        ("sim/ann", {"reask": 1}),
+        ("sim/ann", {"replicate": "second"}),
+    ],
+)
+async def test_another_respondent_or_sample_draws_anew(
+    name: str, changes: dict[str, object]
+) -> None:
+    """About half of 100 replies differ: independent draws, not shifted ones."""
+    plain, other = model("sim/ann"), model(name)
+    pairs = [
+        (await attempt(plain, request(f"{i}")), await attempt(other, request(f"{i}", **changes)))
+        for i in range(100)
+    ]
+    differing = sum(a.reply.text != b.reply.text for a, b in pairs if a.reply and b.reply)
+    assert 30 <= differing <= 90
+
+
+async def test_the_prompt_changes_nothing() -> None:
+    """It sees the oracle and the key alone, so two ways of asking get one answer."""
+    other = (Message("user", "Something else altogether"),)
+    one = await attempt(model("sim/ann"), request("k"))
+    two = await attempt(model("sim/ann"), request("k", messages=other))
+    assert one.raw == two.raw
+
+
+async def test_golden_replies() -> None:
+    """Draws enter stored results, so they never change: these were written down once."""
+    texts = [t.removeprefix("The answer is ")[0] for t in await replies("sim/ann?ability=0.3", 12)]
+    assert "".join(texts) == "DDAEAACCACCC"
+
+
+async def test_the_body_is_a_chat_completion() -> None:
+    """The stored body alone gives the same reply through the reader of all bodies."""
+    respondent = model("sim/ann?ability=1")
+    made = await attempt(respondent, request("k"))
+    assert read_reply(respondent.wire, made.raw) == made.reply
+    assert read_reply("openai-chat", made.raw) == made.reply
+    assert made.reply is not None
+    assert made.reply.text == answer("C")
+    assert made.reply.finish == "stop"
+    assert made.reply.model == "ann?ability=1.0"
+    assert made.reply.usage.prompt == len(request("k").prompt) // 4 + 1
+    assert made.reply.usage.completion == len(answer("C")) // 4 + 1
+
+
+async def test_without_an_oracle_it_fails_for_good() -> None:
+    made = await attempt(model("sim/ann"), request("k", oracle=None))
+    assert made.reply is None
+    assert made.raw == b""
+    assert "only questions whose right answer is known" in made.detail
+
+
+async def test_without_choices_a_guess_is_the_gold() -> None:
+    """A question with no choices to guess from has only its right answer to say."""
+    made = await attempt(
+        model("sim/ann?ability=0"), request("k", oracle=Oracle(gold="Paris", choices=()))
+    )
+    assert made.reply is not None
+    assert made.reply.text == "Paris"
+
+
+def test_two_spellings_are_one_respondent() -> None:
+    """Its own name holds the parameters in one order, without those that are usual anyway."""
+    assert model("sim/ann?bias=0.20&ability=0.5").name == "sim/ann?bias=0.2"
+    assert model("sim/ann?bias=.2&ability=.7").name == model("sim/ann?ability=0.7&bias=0.2").name
+    assert model("sim/ann?").name == "sim/ann"
+    assert model("sim/ann").served_as == "ann"
+
+
+def test_it_is_marked_as_simulated_and_sends_no_setting() -> None:
+    respondent = model("sim/ann")
+    assert respondent.simulated
+    assert respondent.sent_settings({"temperature": 0, "max_tokens": 8}) == (
+        {},
+        ("max_tokens", "temperature"),
+    )
+
+
+def test_every_bad_parameter_is_named() -> None:
+    with pytest.raises(BadUsage) as caught:
+        model("sim/ann?ability=1.5&luck=1&bias=x&miss=nan&miss=0&ability=")
+    message = str(caught.value)
+    assert "ability is a number from 0 to 1, not '1.5'" in message
+    assert "'luck' is no parameter" in message
+    assert "bias is a number from 0 to 1, not 'x'" in message
+    assert "miss is a number from 0 to 1, not 'nan'" in message
+    assert "miss is given twice" in message
+    assert "the parameters are ability, bias, miss" in message
+
+
+def test_a_name_must_stand_before_the_query() -> None:
+    with pytest.raises(BadUsage, match="a name must stand before"):
+        model("sim/?ability=1")
+
+
+async def test_closing_it_is_harmless() -> None:
+    await model("sim/ann").close()
