@@ -73,22 +73,26 @@ class Fields:
     def required_text(self, *names: str) -> str:
         """The text, which must hold more than white space."""
         text = self.text(*names)
-        name, value = self.find(*names)
-        if value is None:
-            self.wrong(name, "is missing or empty")
-        elif type(value) is str and not text.strip():
-            self.wrong(name, "holds only white space")
+        if not text or text.isspace():
+            name, value = self.find(*names)
+            if value is None:
+                self.wrong(name, "is missing or empty")
+            elif text:
+                self.wrong(name, "holds only white space")
         return text
 
     def label(self, *names: str) -> str:
         """A text as it stands, or a whole number as text; the empty text where missing."""
-        name, value = self.find(*names)
-        if type(value) is str:
-            return value
-        if type(value) is int:
-            return str(value)
-        if value is not None:
+        for name in names:
+            value = self.values.get(name)
+            if value is None or value == "":
+                continue
+            if type(value) is str:
+                return value
+            if type(value) is int:
+                return str(value)
             self.wrong(name, f"expected text or a whole number, came {came(value)}")
+            break
         return ""
 
     def key(self, *names: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 __all__ = ["UNDETERMINED", "guess_language", "read_language_code"]
 
@@ -35,6 +36,7 @@ def guess_language(texts: Iterable[str]) -> str:
     return "zh" if ideographs and ideographs >= _LEAST_SHARE * letters else "en"
 
 
+@lru_cache(maxsize=256)
 def read_language_code(text: str) -> str | None:
     """A code such as ``en`` or ``zh-Hant`` with its first part in lower case, or None where it is
     no code; ``und`` gives the empty text."""

@@ -66,7 +66,9 @@ def _packed(part: Path, *, is_packed: bool) -> Iterator[BinaryIO]:
             yield file
             return
         # No name and no time inside, so that equal rows give equal bytes.
-        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+        with gzip.GzipFile(
+            filename="", fileobj=file, mode="wb", mtime=0, compresslevel=6
+        ) as packed:
             yield cast("BinaryIO", packed)
 
 

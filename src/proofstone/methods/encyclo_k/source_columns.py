@@ -12,6 +12,19 @@ from proofstone.records import Source, source_id
 
 __all__ = ["SourceColumns", "write_source"]
 
+_COLUMNS = (
+    "source",
+    "licence",
+    "license",
+    "source_sha256",
+    "book",
+    "book_name",
+    "source_kind",
+    "source_language",
+    "source_authors",
+    "source_year",
+    "source_origin",
+)
 SourceKind = Literal["document", "table", "dump", "images"]
 
 
@@ -30,10 +43,22 @@ class SourceColumns:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Source, Source] = {}
+        self._known: dict[tuple[object, ...], Source | None] = {}
 
     def read(self, fields: Fields) -> Source | None:
         """The source of one row, or None where its columns are empty."""
+        said = tuple([fields.values.get(name) for name in _COLUMNS])
+        is_plain = all(value is None or type(value) is str for value in said)
+        if is_plain and said in self._known:
+            return self._known[said]
+        was_sound, fields.is_sound = fields.is_sound, True
+        source = self._read(fields)
+        if is_plain and fields.is_sound:  # What is wrong must be said of every row.
+            self._known[said] = source
+        fields.is_sound = was_sound and fields.is_sound
+        return source
+
+    def _read(self, fields: Fields) -> Source | None:
         title, licence = fields.text("source"), fields.text("licence", "license")
         content = fields.identity("source_sha256")
         if not title and content is None:
@@ -51,9 +76,7 @@ class SourceColumns:
             year=fields.number("source_year"),
             origin=fields.text("source_origin"),
         )
-        if source not in self._known:
-            self._known[source] = msgspec.structs.replace(source, id=source_id(source))
-        return self._known[source]
+        return msgspec.structs.replace(source, id=source_id(source))
 
     def _refuse_lone_columns(self, fields: Fields) -> None:
         for name in ("licence", "license"):

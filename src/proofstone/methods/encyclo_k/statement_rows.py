@@ -43,6 +43,7 @@ class _Draft:
     passage: bytes | None
     page: str
     roles: tuple[Role, ...]
+    collapsed: str
     is_sound: bool
 
 
@@ -90,6 +91,7 @@ def _draft(fields: Fields, sources: SourceColumns) -> _Draft:
         passage=fields.identity("passage"),
         page=fields.label("page", "page_location"),
         roles=_roles(fields),
+        collapsed=" ".join(text.split()),
         is_sound=True,
     )
     if correct and draft.origin:
@@ -125,8 +127,9 @@ def write_stratum(stratum: Stratum) -> dict[str, str]:
 
 
 def _roles(fields: Fields) -> tuple[Role, ...]:
+    given = [column for column in _ROLES if column in fields.values]
     return tuple(
-        Role(role, model) for column, role in _ROLES.items() for model in fields.texts(column)
+        [Role(_ROLES[column], model) for column in given for model in fields.texts(column)]
     )
 
 
@@ -169,13 +172,9 @@ def _wrong_origin(draft: _Draft, by_key: Mapping[str, _Draft]) -> str:
         return ""  # In another file, or a row that has its own problem.
     if not origin.statement.correct:
         return f"{came(draft.origin)} ({origin.place}) is itself a falsified statement"
-    if _collapsed(origin) == _collapsed(draft):
+    if origin.collapsed == draft.collapsed:
         return f"this falsified statement is the same as its origin ({origin.place})"
     return ""
-
-
-def _collapsed(draft: _Draft) -> str:
-    return " ".join(draft.statement.text.split())
 
 
 def _check_repeats(
@@ -185,46 +184,49 @@ def _check_repeats(
 
     A row that corrects another may repeat its text.
     """
-    placed: dict[tuple[str, Stratum], _Draft] = {}
-    valued: dict[str, _Draft] = {}
+    by_text: dict[str, list[_Draft]] = {}
     for draft in drafts:
-        if not draft.is_sound or draft.corrects:
-            continue
-        text = _collapsed(draft)
-        same = placed.setdefault((text, draft.stratum), draft)
-        other = valued.setdefault(text, draft)
-        if other.statement.correct is not draft.statement.correct:
-            # That one is the other's origin has been said already.
-            if by_key.get(draft.origin) is not other and by_key.get(other.origin) is not draft:
-                says = "correct" if other.statement.correct else "falsified"
-                contrary = f"the same text is {says} in {other.place}"
-                problems.append(Problem(f"{draft.place}, field text", contrary))
-        elif same is not draft:
-            repeats = f"repeats the statement of {same.place}"
-            problems.append(Problem(f"{draft.place}, field text", repeats))
+        if draft.is_sound and not draft.corrects:
+            others = by_text.setdefault(draft.collapsed, [])
+            wrong = _wrong_repeat(draft, others, by_key) if others else ""
+            if wrong:
+                problems.append(Problem(f"{draft.place}, field text", wrong))
+            else:
+                others.append(draft)
+
+
+def _wrong_repeat(draft: _Draft, others: Sequence[_Draft], by_key: Mapping[str, _Draft]) -> str:
+    """What is wrong with a text that ``others`` have as well, or nothing."""
+    for other in others:
+        if other.statement.correct is draft.statement.correct:
+            if other.stratum == draft.stratum:
+                return f"repeats the statement of {other.place}"
+        # That one is the other's origin has been said already.
+        elif by_key.get(draft.origin) is not other and by_key.get(other.origin) is not draft:
+            says = "correct" if other.statement.correct else "falsified"
+            return f"the same text is {says} in {other.place}"
+    return ""
 
 
 def _order(
     drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
 ) -> list[_Draft]:
-    """The drafts with a reference, each after those it refers to; a ring is a problem."""
-    graph: TopologicalSorter[str] = TopologicalSorter()
-    referring = {}
-    for number, draft in enumerate(drafts):
-        needs = [key for key in (draft.origin, draft.corrects) if key in by_key]
-        if needs:
-            key = draft.key or f"row {number}\0"
-            referring[key] = draft
-            graph.add(key, *needs)
+    """The drafts, each after those it refers to; a ring is a problem, and then there are none."""
+    if not any(draft.corrects for draft in drafts):
+        return sorted(drafts, key=lambda draft: not draft.statement.correct)
+    by_number = dict(enumerate(drafts))
+    numbers = {id(draft): number for number, draft in by_number.items()}
+    graph: TopologicalSorter[int] = TopologicalSorter()
+    for number, draft in by_number.items():
+        needs = [by_key[key] for key in (draft.origin, draft.corrects) if key in by_key]
+        graph.add(number, *(numbers[id(need)] for need in needs))
     try:
-        return [referring[key] for key in graph.static_order() if key in referring]
+        return [by_number[number] for number in graph.static_order()]
     except CycleError as cause:
-        ring = [by_key[key] for key in cause.args[1]]
-        first = min(ring, key=drafts.index)
-        places = ", ".join(dict.fromkeys(draft.place for draft in ring))
-        problems.append(
-            Problem(f"{first.place}, field corrects", f"these rows refer in a ring: {places}")
-        )
+        ring = sorted(set(cause.args[1]))
+        places = ", ".join(by_number[number].place for number in ring)
+        first = f"{by_number[ring[0]].place}, field corrects"
+        problems.append(Problem(first, f"these rows refer to each other in a ring: {places}"))
         return []
 
 
@@ -250,8 +252,7 @@ def _built(
         there = by_key.get(key)
         return read_identity(key) if there is None else facts[id(there)].id
 
-    referring = {id(draft) for draft in order}
-    for draft in (*(draft for draft in drafts if id(draft) not in referring), *order):
+    for draft in order:
         facts[id(draft)] = _fact(draft, refer(draft.origin), refer(draft.corrects))
     return [BuiltFact(facts[id(draft)], draft.source, draft.roles) for draft in drafts]
 
