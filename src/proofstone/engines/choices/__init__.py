@@ -3,15 +3,15 @@
 from proofstone.engines.choices.extract import Extraction, Scope, Tier, extract_choice
 from proofstone.engines.choices.extract_rows import extract_rows
 from proofstone.engines.choices.letters import labels
-from proofstone.engines.choices.outcome import Verdict, read_reply
+from proofstone.engines.choices.outcome import Reading, read_choice
 
 __all__ = [
     "Extraction",
+    "Reading",
     "Scope",
     "Tier",
-    "Verdict",
     "extract_choice",
     "extract_rows",
     "labels",
-    "read_reply",
+    "read_choice",
 ]

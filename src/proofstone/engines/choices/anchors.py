@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-__all__ = ["MOST_ANCHORS", "Anchor", "anchors_from_end"]
+__all__ = ["MOST_ANCHORS", "Anchor", "anchors_from_end", "lowered"]
 
 # A reply that names its answer more often than this has degenerated; the last ones decide.
-MOST_ANCHORS = 500
+MOST_ANCHORS = 250
 
 _LATIN = ("answer", "boxed", "option", "choice", "closest")
 _CHINESE = ("答案", "选", "正确")
@@ -29,15 +29,15 @@ class Anchor(Struct, frozen=True):
 
 def lowered(text: str) -> str:
     """``text`` in lower case, character by character in the same places."""
-    lower = text.lower()
     # The one character whose lower case is longer is the Turkish dotted capital I.
-    return lower if len(lower) == len(text) else text.replace("\u0130", "I").lower()
+    if not text.isascii() and "\u0130" in text:
+        text = text.replace("\u0130", "I")
+    return text.lower()
 
 
-def anchors_from_end(text: str) -> Iterator[Anchor]:
-    """The anchors of ``text``, last first, at most MOST_ANCHORS of them."""
-    lower = lowered(text)
-    words = _LATIN if text.isascii() else _LATIN + _CHINESE
+def anchors_from_end(lower: str) -> Iterator[Anchor]:
+    """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them."""
+    words = _LATIN if lower.isascii() else _LATIN + _CHINESE
     last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
     for _ in range(MOST_ANCHORS):
         if not last:

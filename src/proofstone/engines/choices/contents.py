@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from unicodedata import normalize
 
 from proofstone.engines.choices.anchors import anchors_from_end
-from proofstone.engines.choices.lines import last_line
 from proofstone.engines.choices.lone_letters import enumerates
 
 __all__ = ["named_at", "option_by_content"]
@@ -22,7 +21,7 @@ _MOST_ANCHORS = 20
 _LONGEST = 4096
 
 _NUMERAL = r"(?:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
-_JOINED = r"(?:\s*(?:,|、|，|;|；|&|\+|/|\band\b|和|与|及)\s*){1,2}"
+_JOINED = r"(?:\s{0,9}(?:,|、|，|;|；|&|\+|/|\band\b|和|与|及)\s{0,9}){1,2}"
 _ROMAN_LIST = re.compile(
     rf"(?<![a-z0-9]){_NUMERAL}(?![a-z0-9])(?:{_JOINED}{_NUMERAL}(?![a-z0-9])){{0,30}}",
     re.IGNORECASE,
@@ -37,20 +36,22 @@ _SAID = re.compile(
 _LABEL = re.compile(r"^[\s*_`#>-]*\(?[A-Z][).:、．]\s*")
 
 
-def option_by_content(text: str, labels: str, options: Sequence[str]) -> int | None:
+def option_by_content(
+    text: str, lower: str, line: str, labels: str, options: Sequence[str]
+) -> int | None:
     """The place of the one option that ``text`` gives by its content: behind one of its last
-    anchors, or alone on the last line; None where there is none, or more than one."""
+    anchors, or alone on its last ``line``; None where there is none, or more than one."""
     keys = _Keys(options)
     if not keys.found:
         return None
-    for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(text), strict=False):
+    for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(lower), strict=False):
         said = _SAID.match(text, anchor.end)
         start = said.end() if said is not None else anchor.end
         found = keys.opening(_line_from(text, start))
         if found is not None:
             return found
-    found = _alone(text, keys)
-    return _labelled(text, labels, options) if found is None else found
+    found = None if enumerates(text) else keys.alone(line)
+    return _labelled(line, labels, options) if found is None else found
 
 
 def named_at(text: str, start: int, options: Sequence[str]) -> int | None:
@@ -70,18 +71,9 @@ def _line_from(text: str, start: int) -> str:
     return text[start : start + _LONGEST if stop < 0 else stop]
 
 
-def _alone(text: str, keys: _Keys) -> int | None:
-    """The option that the last line is, with or without its label; in a list of options, none."""
-    line = last_line(text).text
-    if enumerates(text):
-        return None
-    found = keys.whole(_LABEL.sub("", line))
-    return keys.whole(line) if found is None else found
-
-
-def _labelled(text: str, labels: str, options: Sequence[str]) -> int | None:
+def _labelled(line: str, labels: str, options: Sequence[str]) -> int | None:
     """The option with whose label and text the last line ends: "... entitled to A. Dividends"."""
-    line = plain(last_line(text).text)
+    line = plain(line)
     for place, option in enumerate(options):
         said = plain(option)
         if said and line.endswith(said):
@@ -111,6 +103,11 @@ class _Keys:
             m[0] for m in _ROMAN_LIST.finditer(normalize("NFKC", text)) if len(_roman(m[0])) > 1
         ]
         return self.found.get(_key(_roman(lists[0]))) if len(lists) == 1 else None
+
+    def alone(self, line: str) -> int | None:
+        """The option that a line is, with or without a label before it."""
+        found = self.whole(line)
+        return self.whole(_LABEL.sub("", line)) if found is None else found
 
     def opening(self, text: str) -> int | None:
         """The option that ``text`` begins with, the longest where several do."""

@@ -24,6 +24,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from proofstone.engines.choices.anchors import lowered
 from proofstone.engines.choices.contents import named_at, option_by_content
 from proofstone.engines.choices.letters import as_labels
 from proofstone.engines.choices.lines import Line, last_line
@@ -64,7 +65,8 @@ def extract_choice(
     labels = as_labels(letters)
     if options and len(options) != len(labels):
         raise ValueError(f"expected {len(labels)} option texts, got {len(options)}")
-    mark = last_mark(text, labels)
+    lower = lowered(text)
+    mark = last_mark(text, lower, labels)
     line = last_line(text)
     if mark is not None and mark.start >= line.start and mark.says != "none":
         return _marked(text, mark, "last line", labels, options)
@@ -78,7 +80,8 @@ def extract_choice(
         return _marked(text, mark, "whole text", labels, options)
     if mark is None and (lone := lone_in_text(text, labels)) is not None:
         return _lone(lone, "whole text", labels)
-    return _by_content(text, labels, options)
+    place = option_by_content(text, lower, line.text, labels, options) if options else None
+    return UNPARSED if place is None else Extraction(labels[place], "content", "whole text", True)
 
 
 def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[str]) -> Extraction:
@@ -93,9 +96,3 @@ def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[
 
 def _lone(lone: Lone, scope: Scope, labels: str) -> Extraction:
     return Extraction(lone.letter, lone.tier, scope, lone.letter in labels)
-
-
-def _by_content(text: str, labels: str, options: Sequence[str]) -> Extraction:
-    """The option whose content the text gives, or nothing."""
-    place = option_by_content(text, labels, options) if options else None
-    return UNPARSED if place is None else Extraction(labels[place], "content", "whole text", True)

@@ -3,109 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any, get_args
 
 from proofstone.engines.choices.letters import is_label, labels
-from proofstone.engines.choices.outcome import read_reply
-from proofstone.errors import Problem
+from proofstone.engines.choices.outcome import read_choice
+from proofstone.errors import BadInput, Problem
+from proofstone.ports import Row
 from proofstone.records import Finish, Reply
 
 __all__ = ["extract_rows"]
 
-_READ = ("response", "options", "refusal", "finish")
+_READ = frozenset({"response", "options", "refusal", "finish"})
 _FINISHES = get_args(Finish)
-_Row = Mapping[str, Any]
+_MOST_OPTIONS = 26
 
 
-def extract_rows(
-    rows: Iterable[_Row], places: Iterable[str] | None = None
-) -> Iterator[dict[str, Any] | Problem]:
-    """For each row, in order, the row that came of it, or the Problem that it has.
+def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The rows with what each reply chose, in order.
 
-    ``response`` is the reply's text, a leading ``<think>`` block included or not; ``options`` the
+    ``response`` is the reply's text, with a leading ``<think>`` block or without; ``options`` the
     options' texts, their letters ("ABCD") or their number; ``finish`` (``stop``, ``length``,
     ``content_filter``) and ``refusal`` may say how the reply ended. Out come ``letter``, ``tier``
-    and ``outcome`` behind the row's other columns. ``places`` name the rows, else by line from 1.
+    and ``outcome`` behind the row's other columns. Raises BadInput with every problem of all rows.
     """
-    names = places if places is not None else (f"line {n}" for n in count(1))
-    for place, row in zip(names, rows, strict=False):
-        problems = list(_problems(row))
-        if problems:
-            yield Problem(place, "; ".join(problems))
-        else:
-            yield _extracted(row)
+    problems: list[Problem] = []
+    extracted: list[dict[str, Any]] = []
+    for row in rows:
+        found = list(_problems(row))
+        problems += found
+        if not found:
+            extracted.append(_extracted(row.values))
+    if problems:
+        raise BadInput("Replies cannot be read.", problems, hint="See extract --help.")
+    return extracted
 
 
-def _extracted(row: _Row) -> dict[str, Any]:
-    letters, texts = _options(row["options"])
-    verdict = read_reply(_reply(row), letters, texts)
-    kept = {name: value for name, value in row.items() if name not in _READ}
+def _extracted(values: Mapping[str, Any]) -> dict[str, Any]:
+    letters, texts = _options(values["options"])
+    reading = read_choice(_reply(values), letters, texts)
+    kept = {name: value for name, value in values.items() if name not in _READ}
     return {
         **kept,
-        "letter": verdict.extraction.letter,
-        "tier": verdict.extraction.tier,
-        "outcome": verdict.outcome,
+        "letter": reading.extraction.letter,
+        "tier": reading.extraction.tier,
+        "outcome": reading.outcome,
     }
 
 
-def _problems(row: _Row) -> Iterator[str]:
-    """What of a row cannot be read, each with what was expected."""
-    if not isinstance(row, Mapping):
-        yield f"expected an object with response and options, got {type(row).__name__}"
-        return
-    if not isinstance(row.get("response"), str):
-        yield f"field response: expected text, got {_kind(row, 'response')}"
-    if "options" not in row:
-        yield "field options: expected texts, letters or a number, got nothing"
-    elif _options(row["options"]) == ("", ()):
-        yield f"field options: expected 1 to 26 texts, letters A to Z or a number, got {_shown(row)}"
-    if row.get("finish", "") not in _FINISHES:
-        yield f"field finish: expected one of {', '.join(filter(None, _FINISHES))}"
-    if not isinstance(row.get("refusal") or "", str):
-        yield f"field refusal: expected text, got {_kind(row, 'refusal')}"
-
-
-def _kind(row: _Row, field: str) -> str:
-    return type(row[field]).__name__ if field in row else "nothing"
-
-
-def _shown(row: _Row) -> str:
-    shown = repr(row["options"])
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
-
-
-def _options(value: object) -> tuple[str, Sequence[str]]:
-    """The letters and texts of a row's options; no letters where it cannot be read."""
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 26:
-        return labels(value), ()
-    if isinstance(value, str) and value and all(map(is_label, value)) and _distinct(value):
-        return value, ()
-    if (
-        isinstance(value, (list, tuple))
-        and 1 <= len(value) <= 26
-        and all(isinstance(v, str) for v in value)
-    ):
-        return _listed(value)
-    return "", ()
-
-
-def _listed(value: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Letters where the list is A, B, C, ... itself; else texts."""
-    letters = labels(len(value))
-    return (letters, ()) if "".join(value) == letters else (letters, value)
-
-
-def _distinct(value: str) -> bool:
-    return len(set(value)) == len(value)
-
-
-def _reply(row: _Row) -> Reply:
-    text, unclosed = _without_thinking(row["response"])
+def _reply(values: Mapping[str, Any]) -> Reply:
+    text, unclosed = _without_thinking(values["response"])
     return Reply(
         text=text,
-        finish=row.get("finish", ""),
-        refusal=row.get("refusal") or "",
+        finish=values.get("finish") or "",
+        refusal=values.get("refusal") or "",
         thinking_unclosed=unclosed,
     )
 
@@ -117,3 +67,40 @@ def _without_thinking(text: str) -> tuple[str, bool]:
         return said, False
     unclosed = text.lstrip().startswith("<think>")
     return ("" if unclosed else text), unclosed
+
+
+def _options(value: object) -> tuple[str, Sequence[str]]:
+    """The letters and texts of a row's options; no letters where they cannot be read."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (labels(value) if 1 <= value <= _MOST_OPTIONS else ""), ()
+    if isinstance(value, str):
+        known = all(map(is_label, value)) and len(set(value)) == len(value)
+        return (value if known else ""), ()
+    if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= _MOST_OPTIONS:
+        return "", ()
+    if not all(isinstance(text, str) for text in value):
+        return "", ()
+    letters = labels(len(value))
+    return letters, (() if "".join(value) == letters else value)
+
+
+# ---------------------------------------------------------------- what cannot be read
+
+
+def _problems(row: Row) -> Iterator[Problem]:
+    """What of a row cannot be read: what was expected and what came."""
+    values = row.values
+    if not isinstance(values.get("response"), str):
+        yield _problem(row, "response", "text")
+    if "options" not in values or not _options(values["options"])[0]:
+        yield _problem(row, "options", "1 to 26 texts, their number, or letters such as ABCD")
+    if (values.get("finish") or "") not in _FINISHES:
+        yield _problem(row, "finish", f"one of {', '.join(filter(None, _FINISHES))}")
+    if not isinstance(values.get("refusal") or "", str):
+        yield _problem(row, "refusal", "text")
+
+
+def _problem(row: Row, field: str, expected: str) -> Problem:
+    came = repr(row.values[field]) if field in row.values else "nothing"
+    came = came if len(came) <= 60 else f"{came[:57]}..."
+    return Problem(f"{row.place}, field {field}", f"expected {expected}, got {came}")

@@ -27,7 +27,7 @@ ANY_LETTER = "[A-Za-zＡ-Ｚａ-ｚ]"
 
 # A letter ends here: no Latin letter, digit, apostrophe or hyphened word goes on, and no formula.
 # Chinese characters may follow at once (B正确), so this is not \b.
-NOT_IN_WORD = r"(?![A-Za-z0-9_'’]|-[A-Za-z]|[ \t]*[=+^≈≤≥±×·])"
+NOT_IN_WORD = r"(?![A-Za-z0-9_'’]|-[A-Za-z]|[ \t]{0,9}+[=+^≈≤≥±×·])"
 
 # What may stand around a letter: white space, Markdown, quotes, brackets, LaTeX.
 _COMMAND = r"\\(?:boxed|fbox|text(?:bf|rm|it)?|math(?:bf|rm|sf|bb|it)|bf|rm|quad|,|;| |!|\(|\[)"
@@ -36,7 +36,7 @@ CLOSING = r"[\s*_`\"'“”‘’)\]}>）］】」』》〕$~]"
 
 # The clause is over after the letter: end of text or line, punctuation, a bracket, a tag.
 CLAUSE_END = (
-    r"(?=[ \t]*(?:$|[\r\n,，;；:：!！?？。、)\]}）］】」』》*_`\"”’'$<|\\]|\.(?![A-Za-z0-9])))"
+    r"(?=[ \t]{0,9}+(?:$|[\r\n,，;；:：!！?？。、)\]}）］】」』》*_`\"”’'$<|\\]|\.(?![A-Za-z0-9])))"
 )
 
 _WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_uppercase)

@@ -8,8 +8,10 @@ from msgspec import Struct
 
 __all__ = ["Line", "first_line", "last_line"]
 
-# A line's end further from its start than this is read on its own.
+# Of a longer line only this many characters are read.
 LONGEST_LINE = 4096
+# Nothing is said where more characters than this are markup and white space.
+_LONGEST_MARKUP = 16_384
 
 _MARKUP = " \t\r\n\f\v\u3000*_`#~|=+-—>.。,，;；:：!！?？\"'“”’()（）[]【】{}$\\/"
 _END_TOKEN = re.compile(r"<\|?/?[A-Za-z_]{1,16}\|?>$")
@@ -37,18 +39,25 @@ def last_line(text: str) -> Line:
 
 def _without_end_tokens(text: str) -> int:
     """Where the text ends without markup, closing tags and end-of-text tokens."""
-    said = len(text.rstrip(_MARKUP))
+    said = _said_until(text, len(text))
     for _ in range(4):
         match = _END_TOKEN.search(text, max(0, said - 20), said + 1)
         if match is None:
             break
-        said = len(text[: match.start()].rstrip(_MARKUP))
+        said = _said_until(text, match.start())
     return said
 
 
+def _said_until(text: str, stop: int) -> int:
+    """Where the last character before ``stop`` ends that is not markup."""
+    begin = max(0, stop - _LONGEST_MARKUP)
+    return begin + len(text[begin:stop].rstrip(_MARKUP))
+
+
 def first_line(text: str) -> Line:
-    """The first line with a letter or digit in it; of a very long one the first 4,096 characters."""
-    start = len(text) - len(text.lstrip(_MARKUP))
+    """The first line with a letter or digit in it, of a very long one the start."""
+    head = text[:_LONGEST_MARKUP]
+    start = len(head) - len(head.lstrip(_MARKUP))
     stop = text.find("\n", start, start + LONGEST_LINE)
     begin = text.rfind("\n", 0, start) + 1
     begin = max(begin, start - 16)

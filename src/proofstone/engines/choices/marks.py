@@ -46,7 +46,7 @@ _BETWEEN = (
     r"应该|应|就|选择|选项|选|项|最终|正确|的|可能)"
 )
 _FORWARD = re.compile(
-    rf"(?:{OPENING}|{_STATES}|{_BETWEEN}|,){{0,30}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
+    rf"(?:{OPENING}|{_STATES}|{_BETWEEN}|,){{0,20}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
 )
 _STATED = re.compile(_STATES)
 # "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
@@ -57,8 +57,9 @@ _FURTHER = re.compile(
 )
 # "(F) must be the correct answer", read backwards from the anchor.
 _BEFORE = re.compile(
-    rf"(?<![A-Za-z0-9])(?<!not )(?<!nor )(?<!not \()(?<!nor \()(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}} "
-    r"{0,2}(?:is|must be|would be|should be|will be) (?:therefore |clearly |thus |likely |probably )?"
+    rf"(?<![A-Za-z0-9])(?<!not )(?<!nor )(?<!not \()(?<!nor \()(?P<letter>{UPPER_LETTER})"
+    rf"{CLOSING}{{0,4}} {{0,2}}(?:is|must be|would be|should be|will be) "
+    r"(?:therefore |clearly |thus |likely |probably )?"
     r"(?:the|our|my) (?:only |most |single )?"
     r"(?:correct|best|right|final|accurate|appropriate|closest|suitable) $"
 )
@@ -77,32 +78,36 @@ _EXCLUDES = re.compile(r"[不别非排多单未]\s?$")
 _CHOSEN = re.compile(r"(?:正确|最佳|最终|答案)的?$")
 
 _LOWER_END = re.compile(
-    r"[)\]}）】」』>]|[*_`\"'”’$]{0,4}[ \t]*(?:$|[\r\n,，;；。!！<]|\.(?![A-Za-z0-9]))"
+    r"[)\]}）】」』>]|[*_`\"'”’$]{0,4}+[ \t]{0,9}+(?:$|[\r\n,，;；。!！<]|\.(?![A-Za-z0-9]))"
 )
 _UPPER_END = re.compile(CLAUSE_END)
 # After the words "A" and "I" the sentence may go on; after the letters, only like this.
-_WORD_FOLLOWS = re.compile(r"[ \t]+[A-Za-z\"“'*`$]")
+_WORD_FOLLOWS = re.compile(r"[ \t]{1,9}+[A-Za-z\"“'*`$]")
 _GOES_ON = re.compile(
-    r"[ \t]+(?i:because|since|as|is|and|or|which|due|but|based|given|according)\b"
+    r"[ \t]{1,9}+(?i:because|since|as|is|and|or|which|due|but|based|given|according)\b"
 )
 
+# Only these may have their letter on the next line.
+_OVER_LINES = frozenset({"boxed", "answer", "答案"})
 # After a line break the letter may label the first line of a list, "each of the answers: / A. ...".
 _LIST_GOES_ON = re.compile(r"[^\n]{0,400}\n\s{0,4}[*_(\[（-]{0,3}[A-Z][.．、:：)）\]]")
 
 _PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
 _OR_ANOTHER = re.compile(
     rf"{_PAD}(?:(?:[,，、;/&+]|(?i:and|or)\b|[和或与及]){_PAD}){{1,2}}(?:(?i:option|choice)\s)?"
-    rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}(?![ \t]+[a-z](?!nd\b|r\b))"
+    rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}"
+    r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b))"
 )
 _ROMANS = re.compile(
     rf"[IVXivx]{_PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){_PAD}){{1,2}}[IVXivx]{{1,5}}(?![A-Za-z])"
 )
-_RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,30}}+(?P<run>[A-Z]{{2,10}}){CLAUSE_END}")
+_RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,20}}+(?P<run>[A-Z]{{2,10}}){CLAUSE_END}")
 
 
-def last_mark(text: str, letters: str) -> Mark | None:
-    """The last stated answer of ``text``, or None. ``letters`` are the labels of the options."""
-    for anchor in anchors_from_end(text):
+def last_mark(text: str, lower: str, letters: str) -> Mark | None:
+    """The last stated answer of ``text``, or None. ``lower`` is the text in lower case, ``letters``
+    the labels of the options."""
+    for anchor in anchors_from_end(lower):
         mark = _mark_at(text, anchor, letters)
         if mark is not None:
             return mark
@@ -131,25 +136,32 @@ def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
 
 def _states(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
     """Whether what stands between anchor and letter makes it a statement."""
-    before = text[max(0, anchor.start - 24) : anchor.start]
-    if text.find("\n", anchor.end, match.end()) >= 0:
-        named = anchor.word in {"boxed", "answer", "答案"}
-        if not named or _LIST_GOES_ON.match(text, match.end()):
-            return False
+    broken = text.find("\n", anchor.end, match.end()) >= 0
+    if broken and (anchor.word not in _OVER_LINES or _LIST_GOES_ON.match(text, match.end())):
+        return False
     if anchor.word in {"boxed", "答案"}:
         return True
+    before = text[max(0, anchor.start - 24) : anchor.start]
     if anchor.word == "选":
-        if _EXCLUDES.search(before):
-            return False
-        if text.startswith("项", anchor.end):
-            return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
-        return True
-    if _STATED.search(text, anchor.end, match.start("letter")):
-        return True
-    if anchor.word != "answer" or _BEGINS.search(before) is None:
+        return _chooses(text, anchor, before)
+    stated = _STATED.search(text, anchor.end, match.start("letter")) is not None
+    return stated or (anchor.word == "answer" and _answers_at_once(text, anchor, match, before))
+
+
+def _chooses(text: str, anchor: Anchor, before: str) -> bool:
+    """Whether 选 is said of a choice made: not excluded, and not the noun 选项 in passing."""
+    if _EXCLUDES.search(before):
         return False
-    between = text[anchor.end : match.start("letter")].strip(" *_`([（")
-    return not between and _UPPER_END.match(text, match.end()) is not None
+    if not text.startswith("项", anchor.end):
+        return True
+    return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
+
+
+def _answers_at_once(text: str, anchor: Anchor, match: re.Match[str], before: str) -> bool:
+    """Whether "answer" and a letter, with nothing between, are a clause: "Answer (C)." """
+    if _BEGINS.search(before) is None or _UPPER_END.match(text, match.end()) is None:
+        return False
+    return not text[anchor.end : match.start("letter")].strip(" *_`([（")
 
 
 def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | None:

@@ -14,10 +14,10 @@ from msgspec import Struct
 from proofstone.engines.choices.extract import UNPARSED, Extraction, extract_choice
 from proofstone.records import Reply
 
-__all__ = ["Verdict", "read_reply"]
+__all__ = ["Reading", "read_choice"]
 
 
-class Verdict(Struct, frozen=True):
+class Reading(Struct, frozen=True):
     """A reply's outcome with what it rests on. ``flags`` add what the outcome does not say:
     ``truncated`` (an answer was stated before the reply was cut off), ``by endpoint`` (a content
     filter refused, not the model), ``thinking unclosed``, ``several answers``, ``no option``."""
@@ -28,26 +28,34 @@ class Verdict(Struct, frozen=True):
 
 
 # A refusal opens the reply, in the first person; one in mid-text is part of the reasoning.
+_SORRY = (
+    r"(?:(?:i['’]?m|i am|we are) (?:really |very |so |truly )?(?:sorry|afraid)\b|sorry\b|"
+    r"i apologi[sz]e\b|my apologies\b|unfortunately\b)[,.:;]?\s{0,4}(?:but\s|that\s)?"
+)
+_CANNOT = (
+    r"(?:(?: |['’]m | am )(?:really |just |simply )?(?:cannot|can['’]?t|can not|"
+    r"could not|couldn['’]?t|won['’]?t|will not|unable to|not able to|"
+    r"(?:must |have to )?(?:decline|refuse) to|not comfortable))"
+)
 _ENGLISH = re.compile(
-    r"[\s*_#>\"'“]{0,12}+(?:(?:i['’]?m|i am|we are) (?:really |very |so |truly )?(?:sorry|afraid)\b[,.:;]?"
-    r"|sorry\b[,.:;]?|i apologi[sz]e\b[,.:;]?|unfortunately\b,?|my apologies\b[,.:;]?)?\s{0,4}"
-    r"(?:but\s)?(?:as an? (?:ai|language model|assistant)\b[^.,\n]{0,60},\s)?(?:that\s)?"
-    r"(?:i|we)(?:(?: |['’]m |['’]m really | am )(?:just |simply )?"
-    r"(?:cannot|can['’]?t|can not|could not|couldn['’]?t|won['’]?t|will not|unable to|not able to|"
-    r"must decline to|have to decline to|decline to|refuse to|must refuse to|not comfortable))\s"
-    r"(?:answer|help|assist|comply|provide|fulfil+|respond|discuss|engage|participate|do (?:that|this)|"
-    r"continue|generate|share|support|offer|complete|give|answering|discussing|providing)\b",
+    rf"[\s*_#>\"'“]{{0,12}}+(?:{_SORRY})?"
+    r"(?:as an? (?:ai|language model|assistant)\b[^.,\n]{0,60},\s)?"
+    rf"(?:i|we){_CANNOT}\s"
+    r"(?:answer|help|assist|comply|provide|fulfil+|respond|discuss|engage|participate|continue|"
+    r"generate|share|support|offer|complete|give|do (?:that|this))(?:ing)?\b",
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
-    r"[\s*_#>“]{0,12}+(?:(?:非常|很|十分|真的)?(?:抱歉|对不起|不好意思|遗憾)[，,。！! ]{0,3})?(?:但|但是)?"
+    r"[\s*_#>“]{0,12}+"
+    r"(?:(?:非常|很|十分|真的)?(?:抱歉|对不起|不好意思|遗憾)[，,。！! ]{0,3})?(?:但是?)?"
     r"(?:作为[^，,。\n]{0,20}[，,])?(?:我|本模型|本助手)?(?:现在|目前|暂时)?"
-    r"(?:无法|不能|没办法|没有办法|不便|不会|拒绝|不予)(?:为您|为你|向您|向你|对此|直接|就此)?"
+    r"(?:无法|不能|没办法|没有办法|不便|不会|拒绝|不予)"
+    r"(?:为您|为你|向您|向你|对此|直接|就此)?"
     r"(?:回答|提供|协助|帮助|满足|完成|讨论|给出|处理|继续|回应|作答|解答)"
 )
 
 
-def read_reply(reply: Reply, letters: str, options: Sequence[str] = ()) -> Verdict:
+def read_choice(reply: Reply, letters: str, options: Sequence[str] = ()) -> Reading:
     """The outcome of ``reply`` to a question with these options, and the choice it rests on.
 
     In this order: a content filter refused; an unclosed ``<think>`` block is truncated and never
@@ -56,29 +64,29 @@ def read_reply(reply: Reply, letters: str, options: Sequence[str] = ()) -> Verdi
     unparsed.
     """
     if reply.finish == "content_filter":
-        return Verdict("refused", UNPARSED, ("by endpoint",))
+        return Reading("refused", UNPARSED, ("by endpoint",))
     if reply.thinking_unclosed:
-        return Verdict("truncated", UNPARSED, ("thinking unclosed",))
+        return Reading("truncated", UNPARSED, ("thinking unclosed",))
     if reply.refusal.strip():
-        return Verdict("refused", UNPARSED)
+        return Reading("refused", UNPARSED)
     return _decide(reply, extract_choice(reply.text, letters, options))
 
 
-def _decide(reply: Reply, found: Extraction) -> Verdict:
+def _decide(reply: Reply, found: Extraction) -> Reading:
     """The outcome of a reply that was read."""
     cut_off = reply.finish == "length"
     if found.is_option and not cut_off:
-        return Verdict("answered", found)
+        return Reading("answered", found)
     if found.is_option and found.tier == "marked":
-        return Verdict("answered", found, ("truncated",))
+        return Reading("answered", found, ("truncated",))
     if cut_off:
-        return Verdict("truncated", found)
+        return Reading("truncated", found)
     if found.letter:
-        return Verdict("unparsed", found, ("no option",))
+        return Reading("unparsed", found, ("no option",))
     if found.tier:
-        return Verdict("unparsed", found, ("several answers",))
+        return Reading("unparsed", found, ("several answers",))
     refused = opens_with_refusal(reply.text)
-    return Verdict("refused" if refused else "unparsed", found)
+    return Reading("refused" if refused else "unparsed", found)
 
 
 def opens_with_refusal(text: str) -> bool:

@@ -1,0 +1,107 @@
+"""Scoring: one unit a question, right or wrong by the option that the reply chose.
+
+What each outcome counts as (MEASURES): unparsed, refused and truncated replies are wrong, and are
+reported as missing too; a failed call is no reply, and no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from proofstone.engines.choices import labels, read_choice
+from proofstone.engines.choices.options import option_text
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.ports import Judge
+from proofstone.records import LoadedItem, Measure, Outcome, Reply, Score, Unit
+
+__all__ = ["MEASURES", "SCORER_VERSION", "gold", "score", "units"]
+
+# Raised with every change that can move a score; each stored score names it.
+SCORER_VERSION = 1
+
+_STEP = "answer"
+_Counts = Mapping[Outcome, Literal["value"] | float | None]
+
+
+def _rate(outcome: Outcome) -> _Counts:
+    """Counts of the share of replies with this outcome."""
+    counts: dict[Outcome, Literal["value"] | float | None] = {
+        "answered": 0.0,
+        "refused": 0.0,
+        "unparsed": 0.0,
+        "truncated": 0.0,
+    }
+    return {**counts, outcome: 1.0}
+
+
+def _measure(name: str, counts: _Counts) -> Measure:
+    return Measure(name=name, of="accuracy", counts=counts, denominator="all scored replies")
+
+
+MEASURES = (
+    _measure("accuracy", {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0}),
+    _measure("miss", {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0}),
+    _measure("refused", _rate("refused")),
+    _measure("unparsed", _rate("unparsed")),
+    _measure("truncated", _rate("truncated")),
+)
+
+
+def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+    """The item as the one unit, or none where the reply of step "answer" is missing.
+
+    Questions depend on one another through the statements they share. A falsified statement
+    counts as the true one it came from: who knows one can tell the other. A question made
+    elsewhere, without statements, stands for itself.
+    """
+    if _STEP not in replies:
+        return ()
+    return (Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item)),)
+
+
+def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
+    """One edge a statement, in the item's order; a key that two statements share stands once."""
+    if not item.facts:
+        return (("item", item.item.id),)
+    keys = dict.fromkeys([fact.payload.origin or fact.id for fact in item.facts])
+    return tuple([("statement", key) for key in keys])
+
+
+async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+    """One score a unit, in order: 1 where the chosen letter is the gold one, 0 where it is
+    another, none where the reply chose nothing. No judge is needed."""
+    return [_score(place, unit) for place, unit in enumerate(units)]
+
+
+def _score(place: int, unit: Unit) -> Score:
+    """The score of the unit at ``place``."""
+    question: ComposedQuestion | ChoiceQuestion = unit.item.item.payload
+    letters = labels(len(question.options))
+    reading = read_choice(unit.replies[_STEP], letters, _option_texts(question))
+    found = reading.extraction
+    answered = reading.outcome == "answered"
+    right = found.letter == letters[question.gold]
+    return Score(
+        unit=place,
+        measure="accuracy",
+        outcome=reading.outcome,
+        value=float(right) if answered else None,
+        answer=found.letter,
+        basis=f"{found.tier}, {found.scope}" if found.tier else "",
+        flags=reading.flags,
+    )
+
+
+def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
+    """The options as they are shown."""
+    if isinstance(question, ChoiceQuestion):
+        return question.options
+    return [option_text(option) for option in question.options]
+
+
+def gold(unit: Unit) -> tuple[str, int]:
+    """The letter of the right option and the number of options."""
+    question: ComposedQuestion | ChoiceQuestion = unit.item.item.payload
+    n = len(question.options)
+    return labels(n)[question.gold], n
