@@ -2,7 +2,7 @@
 
 from proofstone.engines.stats.bounds import Bounds, bound_incomplete
 from proofstone.engines.stats.chance import Against, chance_level, interval_against
-from proofstone.engines.stats.clusters import SharedKeys, pair_products
+from proofstone.engines.stats.clusters import SharedKeys, partner_sums
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
     FLAGS,
@@ -59,7 +59,7 @@ __all__ = [
     "measure_spread",
     "normal_quantile",
     "outcome_code",
-    "pair_products",
+    "partner_sums",
     "rank_all",
     "resampled_unit",
     "t_quantile",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["SharedKeys", "pair_products"]
+__all__ = ["SharedKeys", "partner_sums"]
 
 # Bounds the memory of one block of the units x units matrix (about 20 bytes a pair).
 _PAIRS_A_BLOCK = 2_000_000
@@ -29,7 +30,7 @@ Integers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SharedKeys:
     """Which of ``n_units`` units holds which key: E edges ``unit[e]`` -> ``key[e]``.
 
@@ -49,24 +50,57 @@ class SharedKeys:
 
     def among(self, units: Integers) -> SharedKeys:
         """The same for the chosen units (no unit twice), renumbered in the order given."""
+        if np.array_equal(units, np.arange(self.n_units)):
+            return self
         place = np.full(self.n_units, -1, dtype=np.int64)
         place[units] = np.arange(len(units))
         new = place[self.unit]
         kept = new >= 0
-        return SharedKeys(len(units), new[kept], self.key[kept])
+        chosen = SharedKeys(len(units), new[kept], self.key[kept])
+        # A part of pairs already made is cheaper than making them again: hundreds of strata.
+        if (known := self.__dict__.get("pairs")) is not None:
+            chosen.__dict__["pairs"] = known.among(units)
+        return chosen
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """All pairs that share, made once; None where they would take too much memory."""
+        heavy, light = _split_heavy(self)
+        incidence = _incidence(light)
+        if _reach(incidence).sum() > _PAIRS_A_BLOCK:
+            return None
+        return Pairs(heavy, _sharing(incidence, incidence.T.tocsr(), heavy, 0))
 
 
-def pair_products(keys: SharedKeys, columns: Floats) -> Floats:
-    """``out[a, b]`` sums ``columns[i, a] * columns[j, b]`` over ordered pairs that share a key.
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs that share: by ``heavy`` bits (units), else by a one in ``light``.
 
-    ``columns`` is (units, C), the result (C, C) and symmetric. Every unit shares with itself, so
-    with no shared key the result is ``columns.T @ columns``. A column of ones counts the pairs.
-    Memory is bounded whatever one key holds: pairs are made block by block.
+    ``light`` is a CSR matrix of units x units. A unit's pair with itself is in one of the two.
+    """
+
+    heavy: Bits
+    light: Any
+
+    def among(self, units: Integers) -> Pairs:
+        """The pairs of the chosen units."""
+        return Pairs(self.heavy[units], self.light[units][:, units])
+
+
+def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
+    """``out[i, c]`` sums ``columns[j, c]`` over the units j that share a key with i, and i itself.
+
+    ``columns`` and the result are (units, C); with no shared key they are equal. A column of ones
+    counts partners, so the sum of the result is the number of ordered pairs that share. Memory is
+    bounded whatever one key holds: too many pairs are made block by block.
     """
     if not len(keys.unit):
-        return np.asarray(columns.T @ columns)
+        return columns
+    if keys.pairs is not None:
+        sums: Floats = keys.pairs.light @ columns
+        return sums + _heavy_sums(keys.pairs.heavy, columns)
     heavy, light = _split_heavy(keys)
-    return _heavy_products(heavy, columns) + _light_products(light, heavy, columns)
+    return _blockwise_sums(light, heavy, columns) + _heavy_sums(heavy, columns)
 
 
 def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:
@@ -83,32 +117,36 @@ def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:
     return bits, SharedKeys(keys.n_units, keys.unit[~is_heavy], key[~is_heavy])
 
 
-def _heavy_products(bits: Bits, columns: Floats) -> Floats:
-    """The products over pairs that share a heavy key, by classes of units with the same ones."""
-    holding = bits != 0
-    classes, member = np.unique(bits[holding], return_inverse=True)
-    sums = np.zeros((len(classes), columns.shape[1]))
-    np.add.at(sums, member, columns[holding])
-    total = np.zeros((columns.shape[1], columns.shape[1]))
+def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
+    """The sums over partners by a heavy key, by classes of units with the same ones."""
+    if not bits.any():
+        return np.zeros_like(columns)
+    classes, member = np.unique(bits, return_inverse=True)
+    of_class = np.zeros((len(classes), columns.shape[1]))
+    np.add.at(of_class, member, columns)
+    sums = np.zeros_like(of_class)
     for first, last in _row_blocks(np.full(len(classes), float(len(classes)))):
         shares = (classes[first:last, None] & classes[None, :]) != 0
-        total += sums[first:last].T @ (shares.astype(np.float64) @ sums)
-    return total
+        sums[first:last] = shares.astype(np.float64) @ of_class
+    return np.asarray(sums[member])
 
 
-def _light_products(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
-    """The products over pairs that share a light key, or are one unit, and share no heavy one."""
+def _blockwise_sums(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
+    """The sums over partners by a light key, and the unit itself, that share no heavy one."""
     incidence = _incidence(light)
     transposed = incidence.T.tocsr()
-    holders = np.asarray(incidence.sum(axis=0)).ravel()
-    reach = np.minimum(incidence @ holders, light.n_units)
-    total = np.zeros((columns.shape[1], columns.shape[1]))
-    for first, last in _row_blocks(reach):
-        shares = incidence[first:last] @ transposed
-        row = np.repeat(np.arange(first, last), np.diff(shares.indptr))
-        shares.data[:] = (heavy[row] & heavy[shares.indices]) == 0
-        total += columns[first:last].T @ (shares @ columns)
-    return total
+    sums = np.zeros_like(columns)
+    for first, last in _row_blocks(_reach(incidence)):
+        sums[first:last] = _sharing(incidence[first:last], transposed, heavy, first) @ columns
+    return sums
+
+
+def _sharing(rows: Any, transposed: Any, heavy: Bits, first: int) -> Any:
+    """One where a unit of ``rows`` (from number ``first``) shares a light key and no heavy one."""
+    shares = rows @ transposed
+    row = np.repeat(np.arange(first, first + rows.shape[0]), np.diff(shares.indptr))
+    shares.data[:] = (heavy[row] & heavy[shares.indices]) == 0
+    return shares
 
 
 def _incidence(keys: SharedKeys) -> Any:
@@ -119,6 +157,12 @@ def _incidence(keys: SharedKeys) -> Any:
     column = np.concatenate([column, len(codes) + np.arange(len(alone))])
     shape = (keys.n_units, len(codes) + len(alone))
     return sparse.csr_matrix((np.ones(len(unit)), (unit, column)), shape=shape)
+
+
+def _reach(incidence: Any) -> Floats:
+    """At most how many units each unit shares with (units)."""
+    holders = np.asarray(incidence.sum(axis=0)).ravel()
+    return np.asarray(np.minimum(incidence @ holders, incidence.shape[0]))
 
 
 def _row_blocks(reach: Floats) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats.clusters import SharedKeys, pair_products
+from proofstone.engines.stats.clusters import SharedKeys, partner_sums
 from proofstone.engines.stats.flags import Estimand, Flag
 from proofstone.engines.stats.weights import Weighting
 
@@ -35,16 +35,19 @@ _LONE_BELOW = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Weighted means (R) of n units, with their covariance in two readings (R, R).
+    """Weighted means (R) of n units, and what each unit adds to their error.
 
-    ``groups`` is the effective number of independent groups, ``1 / sum of w_i w_j over dependent
-    pairs``: n for n independent equal units, the number of clusters for equal disjoint ones.
-    ``is_shared``: whether any two units are taken as dependent.
+    ``alone`` (n, R) holds the corrected, weighted residuals of independent units, ``parts`` those
+    of dependent ones, ``partners`` the sums of ``parts`` over the units each depends on. ``groups``
+    is the effective number of independent groups, ``1 / sum of w_i w_j over dependent pairs``: n
+    for n independent equal units, the number of clusters for equal disjoint ones. ``is_shared``:
+    whether any two units are taken as dependent.
     """
 
     means: Floats
-    independent: Floats
-    dependent: Floats
+    alone: Floats
+    parts: Floats
+    partners: Floats
     groups: float
     n_units: int
     estimand: Estimand
@@ -53,31 +56,33 @@ class Spread:
 
     def variances(self) -> Floats:
         """The variance of each mean (R), floored at that of independent units."""
-        return np.maximum(np.diag(self.independent), np.diag(self.dependent))
+        independent = (self.alone**2).sum(axis=0)
+        return np.asarray(np.maximum(independent, (self.parts * self.partners).sum(axis=0)))
 
     def difference_variances(self) -> Floats:
         """The variance of ``means[a] - means[b]`` (R, R), floored in the same way."""
-        return np.maximum(_of_differences(self.independent), _of_differences(self.dependent))
+        independent = _of_differences(self.alone.T @ self.alone)
+        return np.maximum(independent, _of_differences(self.parts.T @ self.partners))
 
 
 def measure_spread(
     values: Floats, weighting: Weighting, keys: SharedKeys, estimand: Estimand
 ) -> Spread:
     """The means of the columns of ``values`` (n units >= 1, R respondents; no NaN), and spread."""
-    alone, n_alone = _parts(values, weighting, weighting.sizes)
-    independent = alone.T @ alone
+    alone, n_lone = _parts(values, weighting, weighting.sizes)
     weights = weighting.weights()
     groups = 1.0 / float(weights @ weights)
-    dependent, n_lone, is_shared = independent, n_alone, False
+    parts, partners, is_shared = alone, alone, False
     if estimand == "knowledge":
         effective, groups, is_shared = _effective_groups(weighting, keys)
         if is_shared:
             parts, n_lone = _parts(values, weighting, effective)
-            dependent = pair_products(keys, parts)
+            partners = partner_sums(keys, parts)
     return Spread(
         means=weighting.group_means(values).mean(axis=0),
-        independent=independent,
-        dependent=dependent,
+        alone=alone,
+        parts=parts,
+        partners=partners,
         groups=groups,
         n_units=len(values),
         estimand=estimand,
@@ -105,12 +110,16 @@ def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Flo
 
 def _effective_groups(weighting: Weighting, keys: SharedKeys) -> tuple[Floats, float, bool]:
     """G within each group of the weighting, G over all, and whether any pair shares a key."""
-    members = np.zeros((len(weighting.group), weighting.n_groups))
-    members[np.arange(len(weighting.group)), weighting.group] = 1.0
-    pairs = pair_products(keys, members)
-    share = 1.0 / (weighting.n_groups * weighting.sizes)
-    within = weighting.sizes**2 / np.diag(pairs)
-    return within, 1.0 / float(share @ pairs @ share), bool(pairs.sum() > len(weighting.group))
+    n = len(weighting.group)
+    weights = weighting.weights()
+    columns = np.zeros((n, weighting.n_groups + 2))
+    columns[np.arange(n), weighting.group] = 1.0
+    columns[:, -2], columns[:, -1] = 1.0, weights
+    # Sums of products by element, not by matrix: threads of a BLAS cost more here than they save.
+    sums = partner_sums(keys, columns)
+    within = (columns[:, :-2] * sums[:, :-2]).sum(axis=0)
+    groups = 1.0 / float((weights * sums[:, -1]).sum())
+    return weighting.sizes**2 / within, groups, bool(sums[:, -2].sum() > n)
 
 
 def _flags(

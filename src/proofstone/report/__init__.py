@@ -1,0 +1,47 @@
+"""Score tables become leaderboards; leaderboards become text, JSON and pages."""
+
+from proofstone.report.board import (
+    Advice,
+    BoardRow,
+    Breakdown,
+    BreakdownGroup,
+    Leaderboard,
+    NamedEstimate,
+    Rate,
+    Standings,
+)
+from proofstone.report.leaderboard import leaderboard
+from proofstone.report.page import render_page
+from proofstone.report.page_data import (
+    Asked,
+    Control,
+    FormShown,
+    PageData,
+    Provenance,
+    QuestionShown,
+)
+from proofstone.report.sentences import answer_sentence, chance_sentence
+from proofstone.report.terminal import render_terminal, to_json
+
+__all__ = [
+    "Advice",
+    "Asked",
+    "BoardRow",
+    "Breakdown",
+    "BreakdownGroup",
+    "Control",
+    "FormShown",
+    "Leaderboard",
+    "NamedEstimate",
+    "PageData",
+    "Provenance",
+    "QuestionShown",
+    "Rate",
+    "Standings",
+    "answer_sentence",
+    "chance_sentence",
+    "leaderboard",
+    "render_page",
+    "render_terminal",
+    "to_json",
+]

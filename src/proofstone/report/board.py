@@ -1,0 +1,151 @@
+"""What a leaderboard holds, as frozen records: terminal, JSON and page all show the same."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterval
+from proofstone.records.results import Estimate
+
+__all__ = [
+    "WARN_ABOVE",
+    "Advice",
+    "BoardRow",
+    "Breakdown",
+    "BreakdownGroup",
+    "Leaderboard",
+    "NamedEstimate",
+    "Rate",
+    "Standings",
+]
+
+# More than this share truncated or unparsed puts a warning on the row.
+WARN_ABOVE = 0.02
+
+
+class Rate(Struct, frozen=True, kw_only=True):
+    """``count`` of ``n`` replies had the outcome; ``share`` is NaN where there is no reply."""
+
+    outcome: str
+    count: int
+    n: int
+    share: float
+
+
+class NamedEstimate(Struct, frozen=True, kw_only=True):
+    """An estimate with the level or measure that it is of, and its denominator in words."""
+
+    name: str
+    denominator: str = ""
+    estimate: Estimate
+
+
+class Advice(Struct, frozen=True, kw_only=True):
+    """Something to know about a row before trusting it, and what to try."""
+
+    what: str
+    try_next: str
+
+
+class BoardRow(Struct, frozen=True, kw_only=True):
+    """One respondent: who, how asked, and what it scored.
+
+    ``estimate`` is the one of ``bank`` and ``knowledge`` that the leaderboard was asked for, over
+    the ``estimate.n`` items common to all complete respondents; an incomplete one has its own
+    items, ``bounds``, and no rank. ``levels`` are the same at each level of averaging, ``others``
+    the method's other measures over the respondent's own items. ``n_replies`` counts replies that
+    came, ``failed`` calls that brought none, ``missing`` all that is short of complete. ``ties``
+    number the groups of neighbours (from 0) that the data cannot tell apart.
+    """
+
+    name: str
+    way: str
+    settings: str
+    simulated: bool
+    runs: tuple[str, ...]
+    estimate: Estimate
+    bank: Estimate
+    knowledge: Estimate
+    levels: tuple[NamedEstimate, ...] = ()
+    others: tuple[NamedEstimate, ...] = ()
+    rank: RankInterval | None = None
+    ties: tuple[int, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    n_replies: int = 0
+    failed: int = 0
+    missing: int = 0
+    bounds: Bounds | None = None
+    average: AverageAtK | None = None
+    warnings: tuple[Advice, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every reply that was expected came."""
+        return self.bounds is None
+
+    @property
+    def label(self) -> str:
+        """The respondent as a sentence names it."""
+        return " ".join(part for part in (self.name, self.way, self.settings) if part)
+
+    def rate(self, outcome: str) -> Rate:
+        """The rate of an outcome, or of "miss" (refused, unparsed or truncated)."""
+        return next(rate for rate in self.rates if rate.outcome == outcome)
+
+
+class BreakdownGroup(Struct, frozen=True, kw_only=True):
+    """One group of items (a discipline, a gold position): one estimate a ranked row, in order."""
+
+    name: str
+    n: int
+    estimates: tuple[Estimate, ...]
+
+
+class Breakdown(Struct, frozen=True, kw_only=True):
+    """The ranked respondents' means by group: ``by`` is a stratum level or "gold position"."""
+
+    by: str
+    groups: tuple[BreakdownGroup, ...]
+
+
+class Standings(Struct, frozen=True, kw_only=True):
+    """Respondents that may be ranked against each other: real ones, or simulated ones.
+
+    ``ranked`` is in falling order of the estimate. ``incomplete`` ones stand below. ``compared``
+    holds all pairs of ``ranked`` (by place). ``chance`` is NaN where guessing has no meaning.
+    ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
+    own and no ranks.
+    """
+
+    simulated: bool
+    n_items: int
+    is_common: bool
+    ranked: tuple[BoardRow, ...]
+    incomplete: tuple[BoardRow, ...]
+    compared: tuple[Comparison, ...]
+    ties: tuple[tuple[int, int], ...]
+    chance: float
+    chance_sentence: str
+    breakdowns: tuple[Breakdown, ...] = ()
+
+
+class Leaderboard(Struct, frozen=True, kw_only=True):
+    """All respondents of a score table under one measure, estimand and level of averaging.
+
+    ``standings`` has the real respondents first; a group without respondents is left out.
+    """
+
+    measure: str
+    denominator: str
+    counts: tuple[tuple[str, str], ...]
+    estimand: str
+    level: str
+    confidence: float
+    n_items: int
+    forms: tuple[str, ...]
+    standings: tuple[Standings, ...]
+
+    @property
+    def is_simulated_only(self) -> bool:
+        """Whether no real respondent stands here at all."""
+        return all(group.simulated for group in self.standings)

@@ -1,0 +1,64 @@
+"""Columns of plain text that align, also where a character takes two cells of the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+__all__ = ["aligned", "cell_width", "fitted", "padded", "printable"]
+
+_ELLIPSIS = "\u2026"
+
+
+def cell_width(text: str) -> int:
+    """How many terminal cells ``text`` takes: two for wide characters, none for combining ones."""
+    return sum(_cells(character) for character in text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """``text`` filled with spaces to ``width`` cells; longer text stays as it is."""
+    space = " " * max(0, width - cell_width(text))
+    return space + text if right else text + space
+
+
+def fitted(text: str, width: int) -> str:
+    """``text`` in at most ``width`` >= 1 cells, an ellipsis where it was cut."""
+    if cell_width(text) <= width:
+        return text
+    kept, used = "", 1
+    for character in text:
+        used += _cells(character)
+        if used > width:
+            break
+        kept += character
+    return kept + _ELLIPSIS
+
+
+def printable(text: str) -> str:
+    """``text`` without what could move the cursor or reorder a line: shown as a replacement."""
+    return "".join(
+        "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else character
+        for character in text
+    )
+
+
+def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:
+    """Each row as a line; columns are as wide as their widest cell, right-aligned but ``left``.
+
+    All rows have the same number of cells. No row gives no line.
+    """
+    if not rows:
+        return []
+    widths = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        gap.join(
+            padded(cell, widths[i], right=i not in left) for i, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

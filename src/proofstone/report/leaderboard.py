@@ -1,0 +1,107 @@
+"""A score table becomes a leaderboard: one pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proofstone.engines.stats import ESTIMANDS, Estimand, estimand_name
+from proofstone.errors import BadUsage
+from proofstone.records.results import OUTCOMES, Measure
+from proofstone.records.score_table import ScoreTable
+from proofstone.report.board import Leaderboard
+from proofstone.report.sheet import Sheet
+from proofstone.report.standing import Ruler, stand
+
+__all__ = ["count_rows", "leaderboard"]
+
+NOT_COUNTED = "not counted"
+
+
+def leaderboard(
+    table: ScoreTable,
+    measures: Sequence[Measure],
+    headline: str,
+    *,
+    estimand: Estimand = "knowledge",
+    level: str = "sample",
+    confidence: float = 0.95,
+) -> Leaderboard:
+    """The respondents of ``table`` under the measure ``headline``, best first.
+
+    ``measures`` are all on the table's scores (the same ``of``); ``level`` is "sample" or a stratum
+    of the table. Complete respondents are ranked on the items that all of them have; incomplete
+    ones stand below with bounds; simulated ones stand apart from real ones. A table without
+    respondents gives a leaderboard without standings.
+
+    Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
+    """
+    measure = _named(measures, headline)
+    ruler = Ruler(
+        sheet=Sheet(table, measure.counts),
+        others={
+            other.name: (other, Sheet(table, other.counts))
+            for other in measures
+            if other.name != headline
+        },
+        estimand=estimand,
+        level=level,
+        confidence=confidence,
+    )
+    _check(ruler)
+    by_kind = {
+        simulated: [r for r, who in enumerate(table.respondents) if who.simulated is simulated]
+        for simulated in (False, True)
+    }
+    return Leaderboard(
+        measure=measure.name,
+        denominator=measure.denominator,
+        counts=count_rows(measure),
+        estimand=estimand_name(estimand),
+        level=level,
+        confidence=confidence,
+        n_items=len(table.items),
+        forms=table.forms,
+        standings=tuple(
+            stand(ruler, respondents, simulated=simulated)
+            for simulated, respondents in by_kind.items()
+            if respondents
+        ),
+    )
+
+
+def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:
+    """What each outcome counts as under a measure, in words, for all outcomes in order."""
+    counted = [(name, _worth(measure, name)) for name in OUTCOMES if name != "failed"]
+    failed = f"{NOT_COUNTED}; asked again, and the run is incomplete until it succeeds"
+    return (*counted, ("failed", failed))
+
+
+def _worth(measure: Measure, outcome: str) -> str:
+    worth = {str(name): counts for name, counts in measure.counts.items()}.get(outcome)
+    if worth is None:
+        return NOT_COUNTED
+    return "its score" if worth == "value" else f"{worth:g}"
+
+
+def _named(measures: Sequence[Measure], name: str) -> Measure:
+    for measure in measures:
+        if measure.name == name:
+            return measure
+    known = ", ".join(measure.name for measure in measures) or "none"
+    raise BadUsage(f"there is no measure {name!r}", hint=f"measures: {known}")
+
+
+def _check(ruler: Ruler) -> None:
+    if ruler.estimand not in ESTIMANDS:
+        raise BadUsage(
+            f"there is no estimand {ruler.estimand!r}", hint=f"estimands: {', '.join(ESTIMANDS)}"
+        )
+    if ruler.level not in ruler.levels:
+        raise BadUsage(
+            f"these results cannot be averaged by {ruler.level!r}",
+            hint=f"levels here: {', '.join(ruler.levels)}",
+        )
+    if not 0.0 < ruler.confidence < 1.0:
+        raise BadUsage(
+            f"a confidence of {ruler.confidence:g} is none", hint="give one between 0 and 1: 0.95"
+        )

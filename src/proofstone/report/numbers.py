@@ -1,0 +1,44 @@
+"""Numbers as people read them: points out of 100, an interval beside each, a dash for missing."""
+
+from __future__ import annotations
+
+import math
+
+from proofstone.engines.stats import RankInterval
+from proofstone.records.results import Estimate
+
+__all__ = ["MISSING", "points", "shown_estimate", "shown_interval", "shown_rank", "shown_share"]
+
+MISSING = "\u2014"
+
+
+def points(share: float) -> str:
+    """A share in [0, 1] as points with one decimal: ``62.1``; a dash for NaN."""
+    return MISSING if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def shown_share(share: float) -> str:
+    """A share with its percent sign: ``3.3%``; a dash for NaN."""
+    return MISSING if math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def shown_interval(low: float, high: float, digits: int = 4) -> str:
+    """``[ 7.9, 26.1]``, both ends padded to ``digits`` so that columns align; a dash for NaN."""
+    if math.isnan(low) or math.isnan(high):
+        return MISSING
+    return f"[{points(low):>{digits}}, {points(high):>{digits}}]"
+
+
+def shown_estimate(estimate: Estimate) -> str:
+    """``62.1 [59.8, 64.4]``."""
+    if math.isnan(estimate.value):
+        return MISSING
+    low, high = points(estimate.low), points(estimate.high)
+    return f"{points(estimate.value)} [{low}, {high}]"
+
+
+def shown_rank(rank: RankInterval | None) -> str:
+    """``1``, or ``1-3`` where the data leave ranks 1 to 3 open; a dash where there is no rank."""
+    if rank is None:
+        return MISSING
+    return f"{rank.low}" if rank.low == rank.high else f"{rank.low}-{rank.high}"

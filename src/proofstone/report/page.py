@@ -1,0 +1,166 @@
+"""One self-contained HTML page: no network, no store, nothing but the records handed in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import string
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from proofstone.engines.stats import FLAGS
+from proofstone.records.results import Estimate
+from proofstone.report.board import BoardRow, Standings
+from proofstone.report.figure import dot_plot
+from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.report.page_data import PageData, QuestionShown
+from proofstone.report.sentences import answer_sentence, counted, joined
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["render_page"]
+
+# A longer text is cut here, and the page says how much is left out.
+MOST_CHARACTERS = 20_000
+
+
+def render_page(data: PageData) -> str:
+    """The page as HTML text, the same for the same ``data``.
+
+    Texts of models and items are escaped, control and direction characters made visible. A content
+    security policy allows nothing but the page's own style and script, by hash.
+    """
+    environment = _environment()
+    style = environment.get_template("page.css.jinja").render(n_lanes=_n_lanes(data))
+    script = environment.get_template("page.js").render()
+    return environment.get_template("page.html.jinja").render(
+        data=data,
+        board=data.board,
+        answer=answer_sentence(data.board),
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+        questions=_by_respondent(data.questions),
+        flags=_flags_used(data),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    # Here and not above: a leaderboard in the terminal needs no template engine.
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+    environment = Environment(
+        loader=PackageLoader("proofstone.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    shown: Mapping[str, Any] = {
+        "estimate": shown_estimate,
+        "points": points,
+        "rank": shown_rank,
+        "share": shown_share,
+        "told": _told,
+        "visible": _visible,
+        "sortable": _sortable,
+        "letters": _letters,
+    }
+    environment.filters.update(shown)
+    named: Mapping[str, Any] = {
+        "MISSING": MISSING,
+        "counted": counted,
+        "dot_plot": dot_plot,
+        "joined": joined,
+        "lanes": _lanes,
+        "has_samples": _has_samples,
+    }
+    environment.globals.update(named)
+    return environment
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src {_source(style)}; script-src {_source(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _told(estimate: Estimate) -> str:
+    """What an estimate is, as a reader asks of a number."""
+    share = f"{100 * estimate.level:g}%"
+    told = (
+        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent items; {share} interval"
+        f" for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
+    )
+    return "; ".join([told, *(FLAGS[flag] for flag in FLAGS if flag in estimate.flags)])
+
+
+def _sortable(number: float | None) -> str:
+    """A number for the script to sort by; what is missing sorts below all numbers."""
+    return "-1e9" if number is None or math.isnan(number) else f"{number:.6g}"
+
+
+def _visible(text: str) -> str:
+    """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
+    shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
+    left_out = len(text) - MOST_CHARACTERS
+    return shown if left_out <= 0 else f"{shown}\n[... {left_out:,} more characters]"
+
+
+def _visible_character(character: str) -> str:
+    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
+        return character
+    return f"\u27e8U+{ord(character):04X}\u27e9"
+
+
+def _lanes(group: Standings) -> tuple[int, ...]:
+    """A lane for each tied run, so that runs that overlap stand side by side."""
+    free_from: list[int] = []
+    chosen = []
+    for first, last in group.ties:
+        lane = next((i for i, start in enumerate(free_from) if start <= first), len(free_from))
+        free_from[lane : lane + 1] = [last + 1]
+        chosen.append(lane)
+    return tuple(chosen)
+
+
+def _n_lanes(data: PageData) -> int:
+    return max((lane + 1 for group in data.board.standings for lane in _lanes(group)), default=0)
+
+
+def _letters(tie: int) -> str:
+    """a to z, then aa, ab, ...: the name of a tied run."""
+    name = ""
+    while tie >= 0:
+        tie, place = divmod(tie, 26)
+        name, tie = string.ascii_lowercase[place] + name, tie - 1
+    return name
+
+
+def _has_samples(rows: Sequence[BoardRow]) -> bool:
+    return any(row.average is not None and row.average.k > 1 for row in rows)
+
+
+def _by_respondent(questions: Sequence[QuestionShown]) -> dict[str, list[QuestionShown]]:
+    found: dict[str, list[QuestionShown]] = {}
+    for question in questions:
+        found.setdefault(question.label, []).append(question)
+    return found
+
+
+def _flags_used(data: PageData) -> list[str]:
+    rows = [row for group in data.board.standings for row in (*group.ranked, *group.incomplete)]
+    used = {flag for row in rows for flag in row.estimate.flags}
+    return [text for flag, text in FLAGS.items() if flag in used]

@@ -1,0 +1,99 @@
+"""What the numbers say, as sentences computed from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from proofstone.engines.stats import Against, interval_against
+from proofstone.records.results import Estimate
+from proofstone.report.board import BoardRow, Leaderboard, Standings
+from proofstone.report.numbers import shown_estimate
+
+__all__ = ["answer_sentence", "chance_sentence", "counted", "joined"]
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """``1 item``, ``2 items``, ``5,038 items``; ``plural`` where an s does not make one."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
+
+
+def chance_sentence(chance: float, estimates: Sequence[Estimate]) -> str:
+    """Where chance lies among the intervals; empty where there is none, or no chance level."""
+    places = Counter(interval_against(chance, estimate) for estimate in estimates)
+    n = len(estimates)
+    if not n or places["unknown"]:
+        return ""
+    if places["inside"] == n:
+        doubt = "these results do" if n > 1 else "this result does"
+        return f"Chance lies inside {_all_intervals(n)}: {doubt} not show knowledge."
+    if places["above"] == n:
+        return f"{_upper(_all_intervals(n))} {'lie' if n > 1 else 'lies'} above chance."
+    if places["below"] == n:
+        return f"{_upper(_all_intervals(n))} {'lie' if n > 1 else 'lies'} below chance."
+    return _mixed(places, n)
+
+
+def answer_sentence(board: Leaderboard) -> str:
+    """The reader's answer in a sentence or two: who is ahead, and what cannot be told apart."""
+    return " ".join(_standings_answer(group) for group in board.standings) or (
+        "There are no scores yet, so there is nothing to rank."
+    )
+
+
+def _standings_answer(group: Standings) -> str:
+    subject = "simulated respondent" if group.simulated else "respondent"
+    if not group.ranked:
+        n = len(group.incomplete)
+        verb = "is" if n == 1 else "are"
+        return f"No {subject} is complete, so none is ranked ({n} {verb} incomplete)."
+    first = group.ranked[0]
+    score = shown_estimate(first.estimate)
+    if len(group.ranked) == 1:
+        on = counted(first.estimate.n, "item")
+        return f"{first.label} scores {score} on {on}, the only complete {subject}."
+    if not group.is_common:
+        return f"The {len(group.ranked)} complete {subject}s share no item: they are not ranked."
+    of = f"Of {counted(len(group.ranked), subject)} on {counted(group.n_items, 'item')}"
+    return f"{of}, {first.label} scores highest, {score}{_lead(group.ranked)}"
+
+
+def _lead(ranked: Sequence[BoardRow]) -> str:
+    """What the first rank is worth, after a comma or a full stop."""
+    first = ranked[0]
+    open_ranks = first.rank.high if first.rank else 1
+    if open_ranks == 1:
+        return ", and ahead of all others beyond what chance in the items explains."
+    if open_ranks == len(ranked):
+        others = "the other" if len(ranked) == 2 else "any of the others"
+        return f", but the data cannot tell it from {others}."
+    rest = open_ranks - 1
+    return f", but the data cannot tell it from {counted(rest, 'other')}."
+
+
+def _mixed(places: Counter[Against], n: int) -> str:
+    """Says each place that occurs, above first."""
+    words = {"above": "above chance", "inside": "around chance", "below": "below chance"}
+    order: tuple[Against, ...] = ("above", "inside", "below")
+    found = [(places[place], words[place]) for place in order if places[place]]
+    (count, where), *rest = found
+    verb = "lies" if count == 1 else "lie"
+    said = f"{count} of {n} intervals {verb} {where}"
+    tail = joined([f"{number} {place}" for number, place in rest])
+    doubt = ""
+    if places["inside"]:
+        doubt = ": what lies around chance does not show knowledge"
+    return f"{said}, {tail}{doubt}."
+
+
+def _all_intervals(n: int) -> str:
+    return "the interval" if n == 1 else "both intervals" if n == 2 else f"all {n} intervals"
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,127 @@
+"""A score table under one measure, made ready: one value a unit and respondent, and who is whole.
+
+Everything here is counted, nothing estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import (
+    AverageAtK,
+    Bounds,
+    SharedKeys,
+    average_at_k,
+    bound_incomplete,
+    counted_values,
+    outcome_code,
+    unit_means,
+)
+from proofstone.records.results import OUTCOMES, Outcome
+from proofstone.records.score_table import ScoreTable
+from proofstone.report.board import Rate
+
+__all__ = ["Sheet"]
+
+_MISSES: tuple[Outcome, ...] = ("refused", "unparsed", "truncated")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The scores of ``table`` as ``counts`` values them; respondents and units by index."""
+
+    table: ScoreTable
+    counts: Mapping[Outcome, Literal["value"] | float | None]
+
+    @cached_property
+    def counted(self) -> NDArray[np.float64]:
+        """What each score counts as (N); NaN outside the denominator."""
+        return counted_values(self.counts, self.table.outcome, self.table.value)
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """The mean over samples (units, respondents); NaN where nothing counts."""
+        return unit_means(
+            self.table.unit,
+            self.table.respondent,
+            self.counted,
+            n_units=len(self.table.items),
+            n_respondents=len(self.table.respondents),
+        )
+
+    def block(self, units: NDArray[np.int64], respondents: Sequence[int]) -> NDArray[np.float64]:
+        """The values of chosen units (rows) and respondents (columns)."""
+        return self.values[np.ix_(units, np.asarray(respondents, dtype=np.int64))]
+
+    @cached_property
+    def keys(self) -> SharedKeys:
+        """Which units share which keys."""
+        table = self.table
+        return SharedKeys(len(table.items), table.cluster_unit, table.cluster_key)
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.int64]:
+        """How often each outcome occurred, (respondents, OUTCOMES)."""
+        m, n = len(self.table.respondents), len(OUTCOMES)
+        code = self.table.respondent.astype(np.int64) * n + self.table.outcome
+        return np.asarray(np.bincount(code, minlength=m * n).reshape(m, n))
+
+    @cached_property
+    def missing(self) -> NDArray[np.int64]:
+        """How many replies each respondent is short of (respondents), failed calls included."""
+        return np.asarray(np.maximum(self.table.expected - self._replies, 0))
+
+    @cached_property
+    def is_complete(self) -> NDArray[np.bool_]:
+        """Which respondents replied to everything, and to something."""
+        return np.asarray((self.missing == 0) & (self._replies > 0))
+
+    @cached_property
+    def _replies(self) -> NDArray[np.int64]:
+        return np.asarray(self.outcomes.sum(axis=1) - self.outcomes[:, outcome_code("failed")])
+
+    def n_replies(self, respondent: int) -> int:
+        """How many replies came, whatever they hold."""
+        return int(self._replies[respondent])
+
+    def n_failed(self, respondent: int) -> int:
+        """How many calls brought no reply."""
+        return int(self.outcomes[respondent, outcome_code("failed")])
+
+    def rates(self, respondent: int) -> tuple[Rate, ...]:
+        """Rates among the replies that came: truncated, unparsed, refused, and all three (miss)."""
+        n = self.n_replies(respondent)
+        found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in _MISSES}
+        return tuple(
+            Rate(outcome=name, count=count, n=n, share=count / n if n else float("nan"))
+            for name, count in [*found.items(), ("miss", sum(found.values()))]
+        )
+
+    def average(self, respondent: int) -> AverageAtK:
+        """AVG@k over all of the respondent's scores."""
+        rows = self._rows(respondent)
+        return average_at_k(self.table.sample[rows], self.counted[rows])
+
+    def bounds(self, respondent: int) -> Bounds:
+        """What the respondent could still reach."""
+        rows = self._rows(respondent)
+        return bound_incomplete(self.counted[rows], int(self.missing[respondent]))
+
+    def _rows(self, respondent: int) -> NDArray[np.intp]:
+        starts = self._starts
+        return self._by_respondent[starts[respondent] : starts[respondent + 1]]
+
+    @cached_property
+    def _by_respondent(self) -> NDArray[np.intp]:
+        return np.argsort(self.table.respondent, kind="stable")
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        sizes = self.outcomes.sum(axis=1)
+        return np.concatenate([[0], np.cumsum(sizes)])

@@ -1,0 +1,261 @@
+"""Estimates, ranks, ties and breakdowns of respondents that may stand against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import (
+    Estimand,
+    SharedKeys,
+    Weighting,
+    chance_level,
+    equal_weights,
+    group_weights,
+    mean_estimates,
+    measure_spread,
+    rank_all,
+    tied_runs,
+)
+from proofstone.records.results import Estimate, Measure
+from proofstone.report.advice import advise
+from proofstone.report.board import (
+    BoardRow,
+    Breakdown,
+    BreakdownGroup,
+    NamedEstimate,
+    Standings,
+)
+from proofstone.report.sentences import chance_sentence
+from proofstone.report.sheet import Sheet
+
+__all__ = ["Ruler", "stand"]
+
+SAMPLE_WISE = "sample"
+_NOT_GIVEN = "(not given)"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """How to measure: the sheet of the headline, those of other measures, and what is asked."""
+
+    sheet: Sheet
+    others: Mapping[str, tuple[Measure, Sheet]]
+    estimand: Estimand
+    level: str
+    confidence: float
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Sample-wise, then the strata that the table knows, those of most groups first."""
+        names = self.sheet.table.stratum_names
+        known = [level for level in names if any(names[level])]
+        return (SAMPLE_WISE, *sorted(known, key=lambda level: -len(names[level])))
+
+    @property
+    def telling_levels(self) -> tuple[str, ...]:
+        """Those of ``levels`` with more than one group, coarse first."""
+        names = self.sheet.table.stratum_names
+        return tuple(level for level in reversed(self.levels[1:]) if len(names[level]) > 1)
+
+    def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:
+        """The weights of the chosen units at a level."""
+        if level == SAMPLE_WISE:
+            return equal_weights(len(units))
+        return group_weights(self.sheet.table.strata[level][units])
+
+
+def stand(ruler: Ruler, respondents: Sequence[int], *, simulated: bool) -> Standings:
+    """The standings of ``respondents`` (indices), all of them simulated or none."""
+    sheet = ruler.sheet
+    complete = [r for r in respondents if sheet.is_complete[r]]
+    units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
+    is_common = bool(len(units)) or len(complete) <= 1
+    if not complete or not is_common:
+        rows = tuple(_own_row(ruler, r) for r in complete)
+        base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
+    else:
+        base = _ranked(ruler, complete, units, simulated=simulated)
+    short = [_own_row(ruler, r) for r in respondents if not sheet.is_complete[r]]
+    return msgspec.structs.replace(base, incomplete=tuple(sorted(short, key=_by_name)))
+
+
+def _ranked(
+    ruler: Ruler, complete: Sequence[int], units: NDArray[np.int64], *, simulated: bool
+) -> Standings:
+    values = ruler.sheet.block(units, complete)
+    names = [_name_key(ruler, r) for r in complete]
+    means = ruler.weighting(ruler.level, units).group_means(values).mean(axis=0)
+    order = sorted(range(len(complete)), key=lambda place: (-means[place], names[place]))
+    complete, values = [complete[place] for place in order], values[:, order]
+    keys = ruler.sheet.keys.among(units)
+    weighting = ruler.weighting(ruler.level, units)
+    spread = measure_spread(values, weighting, keys, ruler.estimand)
+    ranking = rank_all(spread, confidence=ruler.confidence)
+    ties = tied_runs(ranking.better)
+    rows = [
+        msgspec.structs.replace(
+            row,
+            rank=ranking.intervals[place],
+            ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+        )
+        for place, row in enumerate(_rows(ruler, complete, units, values, keys))
+    ]
+    chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
+    return Standings(
+        simulated=simulated,
+        n_items=len(units),
+        is_common=True,
+        ranked=tuple(rows),
+        incomplete=(),
+        compared=ranking.comparisons,
+        ties=ties,
+        chance=chance,
+        chance_sentence=chance_sentence(chance, [row.estimate for row in rows]),
+        breakdowns=tuple(_breakdowns(ruler, units, values, keys)),
+    )
+
+
+def _unranked(
+    ruler: Ruler, rows: Sequence[BoardRow], *, simulated: bool, is_common: bool
+) -> Standings:
+    """Nobody is complete, or the complete ones have no item in common."""
+    ranked = sorted(rows, key=lambda row: (-row.estimate.value, *_by_name(row)))
+    return Standings(
+        simulated=simulated,
+        n_items=0,
+        is_common=is_common,
+        ranked=tuple(ranked),
+        incomplete=(),
+        compared=(),
+        ties=(),
+        chance=float("nan"),
+        chance_sentence="",
+    )
+
+
+def _rows(
+    ruler: Ruler,
+    respondents: Sequence[int],
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
+) -> Iterator[BoardRow]:
+    """Rows of respondents (R) by ``values`` (units, R) on the same units."""
+
+    def means(level: str, estimand: Estimand) -> tuple[Estimate, ...]:
+        weighting = ruler.weighting(level, units)
+        return mean_estimates(
+            values, weighting, keys, estimand=estimand, confidence=ruler.confidence
+        )
+
+    bank, knowledge = means(ruler.level, "bank"), means(ruler.level, "knowledge")
+    shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
+    by_level = {level: means(level, ruler.estimand) for level in shown}
+    for place, respondent in enumerate(respondents):
+        levels = [
+            NamedEstimate(name=level, estimate=estimates[place])
+            for level, estimates in by_level.items()
+        ]
+        yield _row(ruler, respondent, bank[place], knowledge[place], levels)
+
+
+def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
+    """The row of a respondent on the items that it has, whoever else has them."""
+    units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
+    values = ruler.sheet.block(units, [respondent])
+    return next(_rows(ruler, [respondent], units, values, ruler.sheet.keys.among(units)))
+
+
+def _row(
+    ruler: Ruler,
+    respondent: int,
+    bank: Estimate,
+    knowledge: Estimate,
+    levels: Sequence[NamedEstimate],
+) -> BoardRow:
+    sheet, who = ruler.sheet, ruler.sheet.table.respondents[respondent]
+    rates = sheet.rates(respondent)
+    return BoardRow(
+        name=who.name,
+        way=who.way,
+        settings=who.settings,
+        simulated=who.simulated,
+        runs=tuple(run.hex() for run in who.runs),
+        estimate=bank if ruler.estimand == "bank" else knowledge,
+        bank=bank,
+        knowledge=knowledge,
+        levels=tuple(levels),
+        others=tuple(_other_measures(ruler, respondent)),
+        rates=rates,
+        n_replies=sheet.n_replies(respondent),
+        failed=sheet.n_failed(respondent),
+        missing=int(sheet.missing[respondent]),
+        bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
+        average=sheet.average(respondent),
+        warnings=advise(rates),
+    )
+
+
+def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
+    for name, (measure, sheet) in ruler.others.items():
+        units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
+        (estimate,) = mean_estimates(
+            sheet.block(units, [respondent]),
+            equal_weights(len(units)),
+            sheet.keys.among(units),
+            estimand=ruler.estimand,
+            confidence=ruler.confidence,
+        )
+        yield NamedEstimate(name=name, denominator=measure.denominator, estimate=estimate)
+
+
+def _breakdowns(
+    ruler: Ruler, units: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+) -> Iterator[Breakdown]:
+    """By each stratum level that tells units apart, then by the gold option's position."""
+    table = ruler.sheet.table
+    columns = [
+        (level, table.strata[level], table.stratum_names[level]) for level in ruler.telling_levels
+    ]
+    if any(table.golds):
+        columns.append(("gold position", table.gold, table.golds))
+    for by, codes, names in columns:
+        groups = _groups(ruler, codes[units], values, keys)
+        named = [
+            BreakdownGroup(name=names[code] or _NOT_GIVEN, n=estimates[0].n, estimates=estimates)
+            for code, estimates in groups
+        ]
+        yield Breakdown(by=by, groups=tuple(sorted(named, key=lambda group: group.name)))
+
+
+def _groups(
+    ruler: Ruler,
+    codes: NDArray[np.int32],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
+) -> Iterator[tuple[int, tuple[Estimate, ...]]]:
+    """Each code with the means of its units, of every column of ``values``."""
+    for code in np.unique(codes).tolist():
+        places = np.flatnonzero(codes == code)
+        estimates = mean_estimates(
+            values[places],
+            equal_weights(len(places)),
+            keys.among(places),
+            estimand=ruler.estimand,
+            confidence=ruler.confidence,
+        )
+        yield code, estimates
+
+
+def _by_name(row: BoardRow) -> tuple[str, str, str]:
+    return row.name, row.way, row.settings
+
+
+def _name_key(ruler: Ruler, respondent: int) -> tuple[str, str, str]:
+    who = ruler.sheet.table.respondents[respondent]
+    return who.name, who.way, who.settings

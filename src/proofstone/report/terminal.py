@@ -1,0 +1,161 @@
+"""A leaderboard as aligned plain text, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from proofstone.report.board import BoardRow, Leaderboard, Standings
+from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
+from proofstone.report.numbers import (
+    points,
+    shown_estimate,
+    shown_interval,
+    shown_rank,
+    shown_share,
+)
+from proofstone.report.sentences import counted
+
+__all__ = ["SIMULATED_BANNER", "render_terminal", "to_json"]
+
+SIMULATED_BANNER = "SIMULATED respondents: replies were made up by a program, no model was asked"
+
+_LABEL = 8
+_NARROWEST_NAME = 12
+_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
+
+
+def render_terminal(
+    board: Leaderboard,
+    *,
+    heading: Sequence[tuple[str, str]] = (),
+    next_steps: Sequence[tuple[str, str]] = (),
+    width: int = 100,
+    colour: bool = False,
+) -> str:
+    """The leaderboard as text ending in a newline; one line a fact, no boxes.
+
+    ``heading`` and ``next_steps`` are labelled lines above and below (what was asked; the page,
+    the command that looks closer). Names are cut so that rows fit in ``width`` cells, but never
+    below 12 cells. ``colour`` marks banner and warnings only.
+    """
+    lines = [_labelled(label, text) for label, text in heading]
+    if not board.standings:
+        lines.append("no scores yet: nothing to rank")
+    for group in board.standings:
+        lines += _standings(board, group, width=width, colour=colour)
+    if any(row.estimate.n for group in board.standings for row in group.ranked):
+        share = f"{100 * board.confidence:g}%"
+        lines.append(f"{share} intervals for {board.estimand}; {_level(board)}")
+    lines += [_labelled(label, text) for label, text in next_steps]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_json(board: Leaderboard) -> str:
+    """All of the leaderboard as JSON text, indented; shares in [0, 1], null where undefined."""
+    return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
+
+
+def _standings(board: Leaderboard, group: Standings, *, width: int, colour: bool) -> list[str]:
+    lines = [_tinted(SIMULATED_BANNER, colour)] if group.simulated else []
+    if group.ranked:
+        lines += _table(board, group, width)
+    if group.ranked and not group.is_common:
+        lines.append("These respondents share no item, so they are not ranked against each other.")
+    if group.chance_sentence:
+        lines.append(f"{group.chance_sentence} Chance is {shown_share(group.chance)}.")
+    if group.incomplete:
+        lines.append("incomplete, not ranked: missing replies counted all wrong .. all right")
+        lines += _incomplete(group, width)
+    for row in (*group.ranked, *group.incomplete):
+        for advice in row.warnings:
+            text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
+            lines.append(_tinted(text, colour))
+    return lines
+
+
+def _table(board: Leaderboard, group: Standings, width: int) -> list[str]:
+    columns = _optional_columns(group)
+    header = ["rank", "model", "", "n", printable(board.measure), *columns]
+    digits = max(len(points(row.estimate.high)) for row in group.ranked)
+    body = [_cells(row, columns, max(digits, 4)) for row in group.ranked]
+    if len(group.ranked) < 2:
+        header, body = header[1:], [cells[1:] for cells in body]
+    name = header.index("model")
+    rows = _narrowed([header, *body], name, width)
+    return aligned(rows, left=[name, name + 1, name + 3])
+
+
+def _optional_columns(group: Standings) -> list[str]:
+    """Columns after the estimate: those always shown, and those where there is something."""
+    rows = group.ranked
+    shown = ["truncated", "unparsed"]
+    if any(row.rate("refused").count for row in rows):
+        shown.append("refused")
+    if any(row.failed for row in rows):
+        shown.append("failed")
+    samples = max(row.average.k if row.average else 0 for row in rows)
+    return [f"avg@{samples} sd", *shown] if samples > 1 else shown
+
+
+def _cells(row: BoardRow, columns: Sequence[str], digits: int) -> list[str]:
+    who = printable(row.name), printable(f"{row.way} {row.settings}".strip())
+    estimate = row.estimate
+    interval = shown_interval(estimate.low, estimate.high, digits)
+    value = f"{points(estimate.value):>{digits}} {interval}"
+    return [
+        shown_rank(row.rank),
+        *who,
+        f"{estimate.n:,}",
+        value,
+        *(_optional_cell(row, column) for column in columns),
+    ]
+
+
+def _optional_cell(row: BoardRow, column: str) -> str:
+    if column == "failed":
+        return str(row.failed)
+    if column.startswith("avg@"):
+        return points(row.average.sd) if row.average else ""
+    return shown_share(row.rate(column).share)
+
+
+def _incomplete(group: Standings, width: int) -> list[str]:
+    rows = [_incomplete_cells(row) for row in group.incomplete]
+    return aligned(_narrowed(rows, 0, width), left=[0, 1, 3, 4])
+
+
+def _incomplete_cells(row: BoardRow) -> list[str]:
+    bounds = row.bounds
+    assert bounds is not None, "an incomplete row has bounds"
+    expected = row.n_replies + row.missing
+    return [
+        printable(row.name),
+        printable(f"{row.way} {row.settings}".strip()),
+        f"{row.n_replies:,} of {counted(expected, 'reply', 'replies')}",
+        f"{points(bounds.low)} .. {points(bounds.high)}",
+        f"so far {shown_estimate(row.estimate)}, {row.failed:,} failed",
+    ]
+
+
+def _narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
+    """The rows with their names cut so far that the widest row fits in ``width`` cells."""
+    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
+    limit = max(_NARROWEST_NAME, width - others)
+    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+
+
+def _labelled(label: str, text: str) -> str:
+    return f"{padded(label, _LABEL)}{printable(text)}"
+
+
+def _level(board: Leaderboard) -> str:
+    if board.level == "sample":
+        return f"each item counts the same ({board.denominator})"
+    return f"each {board.level} counts the same ({board.denominator})"
+
+
+def _tinted(text: str, colour: bool) -> str:
+    return f"{_YELLOW}{text}{_PLAIN}" if colour else text
