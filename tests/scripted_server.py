@@ -1,0 +1,379 @@
+"""A chat-completions server that does what a script says: answers, delays, errors, broken bodies.
+
+In a test, on the test's own loop::
+
+    async with ScriptedServer(in_turn(drop(), half(), answer("Answer: B"))) as s:
+        ...  # ask s.url; s.requests counts, s.seen keeps the last requests
+
+As a process of its own (kill tests, benches) by ``child_server()``, or by hand; it prints its port::
+
+    python tests/scripted_server.py --port 0 --reply "Answer: A" --delay 0.05
+    python tests/scripted_server.py --fast            # one fixed completion, as fast as it goes
+
+``GET /seen`` tells how many requests came and how often each body did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import subprocess
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = [
+    "Act",
+    "Script",
+    "ScriptedServer",
+    "Seen",
+    "answer",
+    "answering",
+    "child_server",
+    "completion",
+    "drop",
+    "drop_after_headers",
+    "empty",
+    "error",
+    "half",
+    "hang",
+    "html",
+    "huge",
+    "in_turn",
+    "malformed",
+    "with_faults",
+]
+
+_PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it came; ``number`` counts from 0."""
+
+    number: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The decoded body."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Act:
+    """What the server does about one request. ``promise`` is a Content-Length that is not kept:
+    the connection closes behind ``body``. ``drop`` closes it before the headers, or behind them."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+    delay_s: float = 0.0
+    promise: int | None = None
+    drop: Literal["", "before", "after_headers", "never_answer"] = ""
+
+    def later(self, seconds: float) -> Act:
+        """The same, so many seconds later."""
+        return replace(self, delay_s=seconds)
+
+
+Script = Callable[[Seen], Act]
+
+
+def completion(
+    text: str | None = "Answer: A",
+    *,
+    finish: str = "stop",
+    model: str = "scripted-1",
+    prompt_tokens: int = 100,
+    completion_tokens: int = 5,
+    **message: Any,
+) -> dict[str, Any]:
+    """The body of a chat completion; further fields go into its message."""
+    return {
+        "id": "chatcmpl-0",
+        "object": "chat.completion",
+        "created": 1763683200,
+        "model": model,
+        "system_fingerprint": "fp_scripted",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, **message},
+                "logprobs": None,
+                "finish_reason": finish,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+    }
+
+
+def answer(text: str | None = "Answer: A", **fields: Any) -> Act:
+    """A chat completion; the fields are those of ``completion``."""
+    return Act(json.dumps(completion(text, **fields)).encode())
+
+
+def error(status: int, body: Any, **headers: str) -> Act:
+    """An error with a recorded body (bytes as they are, else as JSON) and headers, of whose names
+    an underscore is a hyphen."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Act(raw, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def malformed() -> Act:
+    """Status 200, complete by its length, but its JSON ends too soon; the usage can be read."""
+    return Act(answer().body[:-2])
+
+
+def half() -> Act:
+    """Half of a completion, its length promised whole, then the connection closes."""
+    body = answer().body
+    return Act(body[: len(body) // 2], promise=len(body))
+
+
+def empty() -> Act:
+    """Status 200 and no body."""
+    return Act()
+
+
+def html(status: int = 200) -> Act:
+    """A page for people."""
+    return Act(_PAGE, status, content_type="text/html")
+
+
+def huge(n_bytes: int) -> Act:
+    """A completion with a text of so many bytes."""
+    return answer("x" * n_bytes)
+
+
+def drop() -> Act:
+    """The connection closes without a byte."""
+    return Act(drop="before")
+
+
+def drop_after_headers() -> Act:
+    """The connection closes behind the headers of a completion."""
+    return replace(answer(), drop="after_headers")
+
+
+def hang() -> Act:
+    """Nothing comes, ever."""
+    return Act(drop="never_answer")
+
+
+def in_turn(*acts: Act, then: Act | None = None) -> Script:
+    """The acts by the number of the request; afterwards ``then``, else the last one."""
+    last = acts[-1] if then is None else then
+    return lambda seen: acts[seen.number] if seen.number < len(acts) else last
+
+
+def answering(text_of: Callable[[Seen], str]) -> Script:
+    """A completion whose text is a function of the request."""
+    return lambda seen: answer(text_of(seen))
+
+
+def with_faults(script: Script, share: float, seed: int = 0) -> Script:
+    """``script``, but a seeded share of requests meets a fault that passes."""
+    busy = error(503, {"error": {"message": "overloaded"}})
+    limited = error(429, {"error": {"message": "slow down", "code": "rate_limit_exceeded"}})
+    faults = (busy, limited, drop(), drop_after_headers(), half(), malformed(), empty())
+    rng = random.Random(seed)
+    return lambda seen: rng.choice(faults) if rng.random() < share else script(seen)
+
+
+class ScriptedServer:
+    """The server on 127.0.0.1, while its ``async with`` lasts. ``fast`` keeps no request and takes
+    the script's answer to none for the answer to all."""
+
+    def __init__(
+        self, script: Script | Act | None = None, *, port: int = 0, keep: int = 1000,
+        fast: bool = False,
+    ) -> None:  # fmt: skip
+        act = answer() if script is None else script
+        self._script: Script = (lambda _seen: act) if isinstance(act, Act) else act
+        self._port = port
+        self._server: asyncio.Server | None = None
+        self.connections: set[asyncio.Transport] = set()
+        self.fixed = _response(self._script(Seen(0, "", "", {}, b""))) if fast else b""
+        self.requests = 0
+        self.seen: deque[Seen] = deque(maxlen=keep)
+        self.bodies: Counter[str] = Counter()
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    async def __aenter__(self) -> ScriptedServer:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: _Connection(self), "127.0.0.1", self._port, backlog=1024
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for transport in list(self.connections):
+            transport.abort()
+        await self._server.wait_closed()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        assert self._server is not None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def url(self) -> str:
+        """The base address for a client."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def take(self, head: bytes, body: bytes) -> Act:
+        """Counts a request and says what is to be done about it."""
+        lines = head.decode("latin-1").split("\r\n")
+        method, path, _ = lines[0].split(" ", 2)
+        pairs = (line.partition(":") for line in lines[1:])
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        if method == "GET":
+            report = {"requests": self.requests, "bodies": self.bodies}
+            return Act(json.dumps(report).encode())
+        seen = Seen(self.requests, method, path, headers, body)
+        self.requests += 1
+        self.seen.append(seen)
+        self.bodies[sha256(body).hexdigest()] += 1
+        return self._script(seen)
+
+
+class _Connection(asyncio.Protocol):
+    """One kept-alive connection: requests with a Content-Length, one after the other."""
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self._server = server
+        self._buffer = b""
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
+        self._transport = transport  # type: ignore[assignment]  # uvloop's is not a subclass
+        self._server.connections.add(self._transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server.connections.discard(self._transport)
+
+    def data_received(self, data: bytes) -> None:
+        buffer = self._buffer + data if self._buffer else data
+        while (end := buffer.find(b"\r\n\r\n")) >= 0:
+            stop = end + 4 + _content_length(buffer[:end])
+            if len(buffer) < stop:
+                break
+            self._handle(buffer[:end], buffer[end + 4 : stop])
+            buffer = buffer[stop:]
+        self._buffer = buffer
+
+    def _handle(self, head: bytes, body: bytes) -> None:
+        server = self._server
+        if server.fixed and head.startswith(b"POST"):
+            server.requests += 1
+            self._transport.write(server.fixed)
+            return
+        act = server.take(head, body)
+        server.in_flight += 1
+        server.most_in_flight = max(server.most_in_flight, server.in_flight)
+        if act.delay_s > 0:
+            asyncio.get_running_loop().call_later(act.delay_s, self._perform, act)
+        else:
+            self._perform(act)
+
+    def _perform(self, act: Act) -> None:
+        self._server.in_flight -= 1
+        if act.drop == "never_answer":
+            return
+        if act.drop == "before":
+            self._transport.close()
+            return
+        response = _response(act)
+        if act.drop == "after_headers":
+            response = response[: response.index(b"\r\n\r\n") + 4]
+        self._transport.write(response)
+        if act.drop or act.promise is not None:
+            self._transport.close()
+
+
+def _content_length(head: bytes) -> int:
+    lower = head.lower()
+    start = lower.find(b"content-length:")
+    return 0 if start < 0 else int(lower[start + 15 :].split(b"\r\n", 1)[0])
+
+
+def _response(act: Act) -> bytes:
+    length = len(act.body) if act.promise is None else act.promise
+    headers = {"Content-Type": act.content_type, "Content-Length": str(length), **act.headers}
+    lines = [f"HTTP/1.1 {act.status} Scripted", *(f"{k}: {v}" for k, v in headers.items())]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + act.body
+
+
+@contextmanager
+def child_server(*arguments: str) -> Iterator[str]:
+    """The base address of a server in a process of its own, which ends with this one."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--until-stdin-closes", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as it:
+        assert it.stdin is not None
+        assert it.stdout is not None
+        yield f"http://127.0.0.1:{int(it.stdout.readline())}/v1"
+        it.stdin.close()
+        it.wait(10)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="A scripted chat-completions server.")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--reply", default="Answer: A", help="the text of each completion")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--faults", type=float, default=0.0, help="the share that meets a fault")
+    parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--fast", action="store_true", help="one fixed completion, nothing kept")
+    parser.add_argument("--until-stdin-closes", action="store_true")
+    return parser
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    act = answer(options.reply).later(options.delay)
+    script: Script = lambda _seen: act  # noqa: E731
+    if options.faults:
+        script = with_faults(script, options.faults, options.seed)
+    async with ScriptedServer(script, port=options.port, keep=0, fast=options.fast) as server:
+        sys.stdout.write(f"{server.port}\n")
+        sys.stdout.flush()
+        if options.until_stdin_closes:
+            await asyncio.to_thread(sys.stdin.read)
+        else:
+            await asyncio.Event().wait()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serves until told to end."""
+    options = _parser().parse_args(argv)
+    run: Callable[[Any], Any] = asyncio.run
+    with suppress(ImportError):
+        import uvloop  # noqa: PLC0415 - not on every system
+
+        run = uvloop.run
+    with suppress(KeyboardInterrupt):
+        run(_serve(options))
+
+
+if __name__ == "__main__":
+    main()
