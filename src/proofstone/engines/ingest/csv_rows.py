@@ -25,7 +25,7 @@ class _Feed:
     def __init__(self, stream: BinaryIO, problems: list[Problem], limit: int) -> None:
         self._lines = read_lines(stream, problems, limit=limit)
         self._problems = problems
-        self._limit = limit
+        self.limit = limit
         self.first = 0
         self.held = 0
         self.is_spoilt = False
@@ -41,7 +41,7 @@ class _Feed:
         line = next(self._lines)
         self.first = self.first or line.number
         self.held += len(line.data)
-        if self.held > self._limit:
+        if self.held > self.limit:
             raise _TooLongError
         text = decode(line)
         if isinstance(text, str):
@@ -66,12 +66,12 @@ def separated_rows(
     known = len(problems)
     first = next(feed, None)
     if first is None or len(problems) > known:
-        return  # Without its header nothing of the file can be read.
+        return  # Nothing of the file can be read without its header, here and below.
     if separator == "," and ";" in first and "," not in first and '"' not in first:
         separator = ";"
     records = _records(first, feed, problems, separator)
     header = next(records, None)
-    if header is None or not _is_usable(header[1], problems):
+    if header is None or len(problems) > known or not _is_usable(*header, problems):
         return
     names = header[1]
     for number, cells in records:
@@ -96,7 +96,7 @@ def _records(
         except csv.Error as cause:
             problems.append(Problem(f"line {feed.first}", _csv_error(cause)))
         except _TooLongError:
-            what = f"the record that begins here is longer than {feed.held - 1:,} bytes"
+            what = f"the record that begins here is longer than {feed.limit:,} bytes"
             problems.append(Problem(f"line {feed.first}", what + "; is a quote left open?"))
             return
         else:
@@ -113,9 +113,9 @@ def _csv_error(cause: csv.Error) -> str:
     return f"is not valid CSV: {cause}"
 
 
-def _is_usable(names: list[str], problems: list[Problem]) -> bool:
+def _is_usable(number: int, names: list[str], problems: list[Problem]) -> bool:
     unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
     repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
-    problems += [Problem("line 1", f"column {place} has no name") for place in unnamed]
-    problems += [Problem("line 1", f'names the column "{name}" twice') for name in repeated]
+    problems += [Problem(f"line {number}", f"column {place} has no name") for place in unnamed]
+    problems += [Problem(f"line {number}", f'names the column "{name}" twice') for name in repeated]
     return not unnamed and not repeated
