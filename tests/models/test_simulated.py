@@ -55,7 +55,7 @@ def answer(letter: str) -> str:
 @pytest.mark.parametrize(
     ("query", "gold", "first", "missing"),
     [
-        # gold: (1 - miss) * (ability + (1 - ability) * (1 - bias) / 5)
+        # The share of gold is that of the module's docstring, on five choices.
         ("", 0.5 + 0.5 / 5, 0.5 / 5, 0.0),
         ("?ability=1", 1.0, 0.0, 0.0),
         ("?ability=0", 1 / 5, 1 / 5, 0.0),

@@ -24,9 +24,14 @@ class ChildProcess:
     """A running child; made by ``start``. Belongs to the event loop that started it."""
 
     def __init__(self, process: Process) -> None:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        if stdin is None or stdout is None or stderr is None:
+            raise ValueError("a child process is made with three pipes")
         self._process = process
+        self._stdin = stdin
+        self._stdout = stdout
         self._tail = bytearray()
-        self._listener = asyncio.create_task(self._listen())
+        self._listener = asyncio.create_task(self._listen(stderr))
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> ChildProcess:
@@ -53,15 +58,14 @@ class ChildProcess:
 
         Raises TimeoutError, ValueError for a line longer than 64 KB.
         """
-        stdout = self._process.stdout
-        assert stdout is not None
-        return await asyncio.wait_for(stdout.readline(), within_s)
+        return await asyncio.wait_for(self._stdout.readline(), within_s)
 
     async def death(self, within_s: float) -> str:
         """How the child ended, in words, waiting so long for it; empty while it lives."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._listener), within_s)
-            return _ending(await asyncio.wait_for(self._process.wait(), within_s))
+            code = await asyncio.wait_for(self._process.wait(), within_s)
+            await asyncio.wait([self._listener], timeout=within_s)  # its last words
+            return _ending(code)
         return ""
 
     def tail(self) -> str:
@@ -70,10 +74,7 @@ class ChildProcess:
 
     async def close(self) -> None:
         """Ends the child and takes leave of it: by closing its stdin, by force where it stays."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.close()
+        self._stdin.close()
         try:
             await asyncio.wait_for(self._process.wait(), _GOODBYE_S)
         except TimeoutError:
@@ -81,12 +82,10 @@ class ChildProcess:
                 self._process.kill()
             await self._process.wait()
         # Both pipes are read to their end, or their transports outlive the event loop.
-        await stdout.read()
+        await self._stdout.read()
         await self._listener
 
-    async def _listen(self) -> None:
-        stderr = self._process.stderr
-        assert stderr is not None
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
         while chunk := await stderr.read(_TAIL_BYTES):
             self._tail += chunk
             del self._tail[:-_TAIL_BYTES]

@@ -29,6 +29,7 @@ FailureKind = Literal[
     "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable",
     "unreachable", "bad_certificate", "bad_key", "no_credit", "unknown_model",
     "unsupported_parameter", "not_an_api", "too_long", "content_filter", "bad_request",
+    "not_running",
 ]  # fmt: skip
 
 
@@ -70,6 +71,9 @@ KINDS: Mapping[str, Treatment] = {
     ),
     "not_an_api": Treatment(
         False, True, "check base_url in {entry} ({endpoint}): it often ends in /v1"
+    ),
+    "not_running": Treatment(
+        False, True, "the process of {model} ends too often or never starts: its last words say why"
     ),
     "too_long": Treatment(
         False, False, "the prompt does not fit the model's window: lower --max-tokens or --shots"

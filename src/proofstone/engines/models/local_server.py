@@ -16,14 +16,14 @@ from proofstone.engines.models.child_process import ChildProcess
 from proofstone.engines.models.secret import Secret
 from proofstone.errors import EndpointUnusable
 
-__all__ = ["Address", "LocalServer"]
+__all__ = ["LocalServer", "ServerAddress"]
 
 _DEATH_S = 1.0  # a dropped connection comes a moment before the system reports the death
 _TAIL_LINES = 8
 _INSTALL = "pip install 'proofstone[demo]'"
 
 
-class Address(Struct, frozen=True):
+class ServerAddress(Struct, frozen=True):
     """Where a started child listens, and the key that only its parent knows."""
 
     url: str
@@ -64,10 +64,10 @@ class LocalServer:
         self._deaths = 0
         self._last_words = ""
         self._child: ChildProcess | None = None
-        self._address: Address | None = None
+        self._address: ServerAddress | None = None
         self._lock = asyncio.Lock()
 
-    async def address(self) -> Address:
+    async def address(self) -> ServerAddress:
         """Where the child listens, starting it where none runs.
 
         Raises EndpointUnusable where it cannot be started, or has died too often.
@@ -107,7 +107,7 @@ class LocalServer:
         self._child = self._address = None
         await child.close()
 
-    async def _start(self) -> Address:
+    async def _start(self) -> ServerAddress:
         try:
             child = await ChildProcess.start(self._command)
         except OSError as error:
@@ -122,7 +122,7 @@ class LocalServer:
         self._child = child
         return address
 
-    async def _reached(self, child: ChildProcess) -> Address:
+    async def _reached(self, child: ChildProcess) -> ServerAddress:
         try:
             line = await child.first_line(self._ready_within_s)
             first = msgspec.json.decode(line or b"{}", type=_FirstLine)
@@ -136,7 +136,7 @@ class LocalServer:
                 f"{self._title}: its process printed no address but {line[:200]!r}"
             ) from error
         if first.address:
-            return Address(first.address, Secret(first.key))
+            return ServerAddress(first.address, Secret(first.key))
         raise await self._not_started(child, first)
 
     async def _not_started(self, child: ChildProcess, first: _FirstLine) -> EndpointUnusable:
