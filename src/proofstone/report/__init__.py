@@ -10,6 +10,7 @@ from proofstone.report.board import (
     Rate,
     Standings,
 )
+from proofstone.report.breakdowns import render_breakdowns
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.page import render_page
 from proofstone.report.page_data import (
@@ -41,6 +42,7 @@ __all__ = [
     "answer_sentence",
     "chance_sentence",
     "leaderboard",
+    "render_breakdowns",
     "render_page",
     "render_terminal",
     "to_json",

@@ -22,16 +22,17 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """``text`` in at most ``width`` >= 1 cells, an ellipsis where it was cut."""
+    """``text`` in at most ``width`` >= 1 cells; cut at its start, for a model's name ends with
+    what tells it from others."""
     if cell_width(text) <= width:
         return text
     kept, used = "", 1
-    for character in text:
+    for character in reversed(text):
         used += _cells(character)
         if used > width:
             break
-        kept += character
-    return kept + _ELLIPSIS
+        kept = character + kept
+    return _ELLIPSIS + kept
 
 
 def printable(text: str) -> str:

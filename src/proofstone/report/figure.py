@@ -51,8 +51,7 @@ def dot_plot(group: Standings) -> DotPlot | None:
     if not rows:
         return None
     shown = [row.estimate.low for row in rows] + [row.estimate.high for row in rows]
-    has_chance = not math.isnan(group.chance)
-    ends = _axis([*shown, group.chance] if has_chance else shown)
+    ends = _axis([share for share in (*shown, group.chance) if not math.isnan(share)])
     dots = [
         Dot(
             label=row.label,
@@ -63,8 +62,7 @@ def dot_plot(group: Standings) -> DotPlot | None:
         )
         for row in rows
     ]
-    chance = _tick(group.chance, ends, f"chance {points(group.chance)}") if has_chance else None
-    return DotPlot(tuple(dots), _ticks(ends), chance)
+    return DotPlot(tuple(dots), _ticks(ends), _chance_line(group.chance, ends))
 
 
 def _axis(shares: list[float]) -> tuple[float, float]:
@@ -83,11 +81,13 @@ def _ticks(ends: tuple[float, float]) -> tuple[Tick, ...]:
     low, high = (round(end * 20) for end in ends)
     step = next(step for step in (1, 2, 4, 10) if (high - low) // step < _MOST_TICKS)
     shares = [twentieth / 20 for twentieth in range(low, high + 1, step)]
-    return tuple(_tick(share, ends, f"{100 * share:g}") for share in shares)
+    return tuple(Tick(_place(share, ends), f"{100 * share:g}") for share in shares)
 
 
-def _tick(share: float, ends: tuple[float, float], text: str) -> Tick:
-    """A tick whose text stays inside the figure, also on a narrow screen."""
-    x = _place(share, ends)
+def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
+    """The chance level, its text inside the figure also on a narrow screen."""
+    if math.isnan(chance):
+        return None
+    x = _place(chance, ends)
     anchor: Anchor = "start" if x < 15 else "end" if x > 85 else "middle"
-    return Tick(x, text, anchor)
+    return Tick(x, f"chance {points(chance)}", anchor)

@@ -15,7 +15,7 @@ from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.figure import dot_plot
-from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
+from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
 from proofstone.report.sentences import answer_sentence, counted, joined
 
@@ -63,7 +63,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     shown: Mapping[str, Any] = {
-        "estimate": shown_estimate,
+        "in_column": _in_column,
         "points": points,
         "rank": shown_rank,
         "share": shown_share,
@@ -105,6 +105,14 @@ def _told(estimate: Estimate) -> str:
         f" for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
     )
     return "; ".join([told, *(FLAGS[flag] for flag in FLAGS if flag in estimate.flags)])
+
+
+def _in_column(estimate: Estimate) -> str:
+    """As ``shown_estimate``, its ends padded by spaces as wide as a figure so that they align."""
+    if math.isnan(estimate.value):
+        return MISSING
+    low, high = points(estimate.low), points(estimate.high)
+    return f"{points(estimate.value)} [{low:\u2007>4}, {high:\u2007>4}]"
 
 
 def _sortable(number: float | None) -> str:

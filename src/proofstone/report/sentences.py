@@ -48,10 +48,15 @@ def answer_sentence(board: Leaderboard) -> str:
 
 def _standings_answer(group: Standings) -> str:
     subject = "simulated respondent" if group.simulated else "respondent"
+    n = len(group.incomplete)
+    verb = "is" if n == 1 else "are"
     if not group.ranked:
-        n = len(group.incomplete)
-        verb = "is" if n == 1 else "are"
         return f"No {subject} is complete, so none is ranked ({n} {verb} incomplete)."
+    left_out = f" {counted(n, subject)} {verb} incomplete and not ranked." if n else ""
+    return _ranked_answer(group, subject) + left_out
+
+
+def _ranked_answer(group: Standings, subject: str) -> str:
     first = group.ranked[0]
     score = shown_estimate(first.estimate)
     if len(group.ranked) == 1:
@@ -84,11 +89,9 @@ def _mixed(places: Counter[Against], n: int) -> str:
     (count, where), *rest = found
     verb = "lies" if count == 1 else "lie"
     said = f"{count} of {n} intervals {verb} {where}"
-    tail = joined([f"{number} {place}" for number, place in rest])
-    doubt = ""
-    if places["inside"]:
-        doubt = ": what lies around chance does not show knowledge"
-    return f"{said}, {tail}{doubt}."
+    all_said = joined([said, *(f"{number} {place}" for number, place in rest)])
+    doubt = ": what lies around chance does not show knowledge" if places["inside"] else ""
+    return f"{all_said}{doubt}."
 
 
 def _all_intervals(n: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from proofstone.engines.stats import Bounds
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
 from proofstone.report.numbers import (
@@ -122,13 +123,11 @@ def _optional_cell(row: BoardRow, column: str) -> str:
 
 
 def _incomplete(group: Standings, width: int) -> list[str]:
-    rows = [_incomplete_cells(row) for row in group.incomplete]
+    rows = [_incomplete_cells(row, row.bounds) for row in group.incomplete if row.bounds]
     return aligned(_narrowed(rows, 0, width), left=[0, 1, 3, 4])
 
 
-def _incomplete_cells(row: BoardRow) -> list[str]:
-    bounds = row.bounds
-    assert bounds is not None, "an incomplete row has bounds"
+def _incomplete_cells(row: BoardRow, bounds: Bounds) -> list[str]:
     expected = row.n_replies + row.missing
     return [
         printable(row.name),
