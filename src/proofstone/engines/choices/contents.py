@@ -33,6 +33,7 @@ _SAID = re.compile(
     r"statements?|即|为|是|应为|应该是|项|陈述|说法)(?![a-z])[\s*_`\"'“”$(\[{：:=>]*){0,5}",
     re.IGNORECASE,
 )
+_FORMATTING = re.compile(r"\\(?:text(?:bf|rm|it)?|math(?:rm|bf|it)|boxed)(?![A-Za-z])|[$*`]")
 _LABEL = re.compile(r"^[\s*_`#>-]*\(?[A-Z][).:、．]\s*")
 
 
@@ -50,7 +51,9 @@ def option_by_content(
         found = keys.opening(_line_from(text, start))
         if found is not None:
             return found
-    found = None if enumerates(text) else keys.alone(line)
+    if enumerates(text):
+        return None
+    found = keys.alone(line)
     return _labelled(line, labels, options) if found is None else found
 
 
@@ -99,9 +102,7 @@ class _Keys:
         """The option that ``text`` is, or whose list is the only one of several numerals in it."""
         if not self.roman:
             return self.found.get(plain(text))
-        lists = [
-            m[0] for m in _ROMAN_LIST.finditer(normalize("NFKC", text)) if len(_roman(m[0])) > 1
-        ]
+        lists = [m[0] for m in _ROMAN_LIST.finditer(_unbracketed(text)) if len(_roman(m[0])) > 1]
         return self.found.get(_key(_roman(lists[0]))) if len(lists) == 1 else None
 
     def alone(self, line: str) -> int | None:
@@ -112,7 +113,7 @@ class _Keys:
     def opening(self, text: str) -> int | None:
         """The option that ``text`` begins with, the longest where several do."""
         if self.roman:
-            match = _ROMAN_LIST.match(normalize("NFKC", text))
+            match = _ROMAN_LIST.match(_unbracketed(text).lstrip())
             return None if match is None else self.found.get(_key(_roman(match[0])))
         said = plain(text)
         fits = [key for key in self.found if said.startswith(key) and _ends(said, len(key))]
@@ -129,7 +130,16 @@ def _ends(text: str, place: int) -> bool:
 
 def plain(text: str) -> str:
     """``text`` without case, width, edge punctuation and repeated spaces, for comparison."""
-    return " ".join(normalize("NFKC", text).casefold().split()).strip(_EDGES)
+    words = _FORMATTING.sub("", normalize("NFKC", text)).casefold().split()
+    return " ".join(words).strip(_EDGES)
+
+
+_BRACKETS = str.maketrans("()[]{}", "      ", "*_`$")
+
+
+def _unbracketed(text: str) -> str:
+    """``text`` with plain numerals, and white space for brackets, as lists are read."""
+    return _FORMATTING.sub("", normalize("NFKC", text)).translate(_BRACKETS)
 
 
 def _roman(text: str) -> frozenset[str]:

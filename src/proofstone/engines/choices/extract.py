@@ -86,12 +86,11 @@ def extract_choice(
 
 def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[str]) -> Extraction:
     """A stated answer; where the statement goes on to spell out an option, that option."""
-    if mark.says == "several":
-        return Extraction("", "marked", scope, False)
     named = named_at(text, mark.start, options)
     if named is not None:
         return Extraction(labels[named], "content", scope, True)
-    return Extraction(mark.letter, "marked", scope, mark.letter in labels)
+    is_option = mark.says == "one" and mark.letter in labels
+    return Extraction(mark.letter, "marked", scope, is_option)
 
 
 def _lone(lone: Lone, scope: Scope, labels: str) -> Extraction:

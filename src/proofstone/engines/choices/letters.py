@@ -5,6 +5,7 @@ All patterns here are possessive or bounded, so that none can backtrack further 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_uppercase
@@ -15,11 +16,13 @@ __all__ = [
     "CLOSING",
     "NOT_IN_WORD",
     "OPENING",
+    "PAD",
     "UPPER_LETTER",
     "as_labels",
     "canonical",
     "is_label",
     "labels",
+    "opens_roman_list",
 ]
 
 UPPER_LETTER = "[A-ZＡ-Ｚ]"
@@ -27,7 +30,7 @@ ANY_LETTER = "[A-Za-zＡ-Ｚａ-ｚ]"
 
 # A letter ends here: no Latin letter, digit, apostrophe or hyphened word goes on, and no formula.
 # Chinese characters may follow at once (B正确), so this is not \b.
-NOT_IN_WORD = r"(?![A-Za-z0-9_'’]|-[A-Za-z]|[ \t]{0,9}+[=+^≈≤≥±×·])"
+NOT_IN_WORD = r"(?![A-Za-z0-9]|['’-][A-Za-z]|_[A-Za-z0-9{]|[ \t]{0,9}+[=+^≈≤≥±×·])"
 
 # What may stand around a letter: white space, Markdown, quotes, brackets, LaTeX.
 _COMMAND = r"\\(?:boxed|fbox|text(?:bf|rm|it)?|math(?:bf|rm|sf|bb|it)|bf|rm|quad|,|;| |!|\(|\[)"
@@ -37,6 +40,13 @@ CLOSING = r"[\s*_`\"'“”‘’)\]}>）］】」』》〕$~]"
 # The clause is over after the letter: end of text or line, punctuation, a bracket, a tag.
 CLAUSE_END = (
     r"(?=[ \t]{0,9}+(?:$|[\r\n,，;；:：!！?？。、)\]}）］】」』》*_`\"”’'$<|\\]|\.(?![A-Za-z0-9])))"
+)
+
+# What may stand between two members of a list.
+PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
+_ROMAN_LIST = re.compile(
+    rf"([IVXivx]){PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){PAD}){{1,2}}"
+    r"(?:[IVXivx]{2,5}|(?!\1)[IVXivx])(?![A-Za-z])"
 )
 
 _WIDE = "".join(chr(ord(letter) + 0xFEE0) for letter in ascii_uppercase)
@@ -51,6 +61,11 @@ _CANONICAL = {
 def canonical(letter: str) -> str:
     """The upper-case ASCII letter of one letter as written (``b``, ``Ｂ``)."""
     return _CANONICAL[letter]
+
+
+def opens_roman_list(text: str, start: int) -> bool:
+    """Whether the I, V or X at ``start`` is the first numeral of a list: "I, III" or "(i), (v)"."""
+    return _ROMAN_LIST.match(text, start) is not None
 
 
 def is_label(text: str) -> bool:

@@ -14,7 +14,7 @@ LONGEST_LINE = 4096
 _LONGEST_MARKUP = 16_384
 
 _MARKUP = " \t\r\n\f\v\u3000*_`#~|=+-—>.。,，;；:：!！?？\"'“”’()（）[]【】{}$\\/"
-_END_TOKEN = re.compile(r"<\|?/?[A-Za-z_]{1,16}\|?>$")
+_END_TOKEN = re.compile(r"<\|?/?[A-Za-z_]{1,16}$")
 
 
 class Line(Struct, frozen=True):
@@ -41,8 +41,8 @@ def _without_end_tokens(text: str) -> int:
     """Where the text ends without markup, closing tags and end-of-text tokens."""
     said = _said_until(text, len(text))
     for _ in range(4):
-        match = _END_TOKEN.search(text, max(0, said - 20), said + 1)
-        if match is None:
+        match = _END_TOKEN.search(text, max(0, said - 20), said)
+        if match is None or text[said : said + 1] not in {">", "|"}:
             break
         said = _said_until(text, match.start())
     return said

@@ -19,6 +19,7 @@ from proofstone.engines.choices.letters import (
     OPENING,
     UPPER_LETTER,
     canonical,
+    opens_roman_list,
 )
 from proofstone.engines.choices.lines import Line, first_line, last_line
 
@@ -43,7 +44,10 @@ _ALONE = re.compile(
     rf"{CLOSING}{{0,12}}+[.。]?\s*$"
 )
 _LINE_ALONE = re.compile(
-    r"^[ \t*_`#>(\[（【$-]{0,8}([A-ZＡ-Ｚ])[.。)\]）】*_`$]{0,6}[ \t]{0,4}$", re.MULTILINE
+    rf"^[ \t*_`#>$-]{{0,8}}(?:(?P<bare>{UPPER_LETTER})|"
+    rf"[(\[（【](?P<inside>{UPPER_LETTER})[)\]）】])"
+    r"[.。)*_`$]{0,6}[ \t]{0,4}$",
+    re.MULTILINE,
 )
 _BRACKETED = re.compile(
     rf"(?<![A-Za-z0-9_^\\}}\])])[(\[（［【「『][*\s`]{{0,3}}{_NAMED}"
@@ -54,8 +58,9 @@ _LEADS = re.compile(r"(?i:\b(?:is|be|option|choice|answer)|[:：是为选])[\s*_
 _ENDS = re.compile(r"[*_`\"'”’ \t]{0,4}[.。!！]?[*_`\"'”’)\]）】 \t]{0,4}(?:$|[\r\n<])")
 _NEGATES = re.compile(
     r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong)|不是|非|不选|排除)"
-    r"[\s(*]{0,3}(?i:option|choice)?[\s(*]{0,3}$"
+    r"[\s(*]{0,3}(?:(?i:option|choice)|选项?)?[\s(*]{0,3}$"
 )
+_LISTED = re.compile(r"[A-Z][)\]）】]\s?(?:[,，、;/&]|\b(?:and|or)\b|[和或与及])[\s\w]{0,6}$")
 _DENIED = re.compile(
     r"[\s)\]）】*_`]{0,4}(?:(?i:(?:is|was) (?:not|incorrect|wrong|false)|isn't)|"
     r"(?:选项|项)?(?:是|为)?(?:不正确|错误|不对))"
@@ -118,16 +123,15 @@ def lone_in_text(text: str, letters: str) -> Lone | None:
     """The one letter that the text gives without an anchor, or None: it opens with it, or its end
     holds one such letter and no other."""
     line = first_line(text)
-    alone = _alone(line, letters)
-    if alone is not None:
-        return alone
     tail = text[-WINDOW:]
+    lines = [match["bare"] or match["inside"] for match in _LINE_ALONE.finditer(tail)]
+    alone = _alone(line, letters)
+    if alone is not None or lines:
+        return _only([*lines, *([alone.letter] if alone else [])], "bare")
     listed = enumerates(text)
     in_brackets = {match["letter"] for match in _BRACKETED.finditer(tail)}
-    return (
-        (None if listed else _label(line))
-        or (_only(_bracketed(tail, listed), "bracketed") if len(in_brackets) == 1 else None)
-        or _only(_LINE_ALONE.findall(tail), "bare")
+    return (None if listed else _label(line)) or (
+        _only(_bracketed(tail, listed), "bracketed") if len(in_brackets) == 1 else None
     )
 
 
@@ -156,6 +160,8 @@ def _bracketed(text: str, listed: bool) -> Iterator[str]:
     for match in _BRACKETED.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         if _NEGATES.search(before) or _DENIED.match(text, match.end()):
+            continue
+        if _LISTED.search(before) or opens_roman_list(text, match.start("letter")):
             continue
         opens = not listed and not before.rpartition("\n")[2].strip(" \t*_`#>-")
         if opens or _ENDS.match(text, match.end()) or _LEADS.search(before):

@@ -19,8 +19,10 @@ from proofstone.engines.choices.letters import (
     CLOSING,
     NOT_IN_WORD,
     OPENING,
+    PAD,
     UPPER_LETTER,
     canonical,
+    opens_roman_list,
 )
 
 __all__ = ["Mark", "last_mark"]
@@ -43,7 +45,7 @@ _BETWEEN = (
     r"(?:(?=[A-Za-z]{2})(?i:would|should|will|must|may|might|could|seems?|appears?|to|most|likely|probably|"
     r"therefore|thus|hence|so|clearly|simply|definitely|actually|indeed|option|choice|letter|"
     r"answer|the|best|correct|right|final|closest|one|as|follows|number)\b|"
-    r"应该|应|就|选择|选项|选|项|最终|正确|的|可能)"
+    r"应该|应|就|选择|选项|选|项|择|最终|正确|的|可能)"
 )
 _FORWARD = re.compile(
     rf"(?:{OPENING}|{_STATES}|{_BETWEEN}|,){{0,20}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
@@ -51,7 +53,7 @@ _FORWARD = re.compile(
 _STATED = re.compile(_STATES)
 # "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
 _FURTHER = re.compile(
-    r" ?(?:(?i:to|that|which|for|of|based|given|in|from|among|as)\b|[,(])"
+    r" ?(?:(?i:to|that|which|for|of|based|given|in|from|among|as|is)\b|[,(])"
     r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?\b(?:is|be) (?:the )?(?:option |choice |answer )?"
     rf"(?:[*`$]{{0,3}}\((?P<inside>{UPPER_LETTER})\)|[*`]{{0,3}}(?P<letter>{UPPER_LETTER}){CLAUSE_END})"
 )
@@ -92,14 +94,10 @@ _OVER_LINES = frozenset({"boxed", "answer", "答案"})
 # After a line break the letter may label the first line of a list, "each of the answers: / A. ...".
 _LIST_GOES_ON = re.compile(r"[^\n]{0,400}\n\s{0,4}[*_(\[（-]{0,3}[A-Z][.．、:：)）\]]")
 
-_PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
 _OR_ANOTHER = re.compile(
-    rf"{_PAD}(?:(?:[,，、;/&+]|(?i:and|or)\b|[和或与及]){_PAD}){{1,2}}(?:(?i:option|choice)\s)?"
+    rf"{PAD}(?:(?:[,，、;/&+]|(?i:and|or)\b|[和或与及]){PAD}){{1,2}}(?:(?i:option|choice)\s)?"
     rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}"
     r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b))"
-)
-_ROMANS = re.compile(
-    rf"[IVXivx]{_PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){_PAD}){{1,2}}[IVXivx]{{1,5}}(?![A-Za-z])"
 )
 _RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,20}}+(?P<run>[A-Z]{{2,10}}){CLAUSE_END}")
 
@@ -124,13 +122,23 @@ def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
         mark = _letter_at(text, match.start("letter"), letters, boxed=anchor.word == "boxed")
         if mark is not None:
             return mark
-    if anchor.word in {"answer", "答案"}:
-        if _NOTHING.match(text, end):
-            return Mark("", end, "none")
-        if _several_in_a_run(text, end, letters):
-            return Mark("", end, "several")
     if anchor.word in {"answer", "option", "choice", "closest"}:
-        return _around(text, anchor, end)
+        mark = _around(text, anchor, end)
+        if mark is not None:
+            return mark
+    return _no_single(text, end, letters) if anchor.word in {"answer", "答案"} else None
+
+
+def _no_single(text: str, end: int, letters: str) -> Mark | None:
+    """A statement that no option fits, or of letters written together: "答案：ABD"."""
+    if _NOTHING.match(text, end):
+        return Mark("", end, "none")
+    match = _RUN.match(text, end)
+    if match is None or not _STATED.search(text, end, match.start("run")):
+        return None
+    run = match["run"]
+    if all(letter in letters for letter in run) and list(run) == sorted(set(run)):
+        return Mark("", match.start("run"), "several")
     return None
 
 
@@ -161,7 +169,7 @@ def _answers_at_once(text: str, anchor: Anchor, match: re.Match[str], before: st
     """Whether "answer" and a letter, with nothing between, are a clause: "Answer (C)." """
     if _BEGINS.search(before) is None or _UPPER_END.match(text, match.end()) is None:
         return False
-    return not text[anchor.end : match.start("letter")].strip(" *_`([（")
+    return not text[anchor.end : match.start("letter")].strip(" \n*_`([（")
 
 
 def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | None:
@@ -171,7 +179,7 @@ def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | No
     if not _ends_as_letter(text, raw, end):
         return None
     letter = canonical(raw)
-    if raw in "IVXivx" and _ROMANS.match(text, start):
+    if opens_roman_list(text, start):
         return None
     if letter not in letters and (text.startswith("$", end) or (boxed and raw != letter)):
         return None  # a variable, $x$
@@ -201,15 +209,6 @@ def _names_another(text: str, letter: str, end: int) -> bool:
             return True
         end = match.end()
     return False
-
-
-def _several_in_a_run(text: str, end: int, letters: str) -> bool:
-    """Whether letters of several options stand written together in their order: "答案：ABD"."""
-    match = _RUN.match(text, end)
-    if match is None or not _STATED.search(text, end, match.start("run")):
-        return False
-    run = match["run"]
-    return all(letter in letters for letter in run) and list(run) == sorted(set(run))
 
 
 def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
