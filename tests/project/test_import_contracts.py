@@ -22,7 +22,7 @@ CONTRACTS = {
 BREAKS = {
     "layers": ("records/culprit.py", "import proofstone.engines"),
     "engines": ("engines/culprit/__init__.py", "import proofstone.engines.store"),
-    "methods": ("methods/culprit/__init__.py", "import proofstone.methods.encyclo_k"),
+    "methods": ("methods/culprit/__init__.py", "import proofstone.methods.other"),
     "no-client-no-store": ("methods/other/__init__.py", "import proofstone.engines.store"),
     "client-library": ("stages/culprit.py", "import aiohttp"),
     "database-library": ("stages/other.py", "def later():\n    import sqlalchemy"),
