@@ -77,7 +77,7 @@ def _read_chat(raw: bytes) -> Reply:
         content = message.get("content")
     except (KeyError, IndexError, TypeError, AttributeError):
         return _without_choice(body)
-    reason = choice.get("finish_reason")
+    reason = _text(choice.get("finish_reason"))
     if reason in _BROKEN_OFF:
         raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
     reasoning = message.get("reasoning_content") or message.get("reasoning")
@@ -172,8 +172,8 @@ def _text(value: Any) -> str:
     return value if type(value) is str else ""
 
 
-def _unusual_finish(reason: Any) -> Finish:
-    if type(reason) is not str or not reason:
+def _unusual_finish(reason: str) -> Finish:
+    if not reason:
         return ""
     lower = reason.lower()  # "STOP", "content_filter: PROHIBITED_CONTENT"
     return _FINISH.get(lower) or ("content_filter" if "content_filter" in lower else "other")
