@@ -14,14 +14,17 @@ from hashlib import blake2b
 from struct import Struct
 from typing import TypeVar
 
-__all__ = ["Draws"]
+__all__ = ["Draws", "words_of"]
 
 T = TypeVar("T")
 _SPACE = 1 << 64
 _unpack = Struct("<8Q").unpack
 
 
-def _words(key: bytes) -> Iterator[int]:
+def words_of(seed: int, number: int, purpose: str) -> Iterator[int]:
+    """The endless stream of 64-bit words itself, for callers that split a word into several digits:
+    digits whose ranges multiply to R are within R * 2**-64 of uniform."""
+    key = b"proofstone-draws-1|%d|%d|%b|" % (seed, number, purpose.encode())
     block = 0
     while True:
         yield from _unpack(blake2b(key + block.to_bytes(8, "little")).digest())
@@ -29,23 +32,18 @@ def _words(key: bytes) -> Iterator[int]:
 
 
 class Draws:
-    """A stream of uniform draws fixed by (seed, number, purpose): any integers, any text.
+    """A stream of uniform draws fixed by (seed, number, purpose): any integers, any text."""
 
-    ``words`` is the stream itself, endless, for callers that split a word into several digits;
-    digits whose ranges multiply to R are within R * 2**-64 of uniform.
-    """
-
-    __slots__ = ("words",)
+    __slots__ = ("_words",)
 
     def __init__(self, seed: int, number: int, purpose: str) -> None:
-        key = f"proofstone-draws-1|{seed}|{number}|{purpose}|".encode()
-        self.words: Iterator[int] = _words(key)
+        self._words = words_of(seed, number, purpose)
 
     def below(self, n: int) -> int:
         """A uniform integer in [0, n), 1 <= n <= 2**64, exactly (by rejection)."""
         if not 0 < n <= _SPACE:
             raise ValueError(f"below() takes 1 to 2**64, not {n}")
-        for word in self.words:
+        for word in self._words:
             digit = word % n
             if word - digit <= _SPACE - n:
                 return digit
@@ -57,7 +55,7 @@ class Draws:
 
     def uniform(self) -> float:
         """A uniform float in [0, 1) with 53 random bits."""
-        return (next(self.words) >> 11) / 9007199254740992.0
+        return (next(self._words) >> 11) / 9007199254740992.0
 
     def choice(self, options: Sequence[T]) -> T:
         """One of ``options``, uniformly; ValueError when there is none."""
@@ -76,7 +74,7 @@ class Draws:
         n = len(pool)
         if not 0 <= k <= n:
             raise ValueError(f"cannot draw {k} of {n}")
-        for i, word in zip(range(k), self.words, strict=False):
+        for i, word in zip(range(k), self._words, strict=False):
             j = i + word % (n - i)
             pool[i], pool[j] = pool[j], pool[i]
         del pool[k:]

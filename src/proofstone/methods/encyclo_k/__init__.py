@@ -1,0 +1,1 @@
+"""Encyclo-K: questions composed of knowledge statements."""

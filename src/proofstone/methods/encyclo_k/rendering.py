@@ -1,0 +1,103 @@
+"""Questions as text: as a model is asked, and as a person reads them with the answer marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proofstone.engines.choices.letters import labels
+from proofstone.engines.choices.options import option_text
+from proofstone.engines.choices.roman import roman
+from proofstone.identity import short
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.records import Fact, LoadedItem
+
+__all__ = ["RENDERING", "as_choice", "gold_letter", "letters", "option_texts", "render", "show"]
+
+RENDERING = 1  # raised by every change of a rendered text; enters the hash of the prompts
+
+
+def letters(item: LoadedItem) -> str:
+    """The letters of an item's options: ``"ABCD"``."""
+    return labels(len(item.item.payload.options))
+
+
+def gold_letter(item: LoadedItem) -> str:
+    """The letter of the right option."""
+    return letters(item)[item.item.payload.gold]
+
+
+def option_texts(item: LoadedItem) -> tuple[str, ...]:
+    """What each option says, without its letter."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.options
+    return tuple(map(option_text, payload.options))
+
+
+def render(item: LoadedItem) -> str:
+    """The question with its statements and options, in the item's language."""
+    heading = phrasing(item.item.language).options
+    options = zip(letters(item), option_texts(item), strict=True)
+    lines = [_question(item), "", heading, *[f"{letter}) {text}" for letter, text in options]]
+    return "\n".join(lines)
+
+
+def as_choice(item: LoadedItem) -> ChoiceQuestion:
+    """Any item's question with its texts, which stands without a bank."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload
+    return ChoiceQuestion(
+        question=_question(item), options=option_texts(item), gold=payload.gold
+    )
+
+
+def show(item: LoadedItem) -> str:
+    """The item with its right option marked, and the truth of each statement and its reason."""
+    return "\n".join([_heading(item), "", *_shown_question(item), "", *_marked_options(item)])
+
+
+def _question(item: LoadedItem) -> str:
+    """The question without its options."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.question
+    return "\n".join([_asked(item, payload), "", *_numbered(item.facts)])
+
+
+def _asked(item: LoadedItem, payload: ComposedQuestion) -> str:
+    phrases = phrasing(item.item.language)
+    return phrases.ask(payload.template, payload.wording, correct=payload.asks_correct)
+
+
+def _numbered(facts: Sequence[Fact]) -> list[str]:
+    return [f"{roman(count)}. {fact.payload.text}" for count, fact in enumerate(facts, start=1)]
+
+
+def _heading(item: LoadedItem) -> str:
+    stratum = item.item.stratum
+    path = [stratum.discipline, stratum.field, stratum.subfield, stratum.book]
+    place = " / ".join(filter(None, path))
+    parts = [f"item {short(item.item.id)}", f"number {item.item.number}", place, item.item.language]
+    return "  ".join(filter(None, parts))
+
+
+def _shown_question(item: LoadedItem) -> list[str]:
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return [payload.question]
+    lines = [_asked(item, payload), ""]
+    for line, fact in zip(_numbered(item.facts), item.facts, strict=True):
+        lines.append(f"  {'true ' if fact.payload.correct else 'false'}  {line}")
+        if not fact.payload.correct and fact.payload.reason:
+            lines.append(f"         because: {fact.payload.reason}")
+    return lines
+
+
+def _marked_options(item: LoadedItem) -> list[str]:
+    gold = gold_letter(item)
+    return [
+        f"{'->' if letter == gold else '  '} {letter}) {text}"
+        for letter, text in zip(letters(item), option_texts(item), strict=True)
+    ]
