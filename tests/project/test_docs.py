@@ -14,6 +14,8 @@ from tools.cli_docs import commands
 from tools.doc_pages import Block, anchors, blocks, links, pages
 from tools.resolved import ROOT
 
+from proofstone.cli.root import cli
+
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in pages()}
 UNRUN = "unrun:"  # ```python unrun:needs-a-key
 SHELLS = {"sh", "bash", "console", "shell"}
@@ -100,7 +102,6 @@ def complaint(line: str, known: dict[str, click.Command]) -> str:
 
 def test_every_command_line_in_the_documents_exists() -> None:
     """Commands and options that a page shows are those of the program."""
-    cli = pytest.importorskip("proofstone.cli.root", reason="the commands are not there yet").cli
     known = dict(commands(cli, "proofstone"))
     found = [
         f"{name}: {trouble}"

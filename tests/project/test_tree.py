@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST_FILE = 400
+LONGEST = {"src": 400, "tests": 600}  # lines; tests hold tables of cases
 # Written in parts, so that this file does not name what it looks for.
 HOSTS = re.compile(
     "|".join(
@@ -84,13 +84,15 @@ def test_modules_are_named_for_what_they_know() -> None:
 
 
 def test_no_file_outgrows_its_idea() -> None:
-    """No tracked Python file has more than 400 lines; the longest are in the message."""
-    lengths = {
-        path.relative_to(ROOT).as_posix(): len(path.read_bytes().splitlines())
-        for path in tracked()
-        if path.suffix == ".py"
+    """No tracked Python file is longer than its folder allows (400 lines where nothing is said)."""
+    code = [path.relative_to(ROOT) for path in tracked() if path.suffix == ".py"]
+    lengths = {path: len((ROOT / path).read_bytes().splitlines()) for path in code}
+    longer = {
+        path.as_posix(): length
+        for path, length in lengths.items()
+        if length > LONGEST.get(path.parts[0], 400)
     }
-    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+    assert longer == {}
 
 
 def test_text_files_are_utf8_with_plain_line_ends() -> None:
