@@ -21,7 +21,7 @@ from proofstone.report.page_data import (
     Provenance,
     QuestionShown,
 )
-from proofstone.report.sentences import answer_sentence, chance_sentence
+from proofstone.report.sentences import answer_sentences, chance_sentence
 from proofstone.report.terminal import render_terminal, to_json
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
     "QuestionShown",
     "Rate",
     "Standings",
-    "answer_sentence",
+    "answer_sentences",
     "chance_sentence",
     "leaderboard",
     "render_breakdowns",

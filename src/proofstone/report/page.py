@@ -17,7 +17,7 @@ from proofstone.report.board import BoardRow, Standings
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
-from proofstone.report.sentences import answer_sentence, counted, joined
+from proofstone.report.sentences import answer_sentences, counted, joined
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,7 +40,7 @@ def render_page(data: PageData) -> str:
     return environment.get_template("page.html.jinja").render(
         data=data,
         board=data.board,
-        answer=answer_sentence(data.board),
+        answers=answer_sentences(data.board),
         style=style,
         script=script,
         policy=_policy(style, script),

@@ -10,7 +10,7 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.numbers import shown_estimate
 
-__all__ = ["answer_sentence", "chance_sentence", "counted", "joined"]
+__all__ = ["answer_sentences", "chance_sentence", "counted", "joined"]
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
@@ -39,11 +39,11 @@ def chance_sentence(chance: float, estimates: Sequence[Estimate]) -> str:
     return _mixed(places, n)
 
 
-def answer_sentence(board: Leaderboard) -> str:
-    """The reader's answer in a sentence or two: who is ahead, and what cannot be told apart."""
-    return " ".join(_standings_answer(group) for group in board.standings) or (
-        "There are no scores yet, so there is nothing to rank."
-    )
+def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
+    """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
+    if not board.standings:
+        return ("There are no scores yet, so there is nothing to rank.",)
+    return tuple(_standings_answer(group) for group in board.standings)
 
 
 def _standings_answer(group: Standings) -> str:
