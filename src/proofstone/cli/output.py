@@ -25,19 +25,18 @@ def print_json(value: Any) -> None:
 
 def print_table(rows: list[tuple[Any, ...]]) -> None:
     """Rows as aligned columns on stdout; numbers to the right."""
-    from proofstone.report.widths import pad, width  # noqa: PLC0415
+    from proofstone.report.columns import aligned  # noqa: PLC0415
 
     if not rows:
         return
     texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    widths = [max(width(row[place]) for row in texts) for place in range(len(texts[0]))]
-    numeric = [
-        all(isinstance(row[place], int | float) for row in rows[1:]) and len(rows) > 1
+    left = [
+        place
         for place in range(len(texts[0]))
+        if not all(isinstance(row[place], int | float) for row in rows[1:]) or len(rows) == 1
     ]
-    for row in texts:
-        cells = [pad(cell, widths[place], right=numeric[place]) for place, cell in enumerate(row)]
-        click.echo("  ".join(cells).rstrip())
+    for line in aligned(texts, left=left):
+        click.echo(line)
 
 
 def _hexed(value: Any) -> Any:

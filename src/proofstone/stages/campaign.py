@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -44,7 +44,7 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
 
 async def perform_campaign(
     store: Store,
-    method: Method,
+    find_method: Callable[[str], Method],
     runs: Sequence[tuple[PlannedRun, RunProgress]],
     askers: Mapping[str, Asker],
     *,
@@ -64,6 +64,7 @@ async def perform_campaign(
     async def work_on(asker: Asker, places: Sequence[int]) -> None:
         for place in places:
             planned, progress = runs[place]
+            method = find_method(planned.run.method)
             if not stop.is_set() and not progress.complete:
                 await perform_run(
                     store, writer, method, planned, asker, progress=progress, stop=stop, clock=clock

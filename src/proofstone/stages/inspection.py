@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
+from proofstone.engines.models import read_reply
 from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.ports import CallRecord
-from proofstone.records import Run, Score
+from proofstone.ports import CallRecord, Method
+from proofstone.records import LoadedItem, Run, Score
 from proofstone.stages.summarise import headline, select_runs
 
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
@@ -41,6 +42,7 @@ class ShownReply(Struct, frozen=True, kw_only=True):
     item: str
     sample: int
     question: str
+    gold: str
     calls: tuple[CallRecord, ...]
     scores: tuple[Score, ...]
 
@@ -122,9 +124,17 @@ def _replies_of(
             item=short(stored.loaded.item.id),
             sample=sample,
             question=method.show(stored.loaded),
+            gold=_gold(method, stored.loaded, calls[-1], sample),
             calls=tuple(calls),
             scores=tuple(score for group in found for score in group),
         )
+
+
+def _gold(method: Method, loaded: LoadedItem, call: CallRecord, sample: int) -> str:
+    """The right label of an item's first unit; empty where units have none."""
+    replies = {"answer": read_reply(call.wire, call.raw)}
+    units = method.units(loaded, replies, sample)
+    return method.gold(units[0])[0] if units else ""
 
 
 def _describe_item(store: Store, found: Found) -> Description:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from proofstone.engines.models import Asker, read_reply
+from proofstone.engines.models import Asked, Asker, read_reply
 from proofstone.engines.store import Place, Store, StoredItem, Writer, this_process
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json
@@ -116,7 +116,7 @@ class _RunLoop:
             try:
                 await self.method.ask(job.stored.loaded, self.planned.way, _ItemCall(self, job))
             except CallFailed:
-                self.progress.failed += 1
+                pass  # recorded and counted where it was known to have failed; others were not sent
             finally:
                 self.progress.in_flight -= 1
         if self.asker.stopped is not None:
@@ -206,7 +206,7 @@ class _ItemCall:
         self._loop.progress.count(call)
         await self._loop.writer.write(call)
 
-    async def _finish(self, step: str, asked: Any) -> Reply:
+    async def _finish(self, step: str, asked: Asked) -> Reply:
         loop, job = self._loop, self._job
         progress, call = loop.progress, asked.record
         if asked.key is None:
@@ -215,10 +215,11 @@ class _ItemCall:
             progress.cached += 1
         is_last = step == loop.planned.run.last_step
         place = Place(loop.planned.key, job.stored.key, job.sample, step)
-        reply: Reply | None = asked.reply
+        reply = asked.reply
         committed = self._count_done if is_last and reply is not None else None
         await loop.writer.write(call if asked.key is None else asked.key, place, committed)
         if reply is None:
+            progress.failed += 1
             raise CallFailed(call.error, call.detail)
         return reply
 

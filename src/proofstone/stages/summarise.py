@@ -13,7 +13,7 @@ from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
 
-__all__ = ["Selection", "headline", "read_scores", "select_runs", "shown_name"]
+__all__ = ["Selection", "headline", "read_scores", "respondents_of", "select_runs", "shown_name"]
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -82,21 +82,17 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
     Runs that differ only in their form are one respondent. A run never scored has no rows and its
     full number expected, so that it shows as incomplete.
     """
-    groups: dict[bytes, list[tuple[int, Run]]] = {}
-    for key, run in selection.runs:
-        groups.setdefault(_respondent_key(run), []).append((key, run))
     sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
+    keys = {run.id: key for key, run in selection.runs}
+    samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
+    respondents = respondents_of(selection)
     scorings: dict[int, int] = {}
-    respondents: list[Respondent] = []
-    expected: list[int] = []
-    for place, runs in enumerate(groups.values()):
-        for key, _run in runs:
-            current = store.scores.current(key)
+    for place, respondent in enumerate(respondents):
+        for identity in respondent.runs:
+            current = store.scores.current(keys[identity])
             if current is not None:
                 scorings[current.key] = place
-        respondents.append(_respondent([run for _key, run in runs], groups))
-        samples = int(runs[0][1].settings.get("samples", 1))
-        expected.append(sum(sizes.values()) * samples)
+    expected = [sum(sizes.values()) * samples[who.runs[0]] for who in respondents]
     return load_table(
         store.database,
         respondents=respondents,
@@ -107,16 +103,24 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
     )
 
 
+def respondents_of(selection: Selection) -> list[Respondent]:
+    """The rows of a leaderboard: runs that differ only in their form are one respondent."""
+    groups: dict[bytes, list[Run]] = {}
+    for _key, run in selection.runs:
+        groups.setdefault(_respondent_key(run), []).append(run)
+    return [_respondent(runs, list(groups.values())) for runs in groups.values()]
+
+
 def _respondent_key(run: Run) -> bytes:
     return canonical_json([run.respondent, run.way, run.settings, run.replicate])
 
 
-def _respondent(runs: Sequence[Run], groups: Mapping[bytes, Any]) -> Respondent:
+def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respondent:
     run = runs[0]
     alike = [
-        group[0][1]
-        for group in groups.values()
-        if (group[0][1].respondent, group[0][1].way) == (run.respondent, run.way)
+        group[0]
+        for group in groups
+        if (group[0].respondent, group[0].way) == (run.respondent, run.way)
     ]
     way = run.way
     if run.settings.get("shots"):
@@ -130,7 +134,7 @@ def _respondent(runs: Sequence[Run], groups: Mapping[bytes, Any]) -> Respondent:
         way=way,
         settings=" ".join(shown),
         simulated=run.simulated,
-        runs=tuple(run.id for run in runs),
+        runs=tuple(other.id for other in runs),
     )
 
 

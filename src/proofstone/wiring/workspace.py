@@ -7,12 +7,15 @@ a loop of its own thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
+from random import Random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.store import KINDS, Found, Store
 from proofstone.errors import BadUsage
 from proofstone.identity import short
@@ -21,17 +24,16 @@ from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Run
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
-from proofstone.stages.planning import RunSpec
+from proofstone.stages.planning import RunSpec, plan_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
-from proofstone.stages.summarise import read_scores, select_runs
+from proofstone.stages.summarise import Selection, read_scores, select_runs
 from proofstone.wiring.background import Background
-from proofstone.wiring.clock import SystemClock
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import ModelConfig
-    from proofstone.report import Leaderboard
+    from proofstone.engines.models import Asker, Checked, Listed, ModelConfig
+    from proofstone.report import Control, Leaderboard
     from proofstone.stages.campaign import RunResult
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
@@ -122,12 +124,20 @@ class Workspace:
         return form
 
     def build_bank(
-        self, kind: str, inputs: Sequence[str], *, name: str, seed: int = 0, **params: Any
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        *,
+        name: str,
+        seed: int = 0,
+        method: str | None = None,
+        **params: Any,
     ) -> Bank:
-        """Builds facts of ``kind`` ("statements") from inputs into a bank."""
+        """Builds facts of ``kind`` ("statements") from inputs into a bank, by the method named or
+        else by the one that builds this kind."""
         bank, _is_new = build_bank(
             self.store,
-            self.method_building(kind),
+            find_method(method) if method else self.method_building(kind),
             kind,
             [str(entry) for entry in inputs],
             name=name,
@@ -234,13 +244,63 @@ class Workspace:
 
     def leaderboard(self, *targets: Target, **options: Any) -> Leaderboard:
         """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table."""
+        return self._board(self._selection(targets), options)
+
+    def _selection(self, targets: Sequence[Target]) -> Selection:
+        found = [self.find(target, "bank", "form", "run") for target in targets]
+        return select_runs(self.store, found)
+
+    def _board(self, selection: Selection, options: dict[str, Any]) -> Leaderboard:
         from proofstone.report import leaderboard  # noqa: PLC0415 - numpy is loaded here
 
-        found = [self.find(target, "bank", "form", "run") for target in targets]
-        selection = select_runs(self.store, found)
         method = find_method(selection.method)
         table = read_scores(self.store, method, selection)
         return leaderboard(table, method.measures, method.headline, **options)
+
+    def report(
+        self,
+        *targets: Target,
+        path: Path | str,
+        controls: Sequence[Control] = (),
+        command: str = "",
+        **options: Any,
+    ) -> None:
+        """Writes the leaderboard of the targets with its evidence as one HTML page."""
+        from proofstone.report import render_page  # noqa: PLC0415
+        from proofstone.stages.pages import page_data  # noqa: PLC0415
+
+        selection = self._selection(targets)
+        data = page_data(
+            self.store,
+            selection,
+            self._board(selection, options),
+            now=self.clock.now(),
+            controls=controls,
+            command=command,
+        )
+        Path(path).write_text(render_page(data), encoding="utf-8", newline="\n")
+
+    def models(self) -> list[Listed]:
+        """The configured models and known providers, with what keeps each from use."""
+        from proofstone.engines.models import list_models  # noqa: PLC0415
+
+        return list_models(self.config)
+
+    def check_models(self, names: Sequence[str]) -> list[Checked]:
+        """Asks each model one tiny request."""
+        from proofstone.engines.models import check_model, open_model  # noqa: PLC0415
+
+        async def work(_stop: asyncio.Event) -> list[Checked]:
+            checks = []
+            for name in names:
+                model = await open_model(name, self.config, clock=self.clock)
+                try:
+                    checks.append(await check_model(model))
+                finally:
+                    await model.close()
+            return checks
+
+        return Background(work).wait()
 
     # ---- inside
 
@@ -249,7 +309,7 @@ class Workspace:
         """The models' settings: this folder's file, the user's, and the environment."""
         from proofstone.engines.models import load_config  # noqa: PLC0415
 
-        return load_config(self.folder)
+        return load_config(self.folder, other_tables=frozenset({"workspace"}))
 
     def _method_of_bank(self, found: Found) -> Method:
         return find_method(self.store.knowledge.bank(found.id).method)
@@ -297,7 +357,45 @@ class Workspace:
         shown: list[RunProgress],
         stop: asyncio.Event,
     ) -> list[RunResult]:
-        raise NotImplementedError
+        from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
+
+        names = list(dict.fromkeys(spec.model for spec in specs))
+        async with self._askers(names, max_connections, stop) as askers:
+            runs = []
+            for spec in specs:
+                method = find_method(self.store.items.item_set(spec.item_set).method)
+                model = askers[spec.model].model
+                planned = plan_run(self.store, method, spec, model, self.clock)
+                runs.append((planned, progress_of(self.store, planned)))
+            shown += [progress for _planned, progress in runs]
+            by_name = {askers[name].model.name: askers[name] for name in names}
+            return await perform_campaign(
+                self.store, find_method, runs, by_name, stop=stop, clock=self.clock
+            )
+
+    @asynccontextmanager
+    async def _askers(
+        self, names: Sequence[str], max_connections: int | None, stop: asyncio.Event
+    ) -> AsyncIterator[dict[str, Asker]]:
+        """An asker a model, all opened before anything is asked, closed at the end."""
+        from proofstone.engines.models import Entry, Limiters, open_asker  # noqa: PLC0415
+
+        flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
+        limiters, askers = Limiters(), dict[str, "Asker"]()
+        async with AsyncExitStack() as opened:
+            for name in names:
+                askers[name] = await open_asker(
+                    name,
+                    self.config,
+                    store=self.store.calls,
+                    clock=self.clock,
+                    rng=Random(),
+                    limiters=limiters,
+                    flags=flags,
+                    stop=stop,
+                )
+                opened.push_async_callback(askers[name].close)
+            yield askers
 
 
 def _listed(value: Any) -> list[Any]:

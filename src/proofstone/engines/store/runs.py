@@ -220,6 +220,19 @@ class RunStore:
                 (row.response_sample, row.step, read_call(row)) for row in connection.execute(query)
             ]
 
+    def some_calls(self, run: int, limit: int = 500) -> list[CallRecord]:
+        """The first calls behind a run's replies, up to ``limit``."""
+        table = schema.response
+        query = (
+            select_calls()
+            .join(table, table.c.call_id == schema.call.c.id)
+            .where(table.c.run_id == run)
+            .order_by(table.c.id)
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            return [read_call(row) for row in connection.execute(query)]
+
     def failures(self, run: int, last_step: str) -> list[Failure]:
         """The newest failure of each (item, sample) that has no reply at its last step."""
         table, done = schema.failure, schema.response.alias("done")

@@ -124,8 +124,15 @@ def _edges(connection: Connection, item_sets: Mapping[bytes, str]) -> Sequence[t
 def _columns(
     connection: Connection, query: Any, names: tuple[str, ...]
 ) -> dict[str, Sequence[Any]]:
-    rows = connection.execute(query).all()
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    """The columns of a large result, from the driver's own tuples: a row object each would cost
+    as much as reading does."""
+    compiled = query.compile(connection, compile_kwargs={"literal_binds": True})
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    finally:
+        cursor.close()
     return dict(zip(names, columns, strict=True))
 
 

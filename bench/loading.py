@@ -1,0 +1,129 @@
+"""200,000 scores: loaded as columns for analysis, and a resume planned over them."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from measures import Line, print_lines, timed
+from msgspec import Struct
+
+from proofstone.engines.store import Store, load_table
+from proofstone.engines.store.rows import insert_rows
+from proofstone.engines.store.schema import (
+    call,
+    cluster,
+    profile,
+    prompt,
+    response,
+    score,
+    unit,
+    unit_cluster,
+)
+from proofstone.ports import PayloadType
+from proofstone.records import Item, ItemSet, Respondent, Run, Stratum, imported_set_id, item_id
+
+N_ITEMS, N_MODELS, N_CLUSTERS = 5_000, 40, 9
+
+
+class Note(Struct, frozen=True, tag="bench.note"):
+    """A payload: one text."""
+
+    text: str
+
+
+def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
+    """A set of 5,000 items, 40 runs with all replies and a complete scoring each."""
+    items = []
+    for number in range(N_ITEMS):
+        stratum = Stratum("d", f"field {number % 12}", f"subfield {number % 60}", "")
+        made = Item(kind="bench.note", payload=Note("x"), number=number, stratum=stratum)
+        items.append(msgspec.structs.replace(made, id=item_id(made)))
+    identity = imported_set_id("bench", tuple(made.id for made in items))
+    item_set = ItemSet(
+        id=identity, name="bench", kind="imported", method="bench", n_items=N_ITEMS
+    )
+    store.items.add_set(item_set, items, 0.0)
+    keys = [key for _place, key in store.items.places(item_set.id, -1, N_ITEMS)]
+    runs = []
+    for model in range(N_MODELS):
+        run = Run(
+            id=sha256(str(model).encode()).digest(), item_set=item_set.id, method="bench",
+            respondent=f"bench/{model}", way="direct", prompt_hash=bytes(32),
+        )  # fmt: skip
+        key = store.runs.add(run, 0.0, "0")
+        runs.append((key, store.scores.begin(key, run, 1, "", float(model))))
+    with store.database.writing() as connection:
+        columns = ("id", "item_id", "kind", "key", "version", "payload", "gold", "n_choices")
+        rows = [(i + 1, key, "item", b"", 1, b"", "A", 6) for i, key in enumerate(keys)]
+        insert_rows(connection, unit, columns, rows)
+        names = [(i + 1, "s", i.to_bytes(4, "big")) for i in range(N_ITEMS * 2)]
+        insert_rows(connection, cluster, ("id", "kind", "key"), names)
+        edges = [
+            (i + 1, (i * 7 + j * 13) % (N_ITEMS * 2) + 1)
+            for i in range(N_ITEMS)
+            for j in range(N_CLUSTERS)
+        ]
+        insert_rows(connection, unit_cluster, ("unit_id", "cluster_id"), edges, or_ignore=True)
+        insert_rows(connection, prompt, ("id", "hash", "body"), [(1, bytes(32), b"")])
+        insert_rows(
+            connection, profile, ("id", "hash", "model", "endpoint", "wire", "simulated", "settings"),
+            [(1, bytes(32), "bench", "", "openai-chat", False, b"[{},{},[]]")],
+        )  # fmt: skip
+        one = (1, bytes(32), 0, 1, 1, "ask", 0, "complete", 200, b"", 0.1, 1, 0.0)
+        insert_rows(
+            connection, call,
+            ("id", "request_hash", "attempt", "profile_id", "prompt_id", "purpose", "sample",
+             "state", "status", "raw", "latency_s", "attempts", "started_at"), [one],
+        )  # fmt: skip
+        for model, (key, scoring) in enumerate(runs):
+            scores = [
+                (scoring, i + 1, 0, "accuracy", 0, float((i * 31 + model * 17) % 97 < 40), "B")
+                for i in range(N_ITEMS)
+            ]
+            columns = ("scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer")
+            insert_rows(connection, score, columns, scores)
+            replies = [(key, item, 0, "answer", 1) for item in keys]
+            columns = ("run_id", "item_id", "sample", "step", "call_id")
+            insert_rows(connection, response, columns, replies)
+    return item_set, runs
+
+
+def main() -> bool:
+    """Fills a workspace and prints what loading and planning take."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{Path(folder) / 'bench.sqlite'}"
+        store = Store(url, lambda _kind: PayloadType(Note))
+        item_set, runs = fill(store)
+        with timed() as loading:
+            table = load_table(
+                store.database,
+                respondents=[Respondent(f"bench/{i}", "direct") for i in range(N_MODELS)],
+                scorings={scoring: i for i, (_key, scoring) in enumerate(runs)},
+                item_sets={item_set.id: "bench"},
+                expected=[N_ITEMS] * N_MODELS,
+                measure="accuracy",
+            )
+        with timed() as planning:
+            n_done = 0
+            for key, _scoring in runs:
+                after = -1
+                while places := store.items.places(item_set.id, after, 1024):
+                    n_done += len(store.runs.steps_among(key, [item for _p, item in places]))
+                    after = places[-1][0]
+        store.close()
+    assert len(table.unit) == n_done == N_ITEMS * N_MODELS
+    return print_lines(
+        f"{N_ITEMS * N_MODELS:,} scores of {N_ITEMS:,} items by {N_MODELS} models",
+        [
+            Line("loaded for analysis", f"{loading.wall_s:.2f} s", "under 1 s", loading.wall_s < 1),
+            Line("resume planned", f"{planning.wall_s:.2f} s", "under 2 s", planning.wall_s < 2),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)

@@ -1,0 +1,58 @@
+"""How benches measure and print: ratios taken in one run, each beside the bound it must hold."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+__all__ = ["Line", "Timing", "machine", "print_lines", "timed"]
+
+
+@dataclass
+class Line:
+    """One measured line; ``bound`` says in words what must hold, ``holds`` whether it does."""
+
+    name: str
+    value: str
+    bound: str = ""
+    holds: bool | None = None
+
+
+@dataclass
+class Timing:
+    """Wall and processor seconds of a block."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    notes: dict[str, float] = field(default_factory=dict)
+
+
+@contextmanager
+def timed() -> Iterator[Timing]:
+    """Times a block, all threads of this process counted."""
+    timing = Timing()
+    wall, cpu = time.perf_counter(), time.process_time()
+    yield timing
+    timing.wall_s = time.perf_counter() - wall
+    timing.cpu_s = time.process_time() - cpu
+
+
+def machine() -> str:
+    """The machine and Python, as a table of figures needs them."""
+    cores = os.cpu_count() or 0
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{system}, {cores} cores, Python {platform.python_version()}"
+
+
+def print_lines(title: str, lines: list[Line]) -> bool:
+    """Prints a table; whether every bound holds."""
+    print(f"\n{title}")
+    width = max(len(line.name) for line in lines)
+    for line in lines:
+        mark = {None: "", True: "ok", False: "FAILED"}[line.holds]
+        print(f"  {line.name:<{width}}  {line.value:>22}  {line.bound:<34} {mark}".rstrip())
+    return all(line.holds is not False for line in lines)

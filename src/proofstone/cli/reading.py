@@ -1,0 +1,106 @@
+"""``leaderboard`` and ``report``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from proofstone.cli.options import (
+    json_option,
+    output_option,
+    read_list,
+    workspace_option,
+)
+from proofstone.cli.output import print_json, say
+
+__all__ = ["leaderboard_command", "report_command"]
+
+LEVELS = ("sample", "subfield", "field", "discipline")
+
+_level = click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default="sample",
+    show_default=True,
+    help="Average over questions, or over groups of them with equal weight.",
+)
+_estimand = click.option(
+    "--estimand",
+    type=click.Choice(["knowledge", "bank"]),
+    default="knowledge",
+    show_default=True,
+    help="What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
+)
+
+
+@click.command("leaderboard")
+@click.argument("targets", nargs=-1, required=True)
+@_level
+@_estimand
+@click.option("--by", multiple=True, metavar="LEVEL", help="Also by discipline, ... or position.")
+@workspace_option
+@json_option
+def leaderboard_command(
+    targets: tuple[str, ...],
+    level: str,
+    estimand: str,
+    by: tuple[str, ...],
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Rank what was run on TARGETS (runs, forms, or a bank), with intervals and ties.
+
+    Models are ranked on the questions that all of them answered. What the data cannot tell apart
+    is shown as a tie. An incomplete run stands below the ranking with the bounds of what it could
+    still become. Simulated respondents stand apart.
+    """
+    from proofstone.report import render_breakdowns, render_terminal, to_json  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        board = workspace.leaderboard(*read_list(targets), level=level, estimand=estimand)
+    if as_json:
+        click.echo(to_json(board))
+        return
+    heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
+    width = shutil.get_terminal_size((100, 24)).columns
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    click.echo(render_terminal(board, heading=heading, width=width, colour=colour), nl=False)
+    for text in render_breakdowns(board, read_list(by)):
+        click.echo(f"\n{text}", nl=False)
+
+
+@click.command("report")
+@click.argument("targets", nargs=-1, required=True)
+@output_option
+@_level
+@_estimand
+@workspace_option
+@json_option
+def report_command(
+    targets: tuple[str, ...],
+    output: Path | None,
+    level: str,
+    estimand: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the leaderboard of TARGETS with its evidence as one HTML page.
+
+    The page opens without a network: ranking, intervals, what each outcome counts as, and for each
+    model some questions with the exact prompt, the raw reply and the extracted answer.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    path = output or Path("report.html")
+    with open_workspace(folder) as workspace:
+        workspace.report(*read_list(targets), path=path, level=level, estimand=estimand)
+    if as_json:
+        print_json({"page": str(path)})
+    else:
+        click.echo(f"page   {path}")
+        say("open it in a browser; it needs no network")

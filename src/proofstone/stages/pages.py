@@ -1,0 +1,160 @@
+"""What a results page shows beside the leaderboard: how each was asked, and examples to check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from proofstone import __version__
+from proofstone.engines.models import read_reply
+from proofstone.engines.store import Found, Store
+from proofstone.identity import short
+from proofstone.ports import CallRecord
+from proofstone.records import Message, Respondent, Run, Score, Usage
+from proofstone.report import (
+    Asked,
+    Control,
+    FormShown,
+    Leaderboard,
+    PageData,
+    Provenance,
+    QuestionShown,
+)
+from proofstone.stages.inspection import ShownReply, show_replies
+from proofstone.stages.summarise import Selection, respondents_of, shown_name
+
+__all__ = ["page_data"]
+
+_OURS = {"samples", "shots", "endpoint"}
+_PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
+
+
+def page_data(
+    store: Store,
+    selection: Selection,
+    board: Leaderboard,
+    *,
+    now: float,
+    controls: Sequence[Control] = (),
+    command: str = "",
+) -> PageData:
+    """Everything a page of these runs shows, read from the store."""
+    runs = {run.id: (key, run) for key, run in selection.runs}
+    respondents = [
+        (who, [runs[identity] for identity in who.runs]) for who in respondents_of(selection)
+    ]
+    names = ", ".join(sorted({item_set.name for item_set in selection.item_sets}))
+    return PageData(
+        title=names,
+        board=board,
+        provenance=Provenance(
+            version=__version__,
+            made_at=_date(now),
+            runs=tuple(f"run:{short(run.id)}" for _key, run in selection.runs),
+            command=command,
+        ),
+        forms=tuple(
+            FormShown(
+                name=shown_name(item_set),
+                id=item_set.id.hex(),
+                n_items=item_set.n_items,
+                seed=item_set.seed,
+                recipe=tuple((name, _shown(value)) for name, value in item_set.recipe.items()),
+            )
+            for item_set in selection.item_sets
+        ),
+        asked=tuple(_asked(store, who, mine) for who, mine in respondents),
+        controls=tuple(controls),
+        questions=tuple(
+            question for who, mine in respondents for question in _questions(store, who, mine)
+        ),
+    )
+
+
+def _label(who: Respondent) -> str:
+    return " ".join(part for part in (who.name, who.way, who.settings) if part)
+
+
+def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> Asked:
+    calls = [call for key, _run in runs for call in store.runs.some_calls(key)]
+    totals = [store.runs.totals(key) for key, _run in runs]
+    latencies = sorted(call.latency_s for call in calls)
+    logprobs = [value for call in calls if (value := _logprob(call)) is not None]
+    n_calls = sum(total.calls for total in totals)
+    unpriced = sum(total.unpriced for total in totals)
+    return Asked(
+        label=_label(who),
+        settings=tuple(
+            (name, _shown(value))
+            for name, value in runs[0][1].settings.items()
+            if name not in _OURS
+        ),
+        dropped=calls[0].settings_dropped if calls else (),
+        served_models=_distinct(call.served_model for call in calls),
+        fingerprints=_distinct(call.fingerprint for call in calls),
+        calls=n_calls,
+        usage=Usage(
+            prompt=sum(total.prompt_tokens for total in totals),
+            completion=sum(total.completion_tokens for total in totals),
+            reasoning=sum(total.reasoning_tokens for total in totals) or None,
+        ),
+        cost_usd=None if unpriced else sum(total.cost_usd for total in totals),
+        mean_logprob=sum(logprobs) / len(logprobs) if logprobs else None,
+        median_latency_s=latencies[len(latencies) // 2] if latencies else None,
+        first_call=_date(min(total.first_at for total in totals)) if n_calls else "",
+        last_call=_date(max(total.last_at for total in totals)) if n_calls else "",
+    )
+
+
+def _questions(
+    store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]
+) -> list[QuestionShown]:
+    """A few questions of each kind of outcome, from the first run that has them."""
+    found: list[QuestionShown] = []
+    for outcome in ("right", "wrong", "unparsed", "truncated", "refused"):
+        for key, run in runs:
+            target = Found("run", key, run.id, "")
+            shown = show_replies(store, target, outcome=outcome, limit=_PER_OUTCOME)
+            if shown:
+                found += [_question(who, entry, entry.scores[0]) for entry in shown]
+                break
+    return found
+
+
+def _question(who: Respondent, entry: ShownReply, score: Score) -> QuestionShown:
+    call = entry.calls[-1]
+    reply = read_reply(call.wire, call.raw)
+    return QuestionShown(
+        label=_label(who),
+        item=f"item:{entry.item}",
+        messages=tuple(msgspec.json.decode(call.prompt, type=list[Message])),
+        reply=reply.text,
+        reasoning=reply.reasoning,
+        outcome=score.outcome,
+        answer=score.answer,
+        basis=score.basis,
+        gold=entry.gold,
+        value=score.value,
+        flags=score.flags,
+    )
+
+
+def _logprob(call: CallRecord) -> float | None:
+    return read_reply(call.wire, call.raw).mean_logprob
+
+
+def _distinct(values: Any) -> tuple[str, ...]:
+    return tuple(sorted({value for value in values if value}))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return f"{value[0]}-{value[1]}" if value[0] != value[1] else str(value[0])
+    return str(value)
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,99 @@
+"""What every method keeps, whether it lies in the package or comes from outside."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from proofstone.errors import BadUsage, NotFound
+from proofstone.methods import find_method, find_payload, method_names
+from proofstone.ports import Method
+from proofstone.records import OUTCOMES, ItemSet
+
+
+@pytest.fixture(params=method_names())
+def method(request: pytest.FixtureRequest) -> Method:
+    return find_method(request.param)
+
+
+def test_methods_inside_and_outside_the_package_are_found() -> None:
+    """The package's own folder, and an entry point of another distribution."""
+    assert {"encyclo_k", "recall"} <= set(method_names())
+
+
+def test_an_unknown_method_is_named_with_those_there_are() -> None:
+    with pytest.raises(NotFound, match="encyclo_k"):
+        find_method("nothing")
+
+
+def test_it_is_named_as_it_is_found(method: Method) -> None:
+    assert find_method(method.name) is method
+    assert method.title
+    assert method.scorer_version >= 1
+
+
+def test_it_has_every_part_of_the_protocol(method: Method) -> None:
+    """Each function takes the parameters of the protocol's, by name."""
+    for name, wanted in _protocol_functions():
+        got = list(inspect.signature(getattr(method, name)).parameters)
+        assert got == [p for p in inspect.signature(wanted).parameters if p != "self"], name
+
+
+def test_its_payload_kinds_carry_its_name_and_their_tag(method: Method) -> None:
+    """A payload's kind is ``method.kind`` and the tag in its bytes."""
+    for kind, payload in method.payloads.items():
+        assert kind.startswith(f"{method.name}.")
+        assert payload.type.__struct_config__.tag == kind
+        assert find_payload(kind) is payload
+
+
+def test_an_unknown_payload_kind_is_refused(method: Method) -> None:
+    with pytest.raises(NotFound, match="no payload"):
+        find_payload(f"{method.name}.nothing")
+
+
+def test_its_headline_is_one_of_its_measures(method: Method) -> None:
+    assert method.headline in {measure.name for measure in method.measures}
+
+
+def test_its_measures_say_what_each_outcome_counts_as_and_never_count_failures(
+    method: Method,
+) -> None:
+    """A failed call is no score: no measure has a worth for it."""
+    for measure in method.measures:
+        assert set(measure.counts) == set(OUTCOMES) - {"failed"}
+        assert measure.denominator
+
+
+def test_each_way_has_settings_and_an_unknown_one_is_refused(method: Method) -> None:
+    for way in method.ways:
+        assert "max_tokens" in method.settings(way)
+    empty = ItemSet(name="empty", kind="imported", method=method.name)
+    with pytest.raises(BadUsage):
+        method.prepare("no such way", 0, empty, None)
+
+
+def test_a_way_prepared_twice_is_the_same(method: Method) -> None:
+    """The prompts' hash enters a run's id, so it may not change between processes."""
+    empty = ItemSet(name="empty", kind="imported", method=method.name)
+    for way in method.ways:
+        first = method.prepare(way, 0, empty, None)
+        assert first == method.prepare(way, 0, empty, None)
+        assert len(first.prompt_hash) == 32
+
+
+def test_the_recipe_is_complete_by_defaults_and_names_what_it_does_not_know(
+    method: Method,
+) -> None:
+    assert method.recipe({})
+    with pytest.raises(BadUsage, match="no_such_parameter"):
+        method.recipe({"no_such_parameter": 1})
+
+
+def _protocol_functions() -> Iterator[tuple[str, Any]]:
+    for name, value in vars(Method).items():
+        if inspect.isfunction(value) and not name.startswith("_"):
+            yield name, value

@@ -1,0 +1,21 @@
+"""A process that goes on with a run, for tests that kill it: FOLDER FORM."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from proofstone.wiring import open_workspace
+
+
+def main() -> None:
+    """Says "running" and works until done, or dead."""
+    folder, form = sys.argv[1:]
+    with open_workspace(Path(folder)) as workspace:
+        sys.stdout.write("running\n")
+        sys.stdout.flush()
+        workspace.run(form, models="scripted/one", ask="recall", max_connections=16)
+
+
+if __name__ == "__main__":
+    main()
