@@ -96,12 +96,14 @@ class Oracle(Struct, frozen=True):
 
 class Way(Struct, frozen=True, kw_only=True):
     """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
-    shapes a prompt (templates' text, worked examples) as one hash that enters the run's id."""
+    shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
+    ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows."""
 
     name: str
     last_step: str
     prompt_hash: bytes
     shots: tuple[LoadedItem, ...] = ()
+    n_shots: int = 0
 
 
 class Unit(Struct, frozen=True, kw_only=True):

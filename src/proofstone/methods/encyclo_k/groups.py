@@ -132,9 +132,13 @@ def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
     if not large and not problems:
         raise BadInput("The bank is empty: it has no statement to compose questions from.")
     if problems and not (recipe.skip_small and large):
-        hint = f"take a coarser group (within={recipe.within} now), smaller questions or more "
-        hint += "statements" if recipe.skip_small else "statements, or leave them out (skip_small)"
-        raise BadInput(f"Too few statements in {len(problems)} of the bank's groups.", problems, hint=hint)
+        remedy = "" if recipe.skip_small else ", or leave these groups out (skip_small)"
+        raise BadInput(
+            f"Too few statements in {len(problems)} of the bank's groups.",
+            problems,
+            hint=f"add statements, take a coarser level than within={recipe.within}, or smaller "
+            f"questions{remedy}",
+        )
     return large
 
 

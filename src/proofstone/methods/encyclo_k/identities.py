@@ -6,8 +6,8 @@ million questions spends a third of its time on ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from binascii import b2a_base64
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 

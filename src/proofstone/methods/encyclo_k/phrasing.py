@@ -16,8 +16,11 @@ __all__ = ["Phrasing", "is_chinese", "phrasing"]
 
 
 class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The phrases of one language. Each template has ``{wording}`` once; wordings of the same number
-    are opposites; ``options`` heads the list of options."""
+    """The phrases of one language.
+
+    Each template has ``{wording}`` once; wordings of one number are opposites; ``options`` heads
+    the list of options.
+    """
 
     templates: tuple[str, ...]
     correct: tuple[str, ...]

@@ -48,9 +48,7 @@ def as_choice(item: LoadedItem) -> ChoiceQuestion:
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload
-    return ChoiceQuestion(
-        question=_question(item), options=option_texts(item), gold=payload.gold
-    )
+    return ChoiceQuestion(question=_question(item), options=option_texts(item), gold=payload.gold)
 
 
 def show(item: LoadedItem) -> str:

@@ -1,0 +1,80 @@
+"""Asking: one call an item, directly or step by step, with worked examples where wanted.
+
+Worked examples are earlier turns of the same conversation, each put as the item itself is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proofstone.errors import BadUsage
+from proofstone.identity import content_id
+from proofstone.methods.encyclo_k.defaults import default_settings
+from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.prompting import (
+    answer_line,
+    ask_prompt,
+    template_texts,
+    worked_answer,
+)
+from proofstone.methods.encyclo_k.rendering import RENDERING, gold_letter, letters
+from proofstone.methods.encyclo_k.shots import choose_shots, compose_shots
+from proofstone.ports import BankReader, Call
+from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Way
+
+__all__ = ["STEP", "WAYS", "ask", "messages", "prepare", "settings"]
+
+STEP = "answer"
+WAYS = {
+    "direct": "the letter at once, nothing else",
+    "cot": "step by step, then the letter",
+}
+
+
+def settings(way: str) -> dict[str, Any]:
+    """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
+    _check_way(way)
+    return default_settings(way)
+
+
+def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+    """A way of asking with its pool of worked examples.
+
+    Raises BadUsage for an unknown way, and for shots that cannot be made: fewer than none, of a
+    set without a bank, or of too small a bank.
+    """
+    _check_way(way)
+    if shots < 0:
+        raise BadUsage(f"the number of worked examples is 0 or more, not {shots}")
+    if shots and bank is None:
+        raise BadUsage(
+            f"{item_set.name} has no bank to make worked examples from",
+            hint="ask without shots, or compose a form from a bank of statements",
+        )
+    pool = compose_shots(item_set, bank, shots) if shots and bank is not None else ()
+    shaped_by = [way, RENDERING, template_texts(way), phrasing("en"), phrasing("zh"), shots]
+    prompt_hash = content_id("encyclo_k.prompt", [*shaped_by, [shot.item.id for shot in pool]])
+    return Way(name=way, last_step=STEP, prompt_hash=prompt_hash, shots=pool, n_shots=shots)
+
+
+async def ask(item: LoadedItem, way: Way, call: Call) -> None:
+    """Asks one item with one call, step "answer"."""
+    choices = tuple(letters(item))
+    stated = answer_line(item.item.language, "{choice}")
+    oracle = Oracle(gold=gold_letter(item), choices=choices, reply=stated)
+    await call(STEP, messages(item, way), oracle=oracle)
+
+
+def messages(item: LoadedItem, way: Way) -> list[Message]:
+    """The conversation that an item is asked with: worked examples, then the item."""
+    chosen = choose_shots(item, way.shots, way.n_shots) if way.n_shots else ()
+    turns: list[Message] = []
+    for shot in chosen:
+        turns.append(Message("user", ask_prompt(shot, way.name)))
+        turns.append(Message("assistant", worked_answer(shot, way.name)))
+    return [*turns, Message("user", ask_prompt(item, way.name))]
+
+
+def _check_way(way: str) -> None:
+    if way not in WAYS:
+        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(WAYS)}")

@@ -1,0 +1,111 @@
+"""The method as stages see it: each part delegated to the module that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proofstone.methods.encyclo_k import ask, items, recipe, rendering, score
+from proofstone.methods.encyclo_k import rows as files
+from proofstone.methods.encyclo_k.build import BUILDERS
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.ports import (
+    BankReader,
+    BuiltFact,
+    Call,
+    FactBuilder,
+    Judge,
+    Parameter,
+    PayloadType,
+    Row,
+)
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Measure,
+    Reply,
+    Score,
+    Unit,
+    Way,
+)
+
+__all__ = ["EncycloK"]
+
+
+class EncycloK:
+    """Encyclo-K as a ``ports.Method``."""
+
+    def __init__(self) -> None:
+        self.name = "encyclo_k"
+        self.title = "Encyclo-K: dynamically composed knowledge statements"
+        self.scorer_version = score.SCORER_VERSION
+        self.payloads: Mapping[str, PayloadType] = {
+            "encyclo_k.statement": PayloadType(Statement),
+            "encyclo_k.composed": PayloadType(ComposedQuestion),
+            "encyclo_k.choice": PayloadType(ChoiceQuestion),
+        }
+        self.ways: Mapping[str, str] = ask.WAYS
+        self.measures: tuple[Measure, ...] = score.MEASURES
+        self.headline = "accuracy"
+        self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
+        self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
+
+    def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """See ``recipe.recipe``."""
+        return recipe.recipe(params)
+
+    def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+        """See ``items.compose``."""
+        return items.compose(bank, recipe, seed)
+
+    def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """See ``rows.read_facts``."""
+        return files.read_facts(rows)
+
+    def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+        """See ``rows.write_fact``."""
+        return files.write_fact(built, facts)
+
+    def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
+        """See ``rows.read_items``."""
+        return files.read_items(rows)
+
+    def write_item(self, item: LoadedItem) -> dict[str, Any]:
+        """See ``rows.write_item``; a composed question is written with its texts, as one made
+        elsewhere."""
+        payload = rendering.as_choice(item)
+        return files.write_item(
+            LoadedItem(msgspec.structs.replace(item.item, payload=payload), item.facts)
+        )
+
+    def settings(self, way: str) -> dict[str, Any]:
+        """See ``ask.settings``."""
+        return ask.settings(way)
+
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        """See ``ask.prepare``."""
+        return ask.prepare(way, shots, item_set, bank)
+
+    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+        """See ``ask.ask``."""
+        await ask.ask(item, way, call)
+
+    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+        """See ``score.units``."""
+        return score.units(item, replies, sample)
+
+    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        """See ``score.score``."""
+        return await score.score(units, judge)
+
+    def gold(self, unit: Unit) -> tuple[str, int]:
+        """See ``score.gold``."""
+        return score.gold(unit)
+
+    def show(self, item: LoadedItem) -> str:
+        """See ``rendering.show``."""
+        return rendering.show(item)
