@@ -374,6 +374,7 @@ def test_a_stated_letter_that_begins_an_options_words_is_that_option() -> None:
     assert extract_choice("The answer is B cells.", "ABCD", animals).letter == "A"
     assert extract_choice("The answer is B dogs.", "ABCD", animals).letter == "B"
     assert extract_choice("The answer is A dogma", "ABCD", animals).letter == ""
+    assert extract_choice("The answer is B cells", "AB", ("B cell", "T cell")).letter == "B"
 
 
 def test_two_options_of_the_same_content_are_no_answer() -> None:

@@ -1,0 +1,191 @@
+"""Scores of composed and imported questions: right, wrong, or nothing chosen."""
+
+from __future__ import annotations
+
+import asyncio
+from string import ascii_uppercase
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, gold, score, units
+from proofstone.records import OUTCOMES, Fact, Item, LoadedItem, Reply, Score, Unit
+
+
+def _fact(name: str, *, origin: str = "") -> Fact:
+    payload = Statement(text=name, correct=not origin, origin=origin.encode() if origin else None)
+    return Fact(id=name.encode(), kind="encyclo_k.statement", payload=payload)
+
+
+QUESTION = ComposedQuestion(
+    asks_correct=True,
+    template=0,
+    wording=0,
+    options=((0, 2), (0, 1), (1, 2), (0, 3)),
+    gold=1,
+)
+FACTS = (_fact("one"), _fact("two"), _fact("not three", origin="three"), _fact("no", origin="four"))
+COMPOSED = LoadedItem(
+    Item(id=b"item", kind="encyclo_k.composed", payload=QUESTION, facts=tuple(f.id for f in FACTS)),
+    FACTS,
+)
+IMPORTED = LoadedItem(
+    Item(
+        id=b"made elsewhere",
+        kind="encyclo_k.choice",
+        payload=ChoiceQuestion(question="Which?", options=("iron", "gold", "tin"), gold=2),
+    ),
+    (),
+)
+
+
+def _unit(item: LoadedItem, text: str = "", **about: Any) -> Unit:
+    [unit] = units(item, {"answer": Reply(text=text, **about)}, 0)
+    return unit
+
+
+def _score(item: LoadedItem, text: str = "", **about: Any) -> Score:
+    [scored] = asyncio.run(score([_unit(item, text, **about)], None))
+    return scored
+
+
+# ---------------------------------------------------------------- units
+
+
+def test_the_item_is_the_unit_with_its_replies_and_sample() -> None:
+    replies = {"think": Reply(text="..."), "answer": Reply(text="B")}
+    [unit] = units(COMPOSED, replies, 3)
+    assert (unit.item, unit.kind, unit.sample, unit.replies) == (COMPOSED, "item", 3, replies)
+
+
+def test_without_the_reply_of_the_last_step_there_is_nothing_to_score() -> None:
+    """A missing response is not a score."""
+    assert units(COMPOSED, {}, 0) == ()
+    assert units(COMPOSED, {"think": Reply(text="B")}, 0) == ()
+
+
+def test_a_falsified_statement_clusters_as_the_true_one_it_came_from() -> None:
+    assert _unit(COMPOSED).clusters == (
+        ("statement", b"one"),
+        ("statement", b"two"),
+        ("statement", b"three"),
+        ("statement", b"four"),
+    )
+
+
+def test_a_true_statement_beside_its_falsification_is_one_edge() -> None:
+    both = LoadedItem(COMPOSED.item, (_fact("three"), _fact("not three", origin="three")))
+    assert _unit(both).clusters == (("statement", b"three"),)
+
+
+def test_a_question_without_statements_clusters_by_itself() -> None:
+    assert _unit(IMPORTED).clusters == (("item", b"made elsewhere"),)
+
+
+# ---------------------------------------------------------------- scores
+
+
+def test_the_gold_letter_is_right_and_another_is_wrong() -> None:
+    assert _score(COMPOSED, "Answer: B") == Score(
+        unit=0,
+        measure="accuracy",
+        outcome="answered",
+        value=1.0,
+        answer="B",
+        basis="marked, last line",
+    )
+    wrong = _score(COMPOSED, "Answer: A")
+    assert (wrong.outcome, wrong.value, wrong.answer) == ("answered", 0.0, "A")
+
+
+@pytest.mark.parametrize(
+    "text", ["i, ii", "II, I", "Answer: ⅱ、ⅰ", "Statements i and ii are right."]
+)
+def test_a_composed_option_may_be_given_by_its_numerals(text: str) -> None:
+    scored = _score(COMPOSED, text)
+    assert (scored.answer, scored.value, scored.basis) == ("B", 1.0, "content, whole text")
+
+
+def test_an_imported_option_may_be_given_by_its_text() -> None:
+    scored = _score(IMPORTED, "The answer is tin.")
+    assert (scored.answer, scored.value, scored.basis) == ("C", 1.0, "content, whole text")
+
+
+def test_what_is_no_answer_has_no_value() -> None:
+    unparsed = _score(COMPOSED, "The answer is (K).")
+    assert unparsed == Score(
+        unit=0,
+        measure="accuracy",
+        outcome="unparsed",
+        value=None,
+        answer="K",
+        basis="marked, last line",
+        flags=("no option",),
+    )
+    refused = _score(COMPOSED, finish="content_filter")
+    assert (refused.outcome, refused.value, refused.answer, refused.basis, refused.flags) == (
+        "refused",
+        None,
+        "",
+        "",
+        ("by endpoint",),
+    )
+    assert _score(COMPOSED, "B", finish="length").value is None
+
+
+def test_a_truncated_reply_with_a_stated_answer_is_scored_and_flagged() -> None:
+    scored = _score(COMPOSED, "Answer: B. Because", finish="length")
+    assert (scored.outcome, scored.value, scored.flags) == ("answered", 1.0, ("truncated",))
+
+
+def test_a_score_names_the_place_of_its_unit() -> None:
+    given = [_unit(COMPOSED, "Answer: A"), _unit(IMPORTED, "Answer: C"), _unit(COMPOSED, "B")]
+    scores = asyncio.run(score(given, None))
+    assert [scored.unit for scored in scores] == [0, 1, 2]
+    assert [scored.value for scored in scores] == [0.0, 1.0, 1.0]
+    assert asyncio.run(score([], None)) == []
+
+
+def test_gold_is_the_letter_and_the_number_of_options() -> None:
+    assert gold(_unit(COMPOSED)) == ("B", 4)
+    assert gold(_unit(IMPORTED)) == ("C", 3)
+
+
+@given(
+    st.integers(2, 26).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1))), st.data()
+)
+def test_a_letter_is_right_exactly_where_it_is_gold(sizes: tuple[int, int], data: Any) -> None:
+    n, right = sizes
+    question = ChoiceQuestion(
+        question="?", options=tuple(f"text {i}" for i in range(n)), gold=right
+    )
+    item = LoadedItem(Item(id=b"x", kind="encyclo_k.choice", payload=question), ())
+    chosen = data.draw(st.integers(0, n - 1))
+    by_letter = _score(item, f"Answer: {ascii_uppercase[chosen]}")
+    by_text = _score(item, f"Answer: text {chosen}")
+    assert by_letter.value == by_text.value == float(chosen == right)
+
+
+# ---------------------------------------------------------------- measures
+
+
+def test_what_each_outcome_counts_as() -> None:
+    """The printed table: a missing answer is wrong and also counted as a miss; failed is none."""
+    table = {measure.name: dict(measure.counts) for measure in MEASURES}
+    assert table == {
+        "accuracy": {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0},
+        "miss": {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0},
+        "refused": {"answered": 0.0, "refused": 1.0, "unparsed": 0.0, "truncated": 0.0},
+        "unparsed": {"answered": 0.0, "refused": 0.0, "unparsed": 1.0, "truncated": 0.0},
+        "truncated": {"answered": 0.0, "refused": 0.0, "unparsed": 0.0, "truncated": 1.0},
+    }
+    for measure in MEASURES:
+        assert (measure.of, measure.denominator) == ("accuracy", "all scored replies")
+        assert set(measure.counts) == set(OUTCOMES) - {"failed"}
+
+
+def test_the_scorer_has_a_version() -> None:
+    assert SCORER_VERSION == 1
