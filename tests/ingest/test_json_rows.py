@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from proofstone.engines.ingest import RowReader, read_checked, read_rows
 from proofstone.engines.ingest.json_rows import parse_object
+from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 
 
@@ -267,3 +268,15 @@ def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
     for name in ("x.xlsx", "x", "x.gz", "x.parquet.gz"):
         with pytest.raises(BadUsage, match=r"Use one of .jsonl"):
             RowReader(tmp_path / name)
+
+
+def test_what_must_be_held_whole_is_bounded_and_checked(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(b"[1]")
+    assert read_whole_file(path, limit=3) == b"[1]"
+    with pytest.raises(BadInput, match="more than 2 bytes"):
+        read_whole_file(path, limit=2)
+    packed = tmp_path / "x.json.gz"
+    packed.write_bytes(gzip.compress(b"[" + b'{"a": 1},' * 9999 + b'{"a": 1}]')[:-20])
+    with pytest.raises(BadInput, match="damaged or ends too early"):
+        list(RowReader(packed))

@@ -120,7 +120,9 @@ class Fields:
         elif isinstance(value, str):
             known = _TRUTH.get(value.strip().lower())
         if known is None:
-            self.wrong(name, f"expected true or false (correct, incorrect, 1, 0), {came(value)}")
+            self.wrong(
+                name, f"expected true or false (correct, incorrect, 1, 0), came {came(value)}"
+            )
         return known
 
     def texts(self, *names: str) -> tuple[str, ...]:

@@ -41,20 +41,20 @@ def _lines(text: str) -> Iterator[_Line]:
             yield _Line(found.start(), found.end(), found[0].rstrip("\r\n"))
 
 
-def _trimmed(text: str, start: int, end: int, heading: str = "") -> Span | None:
+def _trimmed(text: str, start: int, end: int, heading: str = "") -> Span:
+    """The span of lines that are not all blank, without the white space at its ends."""
     body = text[start:end]
     start += len(body) - len(body.lstrip())
     end -= len(body) - len(body.rstrip())
-    return Span(start, end, heading) if start < end else None
+    return Span(start, end, heading)
 
 
 def paragraph_spans(text: str) -> list[Span]:
     """The runs of lines between blank lines, in order; none in a text of white space."""
-    spans = _runs(text, _lines(text))
-    return [span for span in spans if span is not None]
+    return list(_runs(text, _lines(text)))
 
 
-def _runs(text: str, lines: Iterable[_Line]) -> Iterator[Span | None]:
+def _runs(text: str, lines: Iterable[_Line]) -> Iterator[Span]:
     start = end = -1
     for line in lines:
         if line.is_blank:
@@ -145,9 +145,7 @@ class _Blocks:
         """Ends the open block, if any, as a span."""
         if self._kind:
             heading = " > ".join(self._path[level] for level in sorted(self._path))
-            span = _trimmed(self._text, self._start, self._end, heading)
-            if span:
-                self.spans.append(span)
+            self.spans.append(_trimmed(self._text, self._start, self._end, heading))
         self._kind = ""
 
     def _closes_fence(self, text: str) -> bool:

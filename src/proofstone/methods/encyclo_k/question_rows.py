@@ -12,7 +12,8 @@ import orjson
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_json
 from proofstone.errors import BadInput, Problem
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.rendering import as_choice
 from proofstone.methods.encyclo_k.statement_rows import read_stratum, write_stratum
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, item_id
@@ -208,18 +209,33 @@ def _readings(answer: object, options: tuple[str, ...]) -> set[int]:
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an item with its texts, from which ``read_items`` takes the same question."""
+    """The row of an item with its texts, from which ``read_items`` takes a question that shows
+    the same; that of a composed one also says what it was composed of."""
     item = loaded.item
-    question: ChoiceQuestion = item.payload
+    choice = as_choice(loaded)
     row: dict[str, Any] = {
         "id": item.id.hex(),
-        "question": question.question,
-        "options": list(question.options),
-        "answer": LETTERS[question.gold],
-        "answer_index": question.gold,
+        "question": choice.question,
+        "options": list(choice.options),
+        "answer": LETTERS[choice.gold],
+        "answer_index": choice.gold,
         "language": item.language or UNDETERMINED,
         **write_stratum(item.stratum),
+        "number": item.number,
     }
-    if item.number:
-        row["number"] = item.number
-    return row | ({"corrects": item.corrects.hex()} if item.corrects else {})
+    if item.corrects:
+        row["corrects"] = item.corrects.hex()
+    return row | (_composition(loaded) if isinstance(item.payload, ComposedQuestion) else {})
+
+
+def _composition(loaded: LoadedItem) -> dict[str, Any]:
+    """What a composed question was made of, statement by statement in the order shown."""
+    payload: ComposedQuestion = loaded.item.payload
+    return {
+        "asked": "correct" if payload.asks_correct else "incorrect",
+        "template": payload.template,
+        "wording": payload.wording,
+        "statements": [fact.payload.text for fact in loaded.facts],
+        "statements_correct": [fact.payload.correct for fact in loaded.facts],
+        "statement_ids": [fact.id.hex() for fact in loaded.facts],
+    }

@@ -31,6 +31,10 @@ Questions, one a row:
 - ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
   together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as an export has
   them.
+
+The export of a composed question adds, to be read by people and programs and not by
+``read_items``: ``asked`` (correct, incorrect), ``template`` and ``wording`` (their numbers),
+``statements``, ``statements_correct`` and ``statement_ids`` in the order shown.
 """
 
 from __future__ import annotations

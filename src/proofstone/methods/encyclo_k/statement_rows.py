@@ -305,7 +305,7 @@ def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
         "corrects": fact.corrects.hex() if fact.corrects else "",
         **_write_roles(built.roles),
     }
-    return row | {name: value for name, value in optional.items() if value}
+    return row | {name: value for name, value in optional.items() if value != ""}
 
 
 def _write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:

@@ -1,0 +1,307 @@
+"""Question files: options in each of their shapes, answers that can mean one option only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofstone.engines.ingest import read_checked, read_rows, write_rows
+from proofstone.errors import BadInput
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.rendering import render
+from proofstone.methods.encyclo_k.rows import read_items, write_item
+from proofstone.ports import Row
+from proofstone.records import Fact, Item, LoadedItem, Stratum, item_id
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+def rows_of(*values: dict[str, Any]) -> list[Row]:
+    return [Row(f"line {number}", value) for number, value in enumerate(values, start=1)]
+
+
+def problems_of(*values: dict[str, Any]) -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        read_items(rows_of(*values))
+    return [str(problem) for problem in caught.value.problems]
+
+
+def gold_of(options: list[Any], **answer: Any) -> int:
+    (item,) = read_items(rows_of({"question": "Which?", "options": options} | answer))
+    return int(item.payload.gold)
+
+
+FRUIT = ["apple", "pear", "plum"]
+
+
+def test_a_row_becomes_an_item_with_its_place_in_the_taxonomy() -> None:
+    (item,) = read_items(
+        rows_of(
+            {
+                "question_id": 7,
+                "question": "Which is red?",
+                "options": FRUIT,
+                "answer": "A",
+                "discipline": "Life",
+                "field": "Plants",
+                "subject": "Fruit",
+                "book": "Trees",
+            }
+        )
+    )
+    assert item.kind == "encyclo_k.choice"
+    assert item.payload == ChoiceQuestion(question="Which is red?", options=tuple(FRUIT), gold=0)
+    assert item.stratum == Stratum("Life", "Plants", "Fruit", "Trees")
+    assert (item.language, item.number, item.facts, item.corrects) == ("en", 0, (), None)
+    assert item.id == item_id(item)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"options": FRUIT},
+        {"choices": FRUIT},
+        {"options": '["apple", "pear", "plum"]'},
+        {"options": {"B": "pear", "A": "apple", "C": "plum"}},
+        {"A": "apple", "B": "pear", "C": "plum", "D": None, "E": ""},
+    ],
+)
+def test_options_are_read_in_each_of_their_shapes(options: dict[str, Any]) -> None:
+    (item,) = read_items(rows_of({"question": "Which?", "answer": "plum"} | options))
+    assert item.payload.options == ("apple", "pear", "plum")
+    assert item.payload.gold == 2
+
+
+def test_numbers_among_options_are_their_texts() -> None:
+    (item,) = read_items(rows_of({"question": "2 + 2?", "options": [3, 4.5, "4"], "answer": "C"}))
+    assert item.payload.options == ("3", "4.5", "4")
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ({"answer": "B"}, 1),
+        ({"gold": " b "}, 1),
+        ({"answer": 2}, 2),
+        ({"answer": "2"}, 2),
+        ({"answer": "the  plum"}, 2),
+        ({"answer_letter": "c"}, 2),
+        ({"answer_index": 0}, 0),
+        ({"answer_index": "1", "answer_letter": "B", "answer": "pear"}, 1),
+    ],
+)
+def test_an_answer_is_a_letter_a_place_from_0_or_a_text(answer: dict[str, Any], gold: int) -> None:
+    assert gold_of(["apple", "pear", "the plum"], **answer) == gold
+
+
+def test_an_answer_with_two_meanings_needs_one_said_exactly() -> None:
+    letters = ["B", "A", "C"]
+    question = {"question": "Which letter?", "options": letters, "answer": "A"}
+    assert problems_of(question) == [
+        'line 1, field answer: "A" can mean option A or B; say it in answer_letter'
+    ]
+    assert gold_of(letters, answer="A", answer_letter="B") == 1
+    assert gold_of(letters, answer="A", answer_index=0) == 0
+    assert gold_of(letters, answer="C") == 2
+    assert problems_of({"question": "1 + 1?", "options": ["1", "2", "3"], "answer": "2"}) == [
+        'line 1, field answer: "2" can mean option B or C; say it in answer_letter'
+    ]
+    assert gold_of([0, 1, 2], answer=1) == 1
+
+
+def test_every_problem_of_every_row_is_named_at_once() -> None:
+    pair = {"question": "Which?", "options": ["x", "y"]}
+    assert problems_of(
+        {},
+        {"question": " ", "options": ["x"], "answer": "A"},
+        {"question": 4, "options": [f"o{n}" for n in range(27)], "answer": "A"},
+        {"question": "a", "options": ["x", " x "], "answer": "A"},
+        {"question": "b", "options": ["x", " ", None, True, ["y"]], "answer": "A"},
+        {"question": "c", "options": "x, y", "answer": "A"},
+        {"question": "d", "options": 5, "answer": "A"},
+        {"question": "e", "options": {"A": "x", "C": "y"}, "answer": "A"},
+        {"question": "f", "A": "x", "C": "y", "answer": "A"},
+        pair,
+        pair | {"answer": "C"},
+        pair | {"answer": True},
+        pair | {"answer": 2},
+        pair | {"answer": "x", "answer_letter": "B"},
+        pair | {"answer_letter": "AB"},
+        pair | {"answer_index": 2},
+        pair | {"answer_index": 0, "answer_letter": "B"},
+        pair | {"answer": "A", "answer_index": -1},
+        pair | {"answer": "A", "language": "?", "number": "x", "corrects": "y"},
+    ) == [
+        "line 1, field question: is missing or empty",
+        "line 1, field options: expected 2 to 26 options, came 0",
+        "line 2, field question: holds only white space",
+        "line 2, field options: expected 2 to 26 options, came 1",
+        "line 3, field question: expected text, came 4",
+        "line 3, field options: expected 2 to 26 options, came 27",
+        "line 4, field options: two options are the same",
+        "line 5, field options: option 2 is empty or no text",
+        "line 5, field options: option 3 is empty or no text",
+        "line 5, field options: option 4 is empty or no text",
+        "line 5, field options: option 5 is empty or no text",
+        "line 6, field options: expected a list of texts, the JSON text of one, "
+        "or columns A, B, C, ...",
+        "line 7, field options: expected a list of texts, the JSON text of one, "
+        "or columns A, B, C, ...",
+        'line 8, field options: expected letters from A without a gap, came "A, C"',
+        'line 9, field options: expected letters from A without a gap, came "A, C"',
+        "line 10, field answer: is missing; give a letter, a place from 0, or the option's text",
+        'line 11, field answer: "C" is no letter, place from 0 or text of its options',
+        "line 12, field answer: true is no letter, place from 0 or text of its options",
+        "line 13, field answer: 2 is no letter, place from 0 or text of its options",
+        'line 14, field answer: "x" is not option B, which answer_index or answer_letter names',
+        "line 15, field answer_letter: is none of the 2 options",
+        "line 16, field answer_index: is none of the 2 options",
+        "line 17, field answer_letter: names another option than answer_index",
+        "line 18, field answer_index: expected a whole number of 0 or more, came -1",
+        'line 19, field number: expected a whole number of 0 or more, came "x"',
+        'line 19, field corrects: expected 64 hexadecimal digits, came "y"',
+        'line 19, field language: expected a language code such as en or zh, came "?"',
+    ]
+
+
+def test_ids_and_questions_stand_once() -> None:
+    question = {"question": "Which?", "options": ["x", "y"], "answer": "A"}
+    assert problems_of(
+        question | {"id": "q"},
+        question | {"id": "q", "question": "Which  one?"},
+        question | {"options": ["y", "x"]},
+        question | {"options": ["y", "z"]},
+    ) == [
+        'line 2, field id: "q" is already the id of line 1',
+        "line 3, field question: repeats the question of line 1 with the same options",
+    ]
+
+
+def test_a_missing_language_is_guessed_from_all_rows_without_one() -> None:
+    options = {"options": ["x", "y"], "answer": "A"}
+    items = read_items(
+        rows_of(
+            options | {"question": "下列哪一项是细胞的组成部分？"},
+            options | {"question": "E = mc^2?"},
+            options | {"question": "Lequel ?", "language": "fr"},
+            options | {"question": "Which?", "language": "und"},
+        )
+    )
+    assert [item.language for item in items] == ["zh", "zh", "fr", ""]
+
+
+def test_an_item_does_not_depend_on_its_place_in_the_file() -> None:
+    one = {"question": "One?", "options": ["x", "y"], "answer": "A"}
+    two = {"question": "Two?", "options": ["x", "y"], "answer": "B"}
+    assert read_items(rows_of(one, two))[1].id == read_items(rows_of(two))[0].id
+
+
+TEXT = st.text(
+    st.sampled_from("AB01 xy") | st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+    max_size=6,
+).filter(str.strip)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Item:
+    options = draw(
+        st.lists(TEXT, min_size=2, max_size=5, unique_by=lambda text: tuple(text.split()))
+    )
+    return Item(
+        kind="encyclo_k.choice",
+        payload=ChoiceQuestion(
+            question=draw(TEXT),
+            options=tuple(options),
+            gold=draw(st.integers(0, len(options) - 1)),
+        ),
+        language=draw(st.sampled_from(["", "en", "zh"])),
+        stratum=Stratum(*draw(st.tuples(TEXT, TEXT, TEXT, TEXT))),
+        number=draw(st.integers(0, 3)),
+        corrects=draw(st.none() | st.binary(min_size=32, max_size=32)),
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(questions(), st.sampled_from(["x.jsonl", "x.csv", "x.parquet"]))
+def test_a_question_that_was_written_reads_back_with_the_same_id(item: Item, name: str) -> None:
+    if name == "x.parquet":
+        pytest.importorskip("pyarrow")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write_rows(path, [write_item(LoadedItem(item, ()))])
+        (came,) = read_checked(path, read_items)
+    assert came.id == item_id(item)
+
+
+TRUTHS = {"Water is wet.": True, "Fire is\ncold.": False, "Ice is hot.": False}
+
+
+def composed(language: str) -> LoadedItem:
+    facts = tuple(
+        Fact(id=bytes([n]) * 32, kind="encyclo_k.statement", payload=Statement(text=t, correct=c))
+        for n, (t, c) in enumerate(TRUTHS.items())
+    )
+    payload = ComposedQuestion(
+        asks_correct=False, template=1, wording=2, options=((0, 1), (1, 2), (2,)), gold=1
+    )
+    item = Item(
+        kind="encyclo_k.composed",
+        payload=payload,
+        facts=tuple(fact.id for fact in facts),
+        language=language,
+        stratum=Stratum(subfield="Matter"),
+        number=5,
+    )
+    return LoadedItem(item, facts)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])
+def test_a_composed_question_comes_back_showing_the_same(
+    language: str, name: str, tmp_path: Path
+) -> None:
+    loaded = composed(language)
+    write_rows(tmp_path / name, [write_item(loaded)])
+    (item,) = read_checked(tmp_path / name, read_items)
+    assert render(LoadedItem(item, ())) == render(loaded)
+    assert item.payload.gold == loaded.item.payload.gold
+    assert (item.stratum, item.number) == (Stratum(subfield="Matter"), 5)
+
+
+def test_the_row_of_a_composed_question_says_what_it_was_composed_of() -> None:
+    row = write_item(composed("en"))
+    assert row["options"] == ["i, ii", "ii, iii", "iii"]
+    assert (row["answer"], row["answer_index"]) == ("B", 1)
+    assert (row["asked"], row["template"], row["wording"]) == ("incorrect", 1, 2)
+    assert row["statements"] == list(TRUTHS)
+    assert row["statements_correct"] == list(TRUTHS.values())
+    assert row["statement_ids"] == ["00" * 32, "01" * 32, "02" * 32]
+
+
+def test_903_real_rows_of_another_benchmark_are_read_or_named() -> None:
+    """The file has replies of twelve models and no question texts: every row is told so. With a
+    text, and one row a question, all are read but one whose question has a single option."""
+    path = SHARED / "mcq-responses-mmlu-pro.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not beside this repository")
+    rows = list(read_rows(path))
+    with pytest.raises(BadInput) as caught:
+        read_items(rows)
+    missing = [p for p in caught.value.problems if p.what == "is missing or empty"]
+    assert len(missing) == len(rows) == 903
+    first = {row.values["question_id"]: row for row in reversed(rows)}
+    whole = [Row(r.place, r.values | {"question": f"Question {q}"}) for q, r in first.items()]
+    with pytest.raises(BadInput) as caught:
+        read_items(whole)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 559, field options: expected 2 to 26 options, came 1"
+    ]
+    usable = [row for row in whole if row.place != "line 559"]
+    for row, item in zip(usable, read_items(usable), strict=True):
+        assert "ABCDEFGHIJ"[item.payload.gold] == row.values["gold"]
+        assert item.stratum.subfield == row.values["category"]
