@@ -56,7 +56,7 @@ class Limiter:
             with halt.ends(future):
                 await future
         except BaseException:  # cancelled or halted: a slot given meanwhile goes to the next
-            if future.done() and not future.cancelled() and future.exception() is None:
+            if not future.cancel() and not future.cancelled() and future.exception() is None:
                 self.in_flight -= 1
             self._wake()
             raise
