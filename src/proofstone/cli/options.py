@@ -140,7 +140,10 @@ def with_parameters(
 
 def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     flag = "--" + parameter.name.replace("_", "-")
-    common: dict[str, Any] = {"default": parameter.default, "help": parameter.help}
+    default = parameter.default
+    if parameter.kind == "range" and isinstance(default, list | tuple):
+        default = "-".join(str(end) for end in default)
+    common: dict[str, Any] = {"default": default, "help": parameter.help}
     if parameter.kind == "flag":
         return click.option(f"{flag}/--no-{flag[2:]}", parameter.name, **common)
     kinds: dict[str, Any] = {

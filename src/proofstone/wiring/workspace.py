@@ -338,7 +338,9 @@ class Workspace:
         shown: list[RunProgress] = []
 
         async def work(stop: asyncio.Event) -> list[RunResult]:
-            return await self._campaign(specs, max_connections, shown, stop)
+            return await self.perform(
+                specs, max_connections=max_connections, progress=shown, stop=stop
+            )
 
         background = Background(work)
         watching = None if watch is None else lambda: watch(shown)
@@ -350,15 +352,21 @@ class Workspace:
                 on_interrupt(sum(progress.in_flight for progress in shown))
             return background.wait(watching)
 
-    async def _campaign(
+    async def perform(
         self,
         specs: Sequence[RunSpec],
-        max_connections: int | None,
-        shown: list[RunProgress],
-        stop: asyncio.Event,
+        *,
+        max_connections: int | None = None,
+        progress: list[RunProgress] | None = None,
+        stop: asyncio.Event | None = None,
     ) -> list[RunResult]:
+        """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
+
+        ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
+        """
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
 
+        stop = asyncio.Event() if stop is None else stop
         names = list(dict.fromkeys(spec.model for spec in specs))
         async with self._askers(names, max_connections, stop) as askers:
             runs = []
@@ -367,7 +375,8 @@ class Workspace:
                 model = askers[spec.model].model
                 planned = plan_run(self.store, method, spec, model, self.clock)
                 runs.append((planned, progress_of(self.store, planned)))
-            shown += [progress for _planned, progress in runs]
+            if progress is not None:
+                progress += [counters for _planned, counters in runs]
             by_name = {askers[name].model.name: askers[name] for name in names}
             return await perform_campaign(
                 self.store, find_method, runs, by_name, stop=stop, clock=self.clock

@@ -56,6 +56,9 @@ class Lookup:
                 raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")
             kinds, text = (kind,), rest
         found = [row for kind in kinds for row in self._matches(kind, text)]
+        banks = [row for row in found if row.kind == "bank"]
+        if len(banks) == 1:  # forms are named after their bank: the plain name is the bank's
+            return banks[0]
         if len(found) == 1:
             return found[0]
         if not found:
