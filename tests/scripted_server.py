@@ -5,7 +5,7 @@ In a test, on the test's own loop::
     async with ScriptedServer(in_turn(drop(), half(), answer("Answer: B"))) as s:
         ...  # ask s.url; s.requests counts, s.seen keeps the last requests
 
-As a process of its own (kill tests, benches) by ``child_server()``, or by hand; it prints its port::
+In a process of its own, by ``child_server()`` or by hand; then it prints its port::
 
     python tests/scripted_server.py --port 0 --reply "Answer: A" --delay 0.05
     python tests/scripted_server.py --fast            # one fixed completion, as fast as it goes

@@ -10,6 +10,13 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+
+from proofstone.engines.models import Endpoint, Entry, ModelConfig, SystemClock, resolve
+from proofstone.engines.models.names import parse_model_name
+from proofstone.engines.models.openai_chat import ChatEndpoint
+from proofstone.identity import canonical_json
+from proofstone.ports import Attempt, ModelRequest
+from proofstone.records import Message, Usage
 from scripted_server import (
     Act,
     Script,
@@ -26,13 +33,6 @@ from scripted_server import (
     in_turn,
     malformed,
 )
-
-from proofstone.engines.models import Endpoint, Entry, ModelConfig, SystemClock, resolve
-from proofstone.engines.models.names import parse_model_name
-from proofstone.engines.models.openai_chat import ChatEndpoint
-from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, ModelRequest
-from proofstone.records import Message, Usage
 
 KEY = "planted-key-9f3b27"
 QUESTION = (Message("system", "Be brief."), Message("user", 'Which? "Ω"\n(A) (B)'))
@@ -52,8 +52,12 @@ def endpoint(url: str, **fields: Any) -> Endpoint:
 
 
 @asynccontextmanager
-async def client(url: str, max_body_bytes: int = 10**7, **fields: Any) -> AsyncIterator[ChatEndpoint]:
-    model = ChatEndpoint(endpoint(url, **fields), clock=SystemClock(), max_body_bytes=max_body_bytes)
+async def client(
+    url: str, max_body_bytes: int = 10**7, **fields: Any
+) -> AsyncIterator[ChatEndpoint]:
+    model = ChatEndpoint(
+        endpoint(url, **fields), clock=SystemClock(), max_body_bytes=max_body_bytes
+    )
     try:
         yield model
     finally:
@@ -116,9 +120,7 @@ async def test_max_tokens_goes_under_the_name_that_the_provider_takes() -> None:
 
 
 def test_settings_that_are_not_sent_are_named() -> None:
-    model = ChatEndpoint(
-        endpoint("http://h/v1", unsupported=("temperature",)), clock=SystemClock()
-    )
+    model = ChatEndpoint(endpoint("http://h/v1", unsupported=("temperature",)), clock=SystemClock())
     sent, dropped = model.sent_settings(
         {"temperature": 0, "top_p": 1, "samples": 5, "api_key": KEY, "seed": None}
     )

@@ -110,7 +110,7 @@ CASES: list[tuple[str, int, Any]] = [
     ),
     ("content_filter", 400, openai("Content Exists Risk", "invalid_request_error")),
     ("content_filter", 400, openai("may contain inappropriate content", "data_inspection_failed")),
-    ("content_filter", 403, {"error": {"message": "Your input was flagged. moderation", "code": 403}}),
+    ("content_filter", 403, {"error": {"message": "flagged by moderation", "code": 403}}),
     # what is not the API
     ("not_an_api", 200, b"<!DOCTYPE html><html><head><title>Login</title></head></html>"),
     ("not_an_api", 404, b"\n <HTML><title>Not Found</title></HTML>"),

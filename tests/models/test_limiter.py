@@ -1,4 +1,4 @@
-"""The limiter: growth while replies are good, one back-off a round trip, first come first served."""
+"""The limiter: growth while replies are good, one back-off a round trip, and who comes first."""
 
 from __future__ import annotations
 

@@ -191,7 +191,9 @@ def test_an_unknown_provider_lists_the_known_and_says_how_to_add_one(tmp_path: P
     assert "[providers.acme]" in caught.value.hint
 
 
-@pytest.mark.parametrize("address", ["", "ftp://h/v1", "api.openai.com/v1", "http://", "http://h:x"])
+@pytest.mark.parametrize(
+    "address", ["", "ftp://h/v1", "api.openai.com/v1", "http://", "http://h:x"]
+)
 def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
     with pytest.raises(BadInput, match="must be http:// or https://"):
         endpoint(load(tmp_path), "vllm/m", Entry(base_url=address))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from math import log
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import completion
 
 from proofstone.engines.models import UnreadableReplyError, read_reply
 from proofstone.engines.models.reply import salvage_usage
 from proofstone.records import Finish, Reply, Usage
+from scripted_server import completion
 
 
 def read(body: Any) -> Reply:
@@ -183,10 +184,8 @@ def test_a_content_filter_in_an_error_body_reads_as_a_refusal_by_the_endpoint() 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_reply_or_unreadable(raw: bytes) -> None:
-    try:
+    with contextlib.suppress(UnreadableReplyError):
         read(raw)
-    except UnreadableReplyError:
-        pass
 
 
 json_values = st.recursive(
@@ -207,10 +206,8 @@ def test_any_value_in_any_field_is_a_reply_or_unreadable(
     body = completion("x")
     body["choices"][0][choice_field] = choice_value
     for broken in (body, {**body, field: value}, {field: value}):
-        try:
+        with contextlib.suppress(UnreadableReplyError):
             read(broken)
-        except UnreadableReplyError:
-            pass
 
 
 def test_usage_is_salvaged_from_a_body_that_cannot_be_read() -> None:

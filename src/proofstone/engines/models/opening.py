@@ -11,7 +11,7 @@ from msgspec import Struct, UnsetType
 
 from proofstone.engines.models.asking import Asker, Retries
 from proofstone.engines.models.config import MAX_CONNECTIONS, Endpoint, ModelConfig, resolve
-from proofstone.engines.models.entries import Entry, Price
+from proofstone.engines.models.entries import Entry, Price, merged
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name
 from proofstone.errors import BadUsage, ProofstoneError
@@ -126,7 +126,8 @@ async def _open(
     if name.provider == "local":
         from proofstone.engines.models.local import open_local  # noqa: PLC0415 - native code
 
-        return await open_local(name.model), None
+        entry = merged([config.models.get(str(name), Entry()), flags or Entry()])
+        return await open_local(name.model, clock=clock, entry=entry), None
     if name.provider == "inspect":
         raise BadUsage(
             f"{name}: providers through Inspect AI are not there yet",

@@ -1,0 +1,506 @@
+"""Asking: cache, bounded retries, what is recorded and charged, and what stops a model's work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofstone.engines.models import Asker, Limiter, Price, Retries, Stopped, request_hash
+from proofstone.engines.models.cost import cost_usd
+from proofstone.engines.models.reply import read_reply
+from proofstone.errors import CallFailed
+from proofstone.identity import canonical_json
+from proofstone.ports import Attempt, CallRecord, Model, ModelRequest, Ticket
+from proofstone.records import Message, Usage
+from scripted_server import completion
+
+PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
+GOOD_RAW = json.dumps(completion("Answer: A", prompt_tokens=100, completion_tokens=5)).encode()
+GOOD = Attempt(raw=GOOD_RAW, status=200, reply=read_reply("openai-chat", GOOD_RAW), latency_s=0.25)
+LIMITED = Attempt(status=429, error="rate_limited", detail="slow down")
+BUSY = Attempt(status=503, error="overloaded", detail="busy")
+BROKEN = Attempt(raw=GOOD_RAW[:-1], status=200, error="unreadable", detail="not JSON")
+FILTERED = Attempt(
+    raw=b'{"error": {"code": "content_filter"}}',
+    status=400,
+    reply=read_reply("openai-chat", b'{"error": {"code": "content_filter"}}'),
+    error="content_filter",
+    detail="filtered",
+)
+
+
+@dataclass
+class ScriptedModel:
+    """A ``Model`` whose attempts come from a list, the last one for ever; ``gate`` holds them."""
+
+    attempts: Sequence[Attempt]
+    name: str = "acme/m"
+    simulated: bool = False
+    wire: str = "openai-chat"
+    endpoint: str = "https://acme.example/v1"
+    served_as: str = "m"
+    reference: str = ""
+    asked: list[ModelRequest] = field(default_factory=list)
+    gate: asyncio.Event | None = None
+    closed: bool = False
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        sent = {name: value for name, value in asked.items() if name != "shoe_size"}
+        return sent, tuple(name for name in asked if name == "shoe_size")
+
+    async def submit(self, request: ModelRequest) -> Ticket:
+        return Ticket(request, b"", self.reference)
+
+    async def collect(self, ticket: Ticket) -> Attempt:
+        number = len(self.asked)
+        self.asked.append(ticket.request)
+        if self.gate is not None:
+            await self.gate.wait()
+        return self.attempts[min(number, len(self.attempts) - 1)]
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class TestClock:
+    """Time that passes only in ``sleep``, which takes none; ``slept`` lists how long."""
+
+    __test__ = False
+    time: float = 1_000_000.0
+    slept: list[float] = field(default_factory=list)
+    wakes: asyncio.Event | None = None
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        if self.wakes is not None:
+            await self.wakes.wait()
+        self.time += seconds
+
+
+class Calls:
+    """A ``CallStore`` in memory, and the recorder that fills it."""
+
+    def __init__(self) -> None:
+        self.rows: list[CallRecord] = []
+
+    async def record(self, row: CallRecord) -> None:
+        self.rows.append(row)
+
+    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
+        for key, row in enumerate(self.rows):
+            if row.request_hash == request_hash and row.state == "complete":
+                return key, row
+        return None
+
+    def has_calls(self, model: str) -> bool:
+        return any(row.model == model for row in self.rows)
+
+
+def request(text: str = "Which?", **fields: Any) -> ModelRequest:
+    messages = (Message("user", text),)
+    prompt = canonical_json(messages)
+    return ModelRequest(
+        messages=messages, prompt=prompt, prompt_hash=sha256(prompt).digest(), **fields
+    )
+
+
+def asker(
+    model: Model,
+    *,
+    calls: Calls | None = None,
+    clock: TestClock | None = None,
+    limiter: Limiter | None = None,
+    **fields: Any,
+) -> Asker:
+    return Asker(
+        model,
+        limiter or Limiter(8),
+        store=calls or Calls(),
+        clock=clock or TestClock(),
+        rng=Random(1),
+        **fields,
+    )
+
+
+async def test_a_good_reply_comes_with_its_whole_row_unrecorded() -> None:
+    calls, model = Calls(), ScriptedModel([GOOD])
+    asking = asker(model, calls=calls, price=PRICE)
+    wanted = request(settings={"seed": 1, "shoe_size": 44}, sample=2)
+    asked = await asking.ask(wanted, calls.record)
+    assert asked.reply == GOOD.reply
+    assert asked.key is None
+    assert calls.rows == []
+    assert asked.record == CallRecord(
+        request_hash=request_hash(model, wanted, {"seed": 1}),
+        model="acme/m",
+        endpoint="https://acme.example/v1",
+        wire="openai-chat",
+        prompt_hash=wanted.prompt_hash,
+        prompt=wanted.prompt,
+        sample=2,
+        settings_asked={"seed": 1, "shoe_size": 44},
+        settings_sent={"seed": 1},
+        settings_dropped=("shoe_size",),
+        state="complete",
+        status=200,
+        raw=GOOD_RAW,
+        usage=Usage(100, 5),
+        cost_usd=(100 * 2.0 + 5 * 10.0) / 1e6,
+        served_model="scripted-1",
+        fingerprint="fp_scripted",
+        latency_s=0.25,
+        attempts=1,
+        started_at=1_000_000.0,
+    )
+
+
+async def test_a_stored_complete_call_is_served_without_a_request() -> None:
+    calls, model = Calls(), ScriptedModel([GOOD])
+    first = await asker(model, calls=calls).ask(request(), calls.record)
+    await calls.record(first.record)
+    again = await asker(model, calls=calls).ask(request(), calls.record)
+    assert (again.key, again.record, again.reply) == (0, first.record, first.reply)
+    assert len(model.asked) == 1
+    assert len(calls.rows) == 1
+
+
+@pytest.mark.parametrize("change", [{"sample": 1}, {"reask": 1}, {"replicate": "b"}])
+async def test_another_sample_reask_or_replicate_is_asked_afresh(change: dict[str, Any]) -> None:
+    calls, model = Calls(), ScriptedModel([GOOD])
+    await calls.record((await asker(model, calls=calls).ask(request(), calls.record)).record)
+    assert (await asker(model, calls=calls).ask(request(**change), calls.record)).key is None
+    assert len(model.asked) == 2
+
+
+async def test_failed_calls_and_unreadable_ones_serve_nobody() -> None:
+    calls, model = Calls(), ScriptedModel([GOOD])
+    row = (await asker(model, calls=calls).ask(request(), calls.record)).record
+    await calls.record(msgspec.structs.replace(row, state="failed"))
+    await calls.record(msgspec.structs.replace(row, raw=b"{}"))
+    assert (await asker(model, calls=calls).ask(request(), calls.record)).key is None
+
+
+async def test_transient_failures_are_retried_and_counted_in_the_row() -> None:
+    calls, clock, model = Calls(), TestClock(), ScriptedModel([LIMITED, BUSY, GOOD])
+    asked = await asker(model, calls=calls, clock=clock).ask(request(), calls.record)
+    assert asked.record.state == "complete"
+    assert asked.record.attempts == 3
+    assert calls.rows == []
+    assert len(clock.slept) == 2
+
+
+async def test_retries_are_bounded_and_the_last_failure_is_the_row() -> None:
+    calls, clock, model = Calls(), TestClock(), ScriptedModel([BUSY])
+    rules = Retries(most=4, first_s=1.0, longest_s=3.0)
+    asked = await asker(model, calls=calls, clock=clock, retries=rules).ask(request(), calls.record)
+    assert asked.reply is None
+    assert (asked.record.state, asked.record.error) == ("failed", "overloaded")
+    assert (asked.record.detail, asked.record.attempts) == ("busy", 1 + 4)
+    assert len(model.asked) == 1 + 4
+    bounds = [1.0, 2.0, 3.0, 3.0]
+    assert all(0 <= slept <= most for slept, most in zip(clock.slept, bounds, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["bad_request", "too_long", "invalid_request", "never_heard_of"])
+async def test_a_final_failure_is_not_retried_and_stops_nothing(kind: str) -> None:
+    calls, model = Calls(), ScriptedModel([Attempt(status=400, error=kind, detail="no"), GOOD])
+    asking = asker(model, calls=calls, price=PRICE)
+    asked = await asking.ask(request(), calls.record)
+    assert (asked.record.state, asked.record.error, asked.record.attempts) == ("failed", kind, 1)
+    assert asked.record.cost_usd == 0.0
+    assert asking.stopped is None
+    assert (await asking.ask(request("next"), calls.record)).reply == GOOD.reply
+
+
+async def test_a_content_filters_refusal_is_complete_and_cached() -> None:
+    calls, model = Calls(), ScriptedModel([FILTERED])
+    asked = await asker(model, calls=calls).ask(request(), calls.record)
+    assert (asked.record.state, asked.record.error) == ("complete", "content_filter")
+    await calls.record(asked.record)
+    again = await asker(model, calls=calls).ask(request(), calls.record)
+    assert again.reply is not None
+    assert again.reply.finish == "content_filter"
+    assert len(model.asked) == 1
+
+
+async def test_each_billed_body_that_cannot_be_read_is_recorded_and_charged() -> None:
+    calls, model = Calls(), ScriptedModel([BUSY, BROKEN, LIMITED, BROKEN, GOOD])
+    asked = await asker(model, calls=calls, price=PRICE).ask(request(), calls.record)
+    assert [row.state for row in calls.rows] == ["failed", "failed"]
+    assert [row.attempt for row in (*calls.rows, asked.record)] == [0, 1, 2]
+    assert [row.attempts for row in (*calls.rows, asked.record)] == [2, 2, 1]
+    assert all(row.raw == BROKEN.raw for row in calls.rows)
+    assert all(row.cost_usd == (100 * 2.0 + 5 * 10.0) / 1e6 for row in calls.rows)
+    assert {row.request_hash for row in calls.rows} == {asked.record.request_hash}
+
+
+async def test_retry_after_is_waited_for_with_a_little_jitter() -> None:
+    told = msgspec.structs.replace(LIMITED, retry_after_s=20.0)
+    calls, clock = Calls(), TestClock()
+    await asker(ScriptedModel([told, GOOD]), clock=clock).ask(request(), calls.record)
+    (slept,) = clock.slept
+    assert 20.0 <= slept <= 20.0 + 0.5
+
+
+async def test_an_endpoint_that_asks_for_too_long_a_wait_is_not_waited_for() -> None:
+    told = msgspec.structs.replace(LIMITED, retry_after_s=3600.0)
+    calls, clock = Calls(), TestClock()
+    asked = await asker(ScriptedModel([told, GOOD]), clock=clock).ask(request(), calls.record)
+    assert asked.record.error == "rate_limited"
+    assert clock.slept == []
+
+
+async def test_who_waits_for_a_retry_holds_no_slot() -> None:
+    """One slot in all; the first request sleeps before its retry, and the others go through."""
+    told = msgspec.structs.replace(LIMITED, retry_after_s=60.0)
+    calls, clock = Calls(), TestClock(wakes=asyncio.Event())
+    model = ScriptedModel([told, GOOD])
+    asking = asker(model, clock=clock, limiter=Limiter(1))
+    first = asyncio.create_task(asking.ask(request("first"), calls.record))
+    await asyncio.sleep(0.01)
+    others = [await asking.ask(request(f"other {n}"), calls.record) for n in range(5)]
+    assert all(other.reply is not None for other in others)
+    assert not first.done()
+    assert clock.wakes is not None
+    clock.wakes.set()
+    assert (await first).record.attempts == 2
+
+
+@pytest.mark.parametrize("attempt", [LIMITED, BUSY, Attempt(error="timeout")])
+async def test_an_endpoint_that_pushes_back_is_asked_less_at_once(attempt: Attempt) -> None:
+    calls, limiter = Calls(), Limiter(16)
+    await asker(ScriptedModel([attempt, GOOD]), limiter=limiter).ask(request(), calls.record)
+    assert limiter.limit == 16 / 2
+    assert limiter.in_flight == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        ("bad_key", "ACME_KEY"),
+        ("no_credit", "ACME_KEY"),
+        ("unknown_model", "https://acme.example/v1"),
+        ("unsupported_parameter", "[providers.acme]"),
+        ("not_an_api", "base_url"),
+        ("bad_certificate", "certificate"),
+    ],
+)
+async def test_a_hopeless_failure_stops_the_model_and_says_what_to_do(
+    kind: str, advice: str
+) -> None:
+    calls, model = Calls(), ScriptedModel([Attempt(status=401, error=kind, detail="their words")])
+    asking = asker(model, hints={"key": "ACME_KEY", "entry": "[providers.acme] of x.toml"})
+    asked = await asking.ask(request(), calls.record)
+    assert (asked.record.state, asked.record.error) == ("failed", kind)
+    assert asking.stopped is not None
+    assert asking.stopped.message == f"acme/m: {kind}: their words"
+    assert advice in asking.stopped.hint
+    with pytest.raises(CallFailed) as caught:
+        await asking.ask(request("next"), calls.record)
+    assert caught.value.kind == kind
+    assert len(model.asked) == 1
+
+
+async def test_stopping_a_model_wakes_those_who_queue_and_those_who_sleep() -> None:
+    """Of two slots one request sleeps before a retry, one is refused for good, and three queue."""
+    refused = Attempt(status=401, error="bad_key", detail="no")
+    calls, clock = Calls(), TestClock(wakes=asyncio.Event())
+    model = ScriptedModel([LIMITED, refused], gate=asyncio.Event())
+    asking = asker(model, clock=clock, limiter=Limiter(2))
+    tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(5)]
+    await asyncio.sleep(0.01)
+    assert len(model.asked) == 2
+    assert model.gate is not None
+    model.gate.set()
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+    kinds = [error.kind for error in done if isinstance(error, CallFailed)]
+    assert kinds == ["bad_key"] * 4
+    assert len(model.asked) == 2
+
+
+async def test_one_models_stop_leaves_others_at_work() -> None:
+    limiter, calls = Limiter(4), Calls()
+    refused = ScriptedModel([Attempt(status=402, error="no_credit", detail="empty")])
+    bad, good = asker(refused, limiter=limiter), asker(ScriptedModel([GOOD]), limiter=limiter)
+    await bad.ask(request(), calls.record)
+    assert bad.stopped is not None
+    assert (await good.ask(request(), calls.record)).reply == GOOD.reply
+
+
+async def test_a_page_from_an_endpoint_that_has_answered_is_a_passing_fault() -> None:
+    page = Attempt(status=200, error="not_an_api", detail="an HTML page")
+    calls, model = Calls(), ScriptedModel([GOOD, page, GOOD])
+    asking = asker(model)
+    await asking.ask(request("1"), calls.record)
+    assert (await asking.ask(request("2"), calls.record)).reply == GOOD.reply
+    model.attempts = [page]
+    assert (await asking.ask(request("3"), calls.record)).reply is None
+    assert asking.stopped is None
+
+
+async def test_an_endpoint_that_was_never_reached_stops_the_model_after_two_more_tries() -> None:
+    gone = Attempt(error="unreachable", detail="refused")
+    calls, model = Calls(), ScriptedModel([gone])
+    asking = asker(model)
+    asked = await asking.ask(request(), calls.record)
+    assert asked.record.attempts == 3
+    assert asking.stopped is not None
+    late = ScriptedModel([GOOD, gone])
+    asking = asker(late)
+    await asking.ask(request("1"), calls.record)
+    assert (await asking.ask(request("2"), calls.record)).record.attempts == 1 + 5
+    assert asking.stopped is None
+
+
+async def test_the_stop_event_ends_waits_at_once_and_lets_what_is_in_flight_finish() -> None:
+    stop, calls = asyncio.Event(), Calls()
+    clock = TestClock(wakes=asyncio.Event())
+    model = ScriptedModel([LIMITED, GOOD], gate=asyncio.Event())
+    asking = asker(model, clock=clock, limiter=Limiter(2), stop=stop)
+    tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(4)]
+    await asyncio.sleep(0.01)
+    assert len(model.asked) == 2
+    stop.set()
+    await asyncio.sleep(0.01)
+    assert [task.done() for task in tasks] == [False, False, True, True]
+    assert model.gate is not None
+    model.gate.set()
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+    assert [isinstance(result, Stopped) for result in done] == [True, False, True, True]
+    with pytest.raises(Stopped):
+        await asking.ask(request("late"), calls.record)
+    assert len(model.asked) == 2
+    await asking.close()
+    assert model.closed
+
+
+async def test_a_stop_wakes_who_sleeps_before_a_retry() -> None:
+    stop, calls = asyncio.Event(), Calls()
+    clock = TestClock(wakes=asyncio.Event())
+    asking = asker(ScriptedModel([LIMITED]), clock=clock, stop=stop)
+    task = asyncio.create_task(asking.ask(request(), calls.record))
+    await asyncio.sleep(0.01)
+    assert clock.slept
+    stop.set()
+    with pytest.raises(Stopped):
+        await asyncio.wait_for(task, 5)
+    await asking.close()
+
+
+async def test_a_cancelled_request_gives_its_slot_back() -> None:
+    calls, limiter = Calls(), Limiter(1)
+    asking = asker(ScriptedModel([GOOD], gate=asyncio.Event()), limiter=limiter)
+    task = asyncio.create_task(asking.ask(request(), calls.record))
+    await asyncio.sleep(0.01)
+    assert limiter.in_flight == 1
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert limiter.in_flight == 0
+
+
+async def test_a_request_that_outlives_its_connection_is_recorded_before_it_is_waited_for() -> None:
+    calls = Calls()
+    asked = await asker(ScriptedModel([GOOD], reference="batch-7")).ask(request(), calls.record)
+    assert [(row.state, row.reference) for row in calls.rows] == [("submitted", "batch-7")]
+    assert asked.record.state == "complete"
+
+
+def test_max_connections_is_the_limiters_maximum() -> None:
+    assert asker(ScriptedModel([GOOD]), limiter=Limiter(5)).max_connections == 5
+
+
+# ---------------------------------------------------------------- identity and cost
+
+
+def test_the_request_hash_is_golden() -> None:
+    """These bytes are the cache of every workspace; they change with a new hash name only."""
+    wanted = request(sample=1, reask=2, replicate="r")
+    key = [
+        "openai-chat", "https://acme.example/v1", "m", wanted.prompt_hash,
+        {"max_tokens": 9, "temperature": 0.0}, 1, 2, "r",
+    ]  # fmt: skip
+    got = request_hash(ScriptedModel([]), wanted, {"temperature": 0.0, "max_tokens": 9})
+    assert got == sha256(b"request\n" + canonical_json(key)).digest()
+    assert got.hex() == "07c408ceb6dedef910aef5fe14472ca768cdaefb6902c89e03d7285ef157c218"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ScriptedModel([], wire="other"),
+        ScriptedModel([], endpoint="https://other"),
+        ScriptedModel([], served_as="other"),
+    ],
+)
+def test_wire_endpoint_and_model_change_the_hash(other: ScriptedModel) -> None:
+    wanted = request()
+    assert request_hash(other, wanted, {}) != request_hash(ScriptedModel([]), wanted, {})
+
+
+def test_prompt_settings_sample_reask_and_replicate_change_the_hash() -> None:
+    model = ScriptedModel([])
+    hashes = [
+        request_hash(model, request(), {}),
+        request_hash(model, request("Other?"), {}),
+        request_hash(model, request(), {"seed": 1}),
+        request_hash(model, request(), {"seed": 2}),
+        request_hash(model, request(sample=1), {}),
+        request_hash(model, request(reask=1), {}),
+        request_hash(model, request(replicate="1"), {}),
+    ]
+    assert len(set(hashes)) == len(hashes)
+
+
+def test_what_changes_no_reply_is_not_in_the_hash() -> None:
+    model, named = ScriptedModel([]), ScriptedModel([], name="alias/m")
+    assert request_hash(model, request(), {}) == request_hash(
+        named, request(purpose="judge", draw_key="x", settings={"shoe_size": 1}), {}
+    )
+
+
+@given(st.permutations(["a", "b", "c", "d"]))
+def test_the_order_of_settings_does_not_change_the_hash(names: list[str]) -> None:
+    model = ScriptedModel([])
+    settings = {name: ord(name) for name in names}
+    ordered = dict(sorted(settings.items()))
+    assert request_hash(model, request(), settings) == request_hash(model, request(), ordered)
+
+
+@pytest.mark.parametrize(
+    ("usage", "status", "cost"),
+    [
+        (Usage(1000, 100), 200, (1000 * 2.0 + 100 * 10.0) / 1e6),
+        (Usage(1000, 100, 90, 400), 200, (600 * 2.0 + 400 * 0.5 + 100 * 10.0) / 1e6),
+        (Usage(10, None), 200, 10 * 2.0 / 1e6),
+        (Usage(10, 0, None, 99), 200, 10 * 0.5 / 1e6),
+        (Usage(), 200, None),
+        (Usage(), 0, None),
+        (Usage(), 429, 0.0),
+    ],
+)
+def test_cost_is_tokens_times_price(usage: Usage, status: int, cost: float | None) -> None:
+    price = msgspec.structs.replace(PRICE, cached=0.5)
+    got = cost_usd(price, usage, status)
+    assert got == (None if cost is None else pytest.approx(cost))
+
+
+def test_without_a_price_no_cost_is_known() -> None:
+    assert cost_usd(None, Usage(1, 1), 200) is None
