@@ -14,7 +14,7 @@ import click
 from tools.generated import settle
 from tools.resolved import ROOT
 
-__all__ = ["WIDTH", "commands", "page"]
+__all__ = ["WIDTH", "commands", "page", "plain"]
 
 WIDTH = 96
 HEADER = """\
@@ -25,39 +25,43 @@ own `--help` by `make docs`; exit codes and errors are in [errors.md](errors.md)
 """
 
 
-def commands(root: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    """Every visible command below ``root`` with its whole name, ``root`` first, in help's order."""
-    pending = [(click.Context(root, info_name=name), root)]
+def commands(root: click.Command, name: str) -> Iterator[click.Context]:
+    """A context for ``root`` and every visible command below it, in help's order. Its
+    ``command_path`` is the whole name; help is as wide as WIDTH."""
+    pending = [_context(root, name, None)]
     while pending:
-        context, command = pending.pop(0)
-        yield context.command_path, command
-        if isinstance(command, click.Group):
-            found = [
-                (name, command.get_command(context, name))
-                for name in command.list_commands(context)
-            ]
+        context = pending.pop(0)
+        yield context
+        if isinstance(context.command, click.Group):
+            below = context.command.list_commands(context)
+            found = [(each, context.command.get_command(context, each)) for each in below]
             pending = [
-                (click.Context(child, info_name=name, parent=context), child)
-                for name, child in found
+                _context(child, each, context)
+                for each, child in found
                 if child is not None and not child.hidden
             ] + pending
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    settings = {"terminal_width": WIDTH, "max_content_width": WIDTH, **command.context_settings}
+    return click.Context(command, info_name=name, parent=parent, **settings)
 
 
 def page(root: click.Command, name: str = "proofstone") -> str:
     """The whole page: a contents list, then each command's help text under its name."""
     sections = []
     contents = []
-    for path, command in commands(root, name):
-        anchor = path.replace(" ", "-")
-        contents.append(f"- [`{path}`](#{anchor}): {command.get_short_help_str(limit=200)}")
-        sections.append(f"## {path}\n\n```text\n{help_text(command, path)}\n```\n")
+    for context in commands(root, name):
+        path = context.command_path
+        summary = context.command.get_short_help_str(limit=200)
+        contents.append(f"- [`{path}`](#{path.replace(' ', '-')}): {summary}")
+        sections.append(f"## {path}\n\n```text\n{plain(context.get_help())}\n```\n")
     return "\n".join([HEADER, *contents, "", *sections])
 
 
-def help_text(command: click.Command, path: str) -> str:
-    """What ``PATH --help`` prints on a terminal of WIDTH columns, without the last line break."""
-    context = click.Context(command, info_name=path, terminal_width=WIDTH, max_content_width=WIDTH)
-    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+def plain(text: str) -> str:
+    """``text`` without the blanks that end its lines, and without the last line break."""
+    return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def main(arguments: list[str]) -> str | None:

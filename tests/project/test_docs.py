@@ -83,6 +83,12 @@ def command_lines(page: str) -> list[str]:
     return [line for line in told if line.startswith("proofstone ")]
 
 
+def commands_of(root: click.Command) -> dict[str, click.Command]:
+    """Every command by its whole name."""
+    found = commands(root, "proofstone")
+    return {context.command_path: context.command for context in found}
+
+
 def complaint(line: str, known: dict[str, click.Command]) -> str:
     """What is wrong with a command line: no such command, or no such option; else nothing."""
     words = shlex.split(line, comments=True)
@@ -92,7 +98,7 @@ def complaint(line: str, known: dict[str, click.Command]) -> str:
     command = known[path]
     if isinstance(command, click.Group) and words and not words[0].startswith("-"):
         return f"{line}: no command {words[0]}"
-    options = {"--help"} | {
+    options = {"-h", "--help"} | {
         name for option in command.params for name in (*option.opts, *option.secondary_opts)
     }
     used = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
@@ -102,7 +108,7 @@ def complaint(line: str, known: dict[str, click.Command]) -> str:
 
 def test_every_command_line_in_the_documents_exists() -> None:
     """Commands and options that a page shows are those of the program."""
-    known = dict(commands(cli, "proofstone"))
+    known = commands_of(cli)
     found = [
         f"{name}: {trouble}"
         for name, path in PAGES.items()
@@ -125,7 +131,7 @@ def test_a_wrong_command_line_is_noticed() -> None:
     def form(name: str, seeds: str) -> None:
         pass
 
-    known = dict(commands(root, "proofstone"))
+    known = commands_of(root)
     assert complaint("proofstone form x --seeds 5 # five", known) == ""
     assert complaint("proofstone --help", known) == ""
     assert complaint("proofstone form x --seed 5", known).endswith("no option --seed")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import click
-from click.testing import CliRunner
+import pytest
 from tools import cli_docs, error_docs
 from tools.generated import settle
-
-from proofstone.cli.root import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,7 @@ def secret() -> None:
 
 def test_every_visible_command_is_found_below_its_parent() -> None:
     """The whole names, parents before children, hidden commands left out."""
-    found = [path for path, _ in cli_docs.commands(tree, "tool")]
+    found = [context.command_path for context in cli_docs.commands(tree, "tool")]
     assert found == ["tool", "tool build", "tool build form"]
 
 
@@ -57,18 +57,28 @@ def test_a_command_stands_on_the_page_as_help_prints_it() -> None:
     )
 
 
-def test_the_command_page_is_what_help_prints() -> None:
-    """docs/cli.md holds the very text of each command's --help, asked as a user asks."""
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == cli_docs.page(cli)
-    for path, _ in cli_docs.commands(cli, "proofstone"):
-        width = {"terminal_width": cli_docs.WIDTH, "max_content_width": cli_docs.WIDTH}
-        arguments = [*path.split()[1:], "--help"]
-        result = CliRunner().invoke(cli, arguments, prog_name="proofstone", **width)
-        printed = "\n".join(line.rstrip() for line in result.output.splitlines())
-        assert f"## {path}\n\n```text\n{printed}\n```\n" in page, (
-            f"{path} --help is not as documented"
-        )
+ASK_AS_A_USER = """
+from click.testing import CliRunner
+from proofstone.cli.root import cli
+from tools.cli_docs import WIDTH, commands, plain
+
+page = open("docs/cli.md", encoding="utf-8").read()
+width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+for path in [context.command_path for context in commands(cli, "proofstone")]:
+    asked = [*path.split()[1:], "--help"]
+    told = CliRunner().invoke(cli, asked, prog_name="proofstone", **width).output
+    assert f"## {path}\\n\\n```text\\n{plain(told)}\\n```\\n" in page, path
+"""
+
+
+@pytest.mark.parametrize("arguments", [["-m", "tools.cli_docs", "--check"], ["-c", ASK_AS_A_USER]])
+def test_the_command_page_is_what_help_prints(arguments: list[str]) -> None:
+    """docs/cli.md is up to date, and holds what each command's --help prints. Asked in a process of
+    its own: here, the methods of the test tree are installed and add commands."""
+    result = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_error_page_is_that_of_the_error_tree() -> None:
