@@ -108,11 +108,11 @@ def _told(estimate: Estimate) -> str:
 
 
 def _in_column(estimate: Estimate) -> str:
-    """As ``shown_estimate``, its ends padded by spaces as wide as a figure so that they align."""
+    """As ``shown_estimate``, its ends padded by figure spaces to align; no line breaks inside."""
     if math.isnan(estimate.value):
         return MISSING
     low, high = points(estimate.low), points(estimate.high)
-    return f"{points(estimate.value)} [{low:\u2007>4}, {high:\u2007>4}]"
+    return f"{points(estimate.value)} [{low:\u2007>4},\u00a0{high:\u2007>4}]"
 
 
 def _sortable(number: float | None) -> str:
