@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 from struct import Struct
 from typing import TypeVar
 
@@ -74,7 +75,7 @@ class Draws:
         n = len(pool)
         if not 0 <= k <= n:
             raise ValueError(f"cannot draw {k} of {n}")
-        for i, word in zip(range(k), self._words, strict=False):
+        for i, word in enumerate(islice(self._words, k)):
             j = i + word % (n - i)
             pool[i], pool[j] = pool[j], pool[i]
         del pool[k:]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.recipe import LEVELS, Level, Recipe
+from proofstone.methods.encyclo_k.recipe import LEVELS, Recipe
 from proofstone.records import Fact, Stratum
 
 __all__ = ["Allocation", "Group", "allocate", "group_statements", "usable_groups"]
@@ -26,8 +26,8 @@ class _Key(NamedTuple):
 class Group:
     """All statements from which one question may be made.
 
-    Statement i < ``n_correct`` of ``ids`` is correct, the others are not; both in the bank's
-    order. ``origins``: statements with the same number must not meet in one question.
+    Statement i < ``n_correct`` of ``ids`` is correct, the others are not; both by book, in
+    the bank's order. ``origins``: statements with the same number must not meet in one question.
     ``weights``: correct statements by unit of allocation.
     """
 
@@ -64,28 +64,48 @@ class Allocation(NamedTuple):
 def group_statements(facts: Sequence[Fact], recipe: Recipe) -> list[Group]:
     """The groups of a bank in the order of their keys; empty for an empty bank."""
     depth = LEVELS.index(recipe.within) + 1
-    members: dict[_Key, tuple[list[Fact], list[Fact]]] = {}
+    groups: dict[_Key, list[_Shelf]] = {}
+    for shelf in _shelves(facts):
+        groups.setdefault(_Key(shelf.path[:depth], shelf.language), []).append(shelf)
+    return [_group(key, groups[key], recipe) for key in sorted(groups)]
+
+
+class _Shelf(NamedTuple):
+    """The statements of one book in one language, correct and false, in the bank's order."""
+
+    path: tuple[str, str, str, str]
+    language: str
+    correct: list[Fact]
+    false: list[Fact]
+
+
+def _shelves(facts: Sequence[Fact]) -> list[_Shelf]:
+    """The books in order. One pass over all facts, and little done for each."""
+    books: dict[tuple[str, str, str, str, str], tuple[list[Fact], list[Fact]]] = {}
     for fact in facts:
-        key = _Key(_path(fact.stratum)[:depth], fact.language)
-        pair = members.get(key)
+        at = fact.stratum
+        key = at.discipline, at.field, at.subfield, at.book, fact.language
+        pair = books.get(key)
         if pair is None:
-            pair = members[key] = ([], [])
+            pair = books[key] = ([], [])
         pair[0 if fact.payload.correct else 1].append(fact)
-    return [_group(key, *members[key], recipe) for key in sorted(members)]
+    return [_Shelf(key[:4], key[4], *books[key]) for key in sorted(books)]
 
 
-def _path(stratum: Stratum) -> tuple[str, str, str, str]:
-    return stratum.discipline, stratum.field, stratum.subfield, stratum.book
-
-
-def _group(key: _Key, correct: list[Fact], false: list[Fact], recipe: Recipe) -> Group:
+def _group(key: _Key, shelves: list[_Shelf], recipe: Recipe) -> Group:
+    correct = [fact for shelf in shelves for fact in shelf.correct]
+    false = [fact for shelf in shelves for fact in shelf.false]
     ids = [fact.id for fact in correct] + [fact.id for fact in false]
+    depth = LEVELS.index(recipe.allocate) + 1
+    weights: Counter[_Key] = Counter()
+    for shelf in shelves:
+        weights[_Key(shelf.path[:depth], shelf.language)] += len(shelf.correct)
     return Group(
         key=key,
         ids=ids,
         origins=list(range(len(ids))) if recipe.siblings else _origins(correct, false),
         n_correct=len(correct),
-        weights=_weights(correct, key.language, recipe.allocate),
+        weights=weights,
     )
 
 
@@ -97,11 +117,6 @@ def _origins(correct: list[Fact], false: list[Fact]) -> list[int]:
         statement: Statement = fact.payload
         families.append(statement.origin or fact.id)
     return [numbers.setdefault(family, len(numbers)) for family in families]
-
-
-def _weights(correct: list[Fact], language: str, level: Level) -> Counter[_Key]:
-    depth = LEVELS.index(level) + 1
-    return Counter(_Key(_path(fact.stratum)[:depth], language) for fact in correct)
 
 
 # ---------------------------------------------------------------- enough statements?

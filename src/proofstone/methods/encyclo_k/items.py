@@ -119,19 +119,20 @@ class _Source:
 
 
 def _question(recipe: Recipe, seed: int, number: int, source: _Source) -> Item:
-    """Item ``number``: one word for the polarity, one split into the digits of the form, one for
-    the number of options, and then one for each attempt at a distractor."""
+    """Item ``number``: one word for the polarity; one split into digits for its form, the places of
+    the gold statements and, last, the number of options; one for each attempt at a distractor."""
     words = words_of(seed, number, "question")
     asks_correct = (next(words) >> 11) < recipe.correct_share * 9007199254740992
     rest, digit = divmod(next(words), len(source.forms))
     n, n_gold, template, wording, arrangements = source.forms[digit]
-    gold, arrange = arrangements[rest % len(arrangements)]
+    rest, rank = divmod(rest, len(arrangements))
+    gold, arrange = arrangements[rank]
     least, most = recipe.options
     options, at = draw_options(
         words,
         n,
         gold,
-        least + next(words) % (most - least + 1),
+        least + rest % (most - least + 1),
         source.sizes,
         forbid_subsets=recipe.forbid_subsets,
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from proofstone.methods.encyclo_k import ask, items, recipe, rendering, score
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
@@ -75,12 +73,8 @@ class EncycloK:
         return files.read_items(rows)
 
     def write_item(self, item: LoadedItem) -> dict[str, Any]:
-        """See ``rows.write_item``; a composed question is written with its texts, as one made
-        elsewhere."""
-        payload = rendering.as_choice(item)
-        return files.write_item(
-            LoadedItem(msgspec.structs.replace(item.item, payload=payload), item.facts)
-        )
+        """See ``rows.write_item``."""
+        return files.write_item(item)
 
     def settings(self, way: str) -> dict[str, Any]:
         """See ``ask.settings``."""
