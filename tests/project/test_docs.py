@@ -74,6 +74,13 @@ def test_the_links_of_a_page_resolve(name: str) -> None:
     assert broken == []
 
 
+def test_every_document_is_in_the_index() -> None:
+    """docs/README.md names each page of docs/; decisions are named by their folder."""
+    index = set(links((ROOT / "docs" / "README.md").read_text(encoding="utf-8")))
+    written = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert written - index == set()
+
+
 def command_lines(page: str) -> list[str]:
     """The ``proofstone ...`` lines of a page's shell blocks and indented code, without prompts."""
     code = [block.text for block in blocks(page) if block.language in SHELLS]
