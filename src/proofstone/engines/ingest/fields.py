@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -131,14 +132,10 @@ class Fields:
         name, value = self.find(*names)
         if value is None:
             return ()
-        parts = value
-        if isinstance(value, str):
-            is_json = value.lstrip().startswith("[")
-            parts = read_json(value) if is_json else _between_commas(value)
-        if isinstance(parts, list) and all(isinstance(part, str) for part in parts):
-            return tuple(parts)
-        self.wrong(name, f"expected a list of texts, came {came(value)}")
-        return ()
+        parts = _texts_in(value) if isinstance(value, str) else _all_texts(value)
+        if parts is None:
+            self.wrong(name, f"expected a list of texts, came {came(value)}")
+        return parts or ()
 
     def identity(self, name: str) -> bytes | None:
         """32 bytes written as 64 hexadecimal digits; None where missing."""
@@ -180,5 +177,14 @@ def read_json(text: str) -> Any:
         return None
 
 
-def _between_commas(text: str) -> list[str]:
-    return [part for piece in text.split(",") if (part := piece.strip())]
+@lru_cache(maxsize=1024)
+def _texts_in(text: str) -> tuple[str, ...] | None:
+    if text.lstrip().startswith("["):
+        return _all_texts(read_json(text))
+    return tuple(part for piece in text.split(",") if (part := piece.strip()))
+
+
+def _all_texts(value: object) -> tuple[str, ...] | None:
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return tuple(value)
+    return None

@@ -47,13 +47,15 @@ class SourceColumns:
 
     def read(self, fields: Fields) -> Source | None:
         """The source of one row, or None where its columns are empty."""
-        said = tuple([fields.values.get(name) for name in _COLUMNS])
-        is_plain = all(value is None or type(value) is str for value in said)
-        if is_plain and said in self._known:
-            return self._known[said]
+        said = tuple(map(fields.values.get, _COLUMNS))
+        try:
+            if said in self._known:
+                return self._known[said]
+        except TypeError:  # A list of authors cannot be looked up; such a source is made afresh.
+            return self._read(fields)
         was_sound, fields.is_sound = fields.is_sound, True
         source = self._read(fields)
-        if is_plain and fields.is_sound:  # What is wrong must be said of every row.
+        if fields.is_sound:  # What is wrong must be said of every row.
             self._known[said] = source
         fields.is_sound = was_sound and fields.is_sound
         return source

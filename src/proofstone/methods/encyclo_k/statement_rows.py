@@ -91,7 +91,7 @@ def _draft(fields: Fields, sources: SourceColumns) -> _Draft:
         passage=fields.identity("passage"),
         page=fields.label("page", "page_location"),
         roles=_roles(fields),
-        collapsed=" ".join(text.split()),
+        collapsed=_collapsed(text),
         is_sound=True,
     )
     if correct and draft.origin:
@@ -102,10 +102,19 @@ def _draft(fields: Fields, sources: SourceColumns) -> _Draft:
     return draft
 
 
+def _collapsed(text: str) -> str:
+    """The text with single spaces; the very same object where it has no others, so that no second
+    copy of a whole bank is held."""
+    collapsed = " ".join(text.split())
+    return text if collapsed == text else collapsed
+
+
 def _error_type(fields: Fields) -> str:
     text = fields.text("error_type")
+    if text in ERROR_TYPES or not text:
+        return text
     name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
-    if name and name not in ERROR_TYPES:
+    if name not in ERROR_TYPES:
         fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}; came {came(text)}")
     return name
 
