@@ -52,6 +52,7 @@ STATED = [
     ("The answer is not listed, but the closest one is (B).", "B"),
     ("(F) must be the correct answer.", "F"),
     ("B is the correct option here", "B"),
+    ("B is the answer.", "B"),
     ("The answer is (J", "J"),
     ("Answer: B) because it holds", "B"),
     ("Answer: B. monumental earthworks", "B"),
@@ -151,6 +152,7 @@ BARE = [
     ("This corresponds to option G.", "G"),
     ("Therefore, it must be B.", "B"),
     ("I would go with C", "C"),
+    ("So it's B.", "B"),
     ("Option B is correct, as shown.", "B"),
     ("B is correct.", "B"),
     ("因此，B选项正确。", "B"),
@@ -259,6 +261,7 @@ def test_one_statement_of_several_letters_chooses_none(text: str) -> None:
         ("The answer is (B). The answer is (B) again, (B) and (B).", "B"),
         ("答案：A。更正，答案：C", "C"),
         (r"\boxed{A} at first, then \boxed{C}", "C"),
+        ("The answer is (B), (B)!", "B"),
     ],
 )
 def test_of_several_statements_the_last_counts(text: str, letter: str) -> None:
@@ -350,6 +353,10 @@ ELEMENTS = ("carbon", "Carbon dioxide", "oxygen (O2)", "3.5 m", "None of the abo
         ("Reasons.\n\ncarbon", "A"),
         ("It is always made of A. carbon", "A"),
         ("Answer: None of the above", "E"),
+        ("The best of them is:\n\nB. Carbon dioxide\n\nThe others are wrong.", "B"),
+        ("The best of them is:\n\nB. carbon\n\nThe others are wrong.", ""),
+        ("The best of them is:\n\nZ. carbon\n\nThe others are wrong.", ""),
+        ("The answer is carbon. But no: the answer is not listed.", ""),
         ("Z. carbon dioxide and more", ""),
         ("The answer is carbonate", ""),
         ("The answer is 3.5 mm", ""),
@@ -375,6 +382,14 @@ def test_a_stated_letter_that_begins_an_options_words_is_that_option() -> None:
     assert extract_choice("The answer is B dogs.", "ABCD", animals).letter == "B"
     assert extract_choice("The answer is A dogma", "ABCD", animals).letter == ""
     assert extract_choice("The answer is B cells", "AB", ("B cell", "T cell")).letter == "B"
+
+
+def test_a_letter_that_is_no_option_may_be_an_options_content() -> None:
+    """ "V" is the symbol of an element, among options A to C."""
+    symbols = ("V", "K", "He")
+    assert extract_choice("The answer is V.", "ABC", symbols).letter == "A"
+    assert extract_choice("Answer: (K)", "ABC", symbols).letter == "B"
+    assert extract_choice("The answer is H.", "ABC", symbols).letter == "H"
 
 
 def test_two_options_of_the_same_content_are_no_answer() -> None:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from unicodedata import normalize
 
 from proofstone.engines.choices.anchors import anchors_from_end
-from proofstone.engines.choices.lone_letters import enumerates
+from proofstone.engines.choices.lone_letters import enumerates, label_and_line
 
-__all__ = ["named_at", "option_by_content"]
+__all__ = ["named_at", "option_by_content", "plain"]
 
 # Anchors looked at for content, and the longest text read behind one.
 _MOST_ANCHORS = 20
@@ -38,14 +38,19 @@ _LABEL = re.compile(r"^[\s*_`#>-]*\(?[A-Z][).:、．]\s*")
 
 
 def option_by_content(
-    text: str, lower: str, line: str, labels: str, options: Sequence[str]
+    text: str, lower: str, line: str, labels: str, options: Sequence[str], *, since: int = 0
 ) -> int | None:
-    """The place of the one option that ``text`` gives by its content: behind one of its last
-    anchors, or alone on its last ``line``; None where there is none, or more than one."""
+    """The place of the one option that ``text`` gives by its content, or None.
+
+    It stands behind one of the last anchors, not before the place ``since``; or alone on the last
+    ``line``, or with its label at the line's end, or on the one line that is labelled at all.
+    """
     keys = _Keys(options)
     if not keys.found:
         return None
     for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(lower), strict=False):
+        if anchor.end < since:
+            break
         said = _SAID.match(text, anchor.end)
         start = said.end() if said is not None else anchor.end
         found = keys.opening(_line_from(text, start))
@@ -54,12 +59,14 @@ def option_by_content(
     if enumerates(text):
         return None
     found = keys.alone(line)
-    return _labelled(line, labels, options) if found is None else found
+    if found is None:
+        found = _labelled_at_end(line, labels, options)
+    return _labelled_alone(text[since:], labels, options) if found is None else found
 
 
-def named_at(text: str, start: int, options: Sequence[str]) -> int | None:
-    """The longest option of more than one character that stands verbatim at ``start``, if any."""
-    best, length = None, 1
+def named_at(text: str, start: int, options: Sequence[str], *, longer_than: int) -> int | None:
+    """The longest option of more than so many characters that stands at ``start``, if any."""
+    best, length = None, longer_than
     for place, option in enumerate(options):
         if len(option) > length and text.startswith(option, start):
             after = text[start + len(option) : start + len(option) + 1]
@@ -74,7 +81,7 @@ def _line_from(text: str, start: int) -> str:
     return text[start : start + _LONGEST if stop < 0 else stop]
 
 
-def _labelled(line: str, labels: str, options: Sequence[str]) -> int | None:
+def _labelled_at_end(line: str, labels: str, options: Sequence[str]) -> int | None:
     """The option with whose label and text the last line ends: "... entitled to A. Dividends"."""
     line = plain(line)
     for place, option in enumerate(options):
@@ -84,6 +91,16 @@ def _labelled(line: str, labels: str, options: Sequence[str]) -> int | None:
             if re.search(rf"(?<![a-z0-9]){labels[place].lower()}[.):]\s*$", before):
                 return place
     return None
+
+
+def _labelled_alone(text: str, labels: str, options: Sequence[str]) -> int | None:
+    """The option whose label and text open a line, in a text without other labels."""
+    found = label_and_line(text)
+    if found is None or found[0] not in labels:
+        return None
+    place = labels.index(found[0])
+    said = plain(options[place])
+    return place if said and plain(found[1]).startswith(said) else None
 
 
 class _Keys:

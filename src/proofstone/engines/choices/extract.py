@@ -50,6 +50,9 @@ class Extraction(Struct, frozen=True):
     is_option: bool
 
 
+# Behind a letter these end it: no option's words begin with it.
+_CLOSED = frozenset(["", ")", "]", "}", "）", "】", "*", "`", "$", "\n", "。"])
+
 UNPARSED = Extraction("", "", "", False)
 
 
@@ -80,17 +83,20 @@ def extract_choice(
         return _marked(text, mark, "whole text", labels, options)
     if mark is None and (lone := lone_in_text(text, labels)) is not None:
         return _lone(lone, "whole text", labels)
-    place = option_by_content(text, lower, line.text, labels, options) if options else None
+    since = 0 if mark is None else mark.start
+    place = option_by_content(text, lower, line.text, labels, options, since=since)
     return UNPARSED if place is None else Extraction(labels[place], "content", "whole text", True)
 
 
 def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[str]) -> Extraction:
     """A stated answer; where the statement goes on to spell out an option, that option."""
-    named = named_at(text, mark.start, options)
+    known = mark.letter in labels
+    named = None
+    if not known or text[mark.start + 1 : mark.start + 2] not in _CLOSED:
+        named = named_at(text, mark.start, options, longer_than=int(known))
     if named is not None:
         return Extraction(labels[named], "content", scope, True)
-    is_option = mark.says == "one" and mark.letter in labels
-    return Extraction(mark.letter, "marked", scope, is_option)
+    return Extraction(mark.letter, "marked", scope, known and mark.says == "one")
 
 
 def _lone(lone: Lone, scope: Scope, labels: str) -> Extraction:

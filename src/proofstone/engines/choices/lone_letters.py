@@ -23,7 +23,7 @@ from proofstone.engines.choices.letters import (
 )
 from proofstone.engines.choices.lines import Line, first_line, last_line
 
-__all__ = ["Lone", "lone_in_line", "lone_in_text"]
+__all__ = ["Lone", "enumerates", "label_and_line", "lone_in_line", "lone_in_text"]
 
 # Beyond the line, letters without an anchor are sought only in the end of a text.
 WINDOW = 16_384
@@ -87,7 +87,7 @@ _CUED = (
     ),
     # "Therefore, it must be B."
     re.compile(
-        rf"(?:(?i:\b(?:is|be|therefore|thus|so|hence|choose|select|pick|with|say)\b)|[→:：是为选])"
+        rf"(?:(?i:(?:\b(?:is|be|therefore|thus|so|hence|choose|select|pick|with|say)|['’]s)\b)|[→:：是为选])"
         rf"[,，\s*_`\"]{{0,4}}(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}(?=[*_`\"]{{0,4}}[.。!]?\s*$)"
     ),
 )
@@ -97,6 +97,13 @@ def enumerates(text: str) -> bool:
     """Whether lines at the text's end are labelled with different letters: a list of options."""
     found = _ENUMERATES.findall(text, max(0, len(text) - WINDOW))
     return len(set(found)) > 1
+
+
+def label_and_line(text: str) -> tuple[str, str] | None:
+    """The last label that opens a line at the text's end, and what follows it on that line."""
+    tail = text[-WINDOW:]
+    found = list(_ENUMERATES.finditer(tail))
+    return (found[-1][1], tail[found[-1].end() :].partition("\n")[0]) if found else None
 
 
 def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone | None:

@@ -63,7 +63,7 @@ _BEFORE = re.compile(
     rf"{CLOSING}{{0,4}} {{0,2}}(?:is|must be|would be|should be|will be) "
     r"(?:therefore |clearly |thus |likely |probably )?"
     r"(?:the|our|my) (?:only |most |single )?"
-    r"(?:correct|best|right|final|accurate|appropriate|closest|suitable) $"
+    r"(?:(?:correct|best|right|final|accurate|appropriate|closest|suitable) )?$"
 )
 _NOTHING = re.compile(
     rf"(?:{OPENING}|{_STATES}|(?:the|therefore|thus)\b){{0,12}}+"
@@ -179,13 +179,14 @@ def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | No
     if not _ends_as_letter(text, raw, end):
         return None
     letter = canonical(raw)
-    if opens_roman_list(text, start):
+    if raw in "IVXivx" and opens_roman_list(text, start):
         return None
     if letter not in letters and (text.startswith("$", end) or (boxed and raw != letter)):
         return None  # a variable, $x$
     if boxed and not _UPPER_END.match(text, end):
         return None
-    if _names_another(text, letter, end):
+    # A last character leaves no room for another letter.
+    if len(text) - end >= 2 and _names_another(text, letter, end):
         return Mark("", start, "several")
     return Mark(letter, start)
 
@@ -200,15 +201,9 @@ def _ends_as_letter(text: str, raw: str, end: int) -> bool:
 
 
 def _names_another(text: str, letter: str, end: int) -> bool:
-    """Whether a list of letters goes on from here with one that is not ``letter``."""
-    for _ in range(8):
-        match = _OR_ANOTHER.match(text, end)
-        if match is None:
-            return False
-        if canonical(match["letter"]) != letter:
-            return True
-        end = match.end()
-    return False
+    """Whether a list goes on from here with a letter that is not ``letter``."""
+    match = _OR_ANOTHER.match(text, end)
+    return match is not None and canonical(match["letter"]) != letter
 
 
 def _around(text: str, anchor: Anchor, end: int) -> Mark | None:

@@ -7,6 +7,7 @@ reported as missing too; a failed call is no reply, and no score.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from proofstone.engines.choices import labels, read_choice
@@ -97,7 +98,13 @@ def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
     """The options as they are shown."""
     if isinstance(question, ChoiceQuestion):
         return question.options
-    return [option_text(option) for option in question.options]
+    return [_shown(option) for option in question.options]
+
+
+@lru_cache(maxsize=8192)
+def _shown(option: tuple[int, ...]) -> str:
+    """An option as it is shown; a form has few different ones and asks for them at every score."""
+    return option_text(option)
 
 
 def gold(unit: Unit) -> tuple[str, int]:
