@@ -86,8 +86,10 @@ def right_of(n: int, right: int, respondent: int, outcomes: Sequence[Outcome] = 
 def two_small() -> ScoreTable:
     """60 questions, two ways of one small model, both about at chance (1 in 5)."""
     model = "smollm2-135m"
-    rows = right_of(60, 9, 0, ["unparsed"] * 2)
-    rows += right_of(60, 11, 1, ["truncated"] * 4 + ["unparsed"] * 7)
+    truncated: tuple[Outcome, ...] = ("truncated",) * 4
+    unparsed: tuple[Outcome, ...] = ("unparsed",) * 7
+    rows = right_of(60, 9, 0, unparsed[:2])
+    rows += right_of(60, 11, 1, truncated + unparsed)
     respondents = [Respondent(model, "direct"), Respondent(model, "cot")]
     return table_of(respondents, rows, n_units=60)
 

@@ -52,10 +52,10 @@ class BoardRow(Struct, frozen=True, kw_only=True):
 
     ``estimate`` is the one of ``bank`` and ``knowledge`` that the leaderboard was asked for, over
     the ``estimate.n`` items common to all complete respondents; an incomplete one has its own
-    items, ``bounds``, and no rank. ``levels`` are the same at each level of averaging, ``others``
-    the method's other measures over the respondent's own items. ``n_replies`` counts replies that
-    came, ``failed`` calls that brought none, ``missing`` all that is short of complete. ``ties``
-    number the groups of neighbours (from 0) that the data cannot tell apart.
+    items, sample-wise, ``bounds``, and no rank. ``levels`` are the same at each level of averaging,
+    ``others`` the method's other measures over the respondent's own items. ``n_replies`` counts
+    replies that came, ``failed`` calls that brought none, ``missing`` all that is short of
+    complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
     """
 
     name: str

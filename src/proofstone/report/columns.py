@@ -26,12 +26,9 @@ def fitted(text: str, width: int) -> str:
     what tells it from others."""
     if cell_width(text) <= width:
         return text
-    kept, used = "", 1
-    for character in reversed(text):
-        used += _cells(character)
-        if used > width:
-            break
-        kept = character + kept
+    kept = text
+    while cell_width(kept) > width - 1:
+        kept = kept[1:]
     return _ELLIPSIS + kept
 
 

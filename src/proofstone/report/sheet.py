@@ -29,7 +29,7 @@ from proofstone.report.board import Rate
 
 __all__ = ["Sheet"]
 
-_MISSES: tuple[Outcome, ...] = ("refused", "unparsed", "truncated")
+_MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -80,7 +80,9 @@ def stand(ruler: Ruler, respondents: Sequence[int], *, simulated: bool) -> Stand
         base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
     else:
         base = _ranked(ruler, complete, units, simulated=simulated)
-    short = [_own_row(ruler, r) for r in respondents if not sheet.is_complete[r]]
+    # Sample-wise at every level, as the bounds are: which items are missing is not known.
+    plain = replace(ruler, level=SAMPLE_WISE)
+    short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
     return msgspec.structs.replace(base, incomplete=tuple(sorted(short, key=_by_name)))
 
 

@@ -1,0 +1,303 @@
+"""The results page: self-contained, safe with any text, readable by all, the answer first."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
+
+from proofstone.records import Message, Respondent, ScoreTable, Usage
+from proofstone.report import (
+    Asked,
+    Control,
+    FormShown,
+    PageData,
+    Provenance,
+    QuestionShown,
+    leaderboard,
+    render_page,
+)
+from proofstone.report.page import _lanes, _letters
+
+VOID = {"meta", "link", "br", "input", "img", "hr"}
+
+
+class Outline(HTMLParser):
+    """What a page holds: text, headings, ids, and whether each tag is closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.headings: list[int] = []
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def page_of(table: ScoreTable, **more: object) -> PageData:
+    provenance = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC", runs=("2c1e", "9f00"))
+    board = leaderboard(table, MEASURES, "accuracy")
+    return PageData(title="Elements", board=board, provenance=provenance, **more)  # type: ignore[arg-type]
+
+
+def full_page() -> PageData:
+    """Every section, with hostile texts wherever a model or an item can put one."""
+    hostile = "</pre><script>alert(1)</script>\x00\u202e & <b>"
+    return page_of(
+        mixed(),
+        notes=("Partial: one respondent is still being asked.",),
+        forms=(
+            FormShown(
+                name="elements", id="7f3a", n_items=40, seed=40, recipe=(("options", "4-8"),)
+            ),
+            FormShown(name="imported", id="00aa", n_items=2),
+        ),
+        asked=(
+            Asked(
+                label="lab/large direct",
+                settings=(("temperature", "0"),),
+                dropped=("seed",),
+                served_models=("large-2026",),
+                fingerprints=("fp_1",),
+                calls=40,
+                usage=Usage(prompt=12_345, completion=678),
+                cost_usd=0.5,
+                mean_logprob=-0.25,
+                median_latency_s=1.5,
+                first_call="2026-11-20",
+                last_call="2026-11-21",
+            ),
+            Asked(label="lab/bare direct"),
+        ),
+        controls=(
+            Control(label="m", prompt="1 2 3", reply=hostile, expected="4", is_as_expected=False),
+        ),
+        questions=(
+            QuestionShown(
+                label="lab/large direct",
+                item="question 7",
+                messages=(Message("system", "Be brief."), Message("user", hostile)),
+                reply=hostile,
+                reasoning="so",
+                outcome="answered",
+                answer="A",
+                basis="marked",
+                gold="B",
+                value=0.0,
+                flags=("truncated",),
+            ),
+            QuestionShown(
+                label="lab/large direct",
+                item="8",
+                messages=(),
+                reply="x" * 20_005,
+                outcome="unparsed",
+            ),
+        ),
+    )
+
+
+def test_the_answer_comes_first() -> None:
+    text = Outline(render_page(page_of(two_small()))).text
+    answer = (
+        "Of 2 respondents on 60 items, smollm2-135m cot scores highest, 18.3 [10.6, 29.9], but the "
+        "data cannot tell it from the other. Chance lies inside both intervals: these results do "
+        "not show knowledge. Chance is 20.0%."
+    )
+    assert answer in text
+    assert text.index(answer) < text.index("Leaderboard")
+
+
+def test_tags_nest_headings_descend_and_ids_are_unique() -> None:
+    for data in (full_page(), page_of(two_small()), page_of(table_of([], [], n_units=0))):
+        outline = Outline(render_page(data))
+        assert outline.open == []
+        assert outline.headings[0] == 1
+        steps = zip(outline.headings, outline.headings[1:], strict=False)
+        assert all(deeper <= level + 1 for level, deeper in steps)
+        ids = [value for _tag, name, value in outline.attributes if name == "id"]
+        assert len(ids) == len(set(ids))
+        named = [value for _tag, name, value in outline.attributes if name == "aria-labelledby"]
+        assert set(named) <= set(ids)
+
+
+def test_nothing_is_fetched_and_only_the_pages_own_script_may_run() -> None:
+    page = render_page(full_page())
+    outline = Outline(page)
+    assert not [a for a in outline.attributes if a[1] in {"src", "srcset", "action", "style"}]
+    links = [value for _tag, name, value in outline.attributes if name == "href"]
+    assert links == ["#answer"]
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+    policy = next(value for _t, n, value in outline.attributes if n == "content" and "src" in value)
+    for kind in ("style", "script"):
+        body = re.search(f"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+        assert body is not None
+        digest = base64.b64encode(hashlib.sha256(body.group(1).encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_texts_are_shown_and_do_nothing() -> None:
+    page = render_page(full_page())
+    assert page.count("<script>") == 1
+    assert "\x00" not in page
+    assert "\u202e" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+0000⟩⟨U+202E⟩ &amp; &lt;b&gt;" in page
+
+
+def test_the_page_encodes_whatever_a_reply_holds() -> None:
+    """A lone surrogate cannot be written as UTF-8: it is shown by its number."""
+    question = QuestionShown(label="m", item="1", messages=(), reply="\ud800", outcome="unparsed")
+    page = render_page(page_of(two_small(), questions=(question,)))
+    assert "⟨U+D800⟩".encode() in page.encode("utf-8")
+
+
+def test_a_long_reply_is_cut_and_says_so() -> None:
+    page = render_page(full_page())
+    assert "x" * 20_000 + "\n[... 5 more characters]" in page
+    assert "x" * 20_001 not in page
+
+
+def test_what_was_asked_and_where_it_came_from() -> None:
+    text = Outline(render_page(full_page())).text
+    for expected in (
+        "Made 2026-11-21 02:30 UTC by proofstone 0.1.0 from 2 runs.",
+        "Partial: one respondent is still being asked.",
+        "elements 7f3a 40 40 options 4-8",
+        "imported 00aa \N{EM DASH} 2",
+        "lab/large direct temperature 0; not taken: seed large-2026 (fp_1) 40 12,345 678 "
+        "\N{EM DASH} 0.5000 -0.250 1.50 2026-11-20 to 2026-11-21",
+        "question 7: answered, answered A, right is B, score 0",
+        "Extracted: A (marked); truncated.",
+        "Runs 2c1e, 9f00",
+        "failed not counted; asked again, and the run is incomplete until it succeeds",
+        "lab/unlucky direct 30 10 1 37.5 62.5",
+    ):
+        assert expected in text
+
+
+def test_simulated_respondents_stand_under_a_banner() -> None:
+    text = Outline(render_page(full_page())).text
+    banner = "A program made these replies up; no model was asked."
+    board = text[text.index("Leaderboard") :]
+    assert board.index("lab/large") < board.index(banner) < board.index("sim/guesser")
+    alone = table_of([Respondent("sim/x", "direct", simulated=True)], right_of(9, 4, 0), n_units=9)
+    text = Outline(render_page(page_of(alone))).text
+    assert text.index("Simulated respondents only") < text.index("Leaderboard")
+    assert banner not in text
+
+
+def test_ties_are_marked_by_letter_and_band() -> None:
+    page = render_page(page_of(two_small()))
+    assert page.count('<span class="lane lane-0">a</span>') == 2
+    assert ".lane-0 { left: 0.0rem; }" in page
+
+
+def test_overlapping_ties_stand_in_lanes_of_their_own() -> None:
+    group = leaderboard(two_small(), MEASURES, "accuracy").standings[0]
+    overlapping = msgspec.structs.replace(group, ties=((0, 2), (1, 3), (3, 4), (4, 6)))
+    assert _lanes(overlapping) == (0, 1, 0, 1)
+    assert [_letters(i) for i in (0, 25, 26, 51, 52, 701, 702)] == [
+        "a",
+        "z",
+        "aa",
+        "az",
+        "ba",
+        "zz",
+        "aaa",
+    ]
+
+
+def test_every_number_says_what_it_is_of() -> None:
+    outline = Outline(render_page(page_of(two_small())))
+    titles = [value for tag, name, value in outline.attributes if (tag, name) == ("abbr", "title")]
+    assert (
+        "n = 60, worth 60 independent items; 95% interval for knowledge like this bank's; Wilson; "
+        "drawn: facts; it is not known what the items rest on, so they were taken as independent"
+    ) in titles
+    assert "4 of 60 replies" in titles
+
+
+def test_an_empty_board_says_what_to_do() -> None:
+    text = Outline(render_page(page_of(table_of([], [], n_units=0)))).text
+    assert "There are no scores yet, so there is nothing to rank." in text
+    assert "Run the items first" in text
+    assert "Nothing is known of how these respondents were asked." in text
+
+
+def test_only_incomplete_respondents() -> None:
+    text = Outline(render_page(page_of(table_of([Respondent("m", "")], [], n_units=3)))).text
+    assert "No respondent is complete, so none is ranked (1 is incomplete)." in text
+
+
+def test_samples_and_respondents_without_common_items_have_their_places() -> None:
+    rows: list[Row] = [
+        (i + 4 * r, r, k, "answered", float(i <= k))
+        for r in (0, 1)
+        for k in (0, 1)
+        for i in range(4)
+    ]
+    table = table_of([Respondent("a", "x"), Respondent("b", "y")], rows, n_units=8, expected=[8, 8])
+    text = Outline(render_page(page_of(table))).text
+    assert "SD over samples" in text
+    assert "These respondents share no item, so they are not ranked against each other." in text
+    assert "rank tied" not in text
+
+
+def test_the_same_data_make_the_same_page() -> None:
+    assert render_page(full_page()) == render_page(full_page())
+
+
+# ------------------------------------------------------------ contrast
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.2: relative luminance of #rrggbb."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [
+        ("ink", "ground"),
+        ("quiet", "ground"),
+        ("accent", "ground"),
+        ("warn", "ground"),
+        ("ink", "band"),
+    ],
+)
+def test_text_has_a_contrast_of_at_least_4_5(text: str, ground: str) -> None:
+    page = render_page(page_of(two_small()))
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", page))
+    lighter, darker = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5

@@ -1,0 +1,174 @@
+"""Computed sentences, and the geometry of the dot-and-interval figure."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+from made_up import MEASURES, Row, right_of, table_of, two_small
+
+from proofstone.engines.stats import RankInterval
+from proofstone.records import Estimate, Respondent
+from proofstone.report import Standings, answer_sentences, chance_sentence, leaderboard
+from proofstone.report.figure import dot_plot
+from proofstone.report.numbers import shown_estimate, shown_interval, shown_rank, shown_share
+from proofstone.report.sentences import counted, joined
+
+NAN = math.nan
+ABOVE, INSIDE, BELOW = (0.3, 0.5), (0.1, 0.3), (0.0, 0.1)
+
+
+def estimates(*intervals: tuple[float, float]) -> list[Estimate]:
+    return [Estimate(value=(low + high) / 2, n=9, low=low, high=high) for low, high in intervals]
+
+
+@pytest.mark.parametrize(
+    ("intervals", "sentence"),
+    [
+        ([INSIDE], "Chance lies inside the interval: this result does not show knowledge."),
+        (
+            [INSIDE] * 2,
+            "Chance lies inside both intervals: these results do not show knowledge.",
+        ),
+        (
+            [INSIDE] * 3,
+            "Chance lies inside all 3 intervals: these results do not show knowledge.",
+        ),
+        ([ABOVE], "The interval lies above chance."),
+        ([ABOVE] * 2, "Both intervals lie above chance."),
+        ([BELOW], "The interval lies below chance."),
+        ([BELOW] * 4, "All 4 intervals lie below chance."),
+        ([ABOVE, BELOW], "1 of 2 intervals lies above chance and 1 below chance."),
+        (
+            [ABOVE, ABOVE, INSIDE, BELOW],
+            "2 of 4 intervals lie above chance, 1 around chance and 1 below chance: what lies "
+            "around chance does not show knowledge.",
+        ),
+        ([], ""),
+        ([(NAN, NAN)], ""),
+    ],
+)
+def test_the_chance_sentence(intervals: list[tuple[float, float]], sentence: str) -> None:
+    assert chance_sentence(0.2, estimates(*intervals)) == sentence
+
+
+def test_without_chance_there_is_no_sentence() -> None:
+    assert chance_sentence(NAN, estimates(ABOVE)) == ""
+
+
+def group_of(rights: list[int], n: int = 100) -> Standings:
+    rows = [row for r, right in enumerate(rights) for row in right_of(n, right, r)]
+    table = table_of([Respondent(f"m{r}", "direct") for r in range(len(rights))], rows, n_units=n)
+    return leaderboard(table, MEASURES, "accuracy").standings[0]
+
+
+def answer_of(rights: list[int]) -> str:
+    board = leaderboard(two_small(), MEASURES, "accuracy")
+    return answer_sentences(msgspec.structs.replace(board, standings=(group_of(rights),)))[0]
+
+
+def test_a_clear_winner_is_named_as_one() -> None:
+    assert answer_of([20, 90]) == (
+        "Of 2 respondents on 100 items, m1 direct scores highest, 90.0 [82.6, 94.5], and ahead of "
+        "all others beyond what chance in the items explains."
+    )
+
+
+def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
+    assert answer_of([50, 51, 5]).endswith(", but the data cannot tell it from 1 other.")
+    assert answer_of([50, 51, 52]).endswith(", but the data cannot tell it from any of the others.")
+
+
+def test_a_single_respondent_is_not_called_highest() -> None:
+    assert answer_of([9]) == (
+        "m0 direct scores 9.0 [4.8, 16.2] on 100 items, the only complete respondent."
+    )
+
+
+def test_respondents_without_common_items_are_not_compared_in_words() -> None:
+    rows: list[Row] = [(i, i // 2, 0, "answered", 1.0) for i in range(4)]
+    table = table_of([Respondent("a", ""), Respondent("b", "")], rows, n_units=4, expected=[2, 2])
+    assert answer_sentences(leaderboard(table, MEASURES, "accuracy")) == (
+        "The 2 complete respondents share no item: they are not ranked.",
+    )
+
+
+def test_incomplete_ones_are_counted_in_the_answer() -> None:
+    rows = right_of(4, 2, 0)
+    respondents = [Respondent(name, "") for name in "abc"]
+    answer = answer_sentences(
+        leaderboard(table_of(respondents, rows, n_units=4), MEASURES, "accuracy")
+    )
+    assert answer[0].endswith(" 2 respondents are incomplete and not ranked.")
+
+
+def test_words_and_numbers() -> None:
+    assert [joined(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+    assert [counted(1, "item"), counted(5038, "item"), counted(2, "reply", "replies")] == [
+        "1 item",
+        "5,038 items",
+        "2 replies",
+    ]
+    assert shown_interval(0.079, 0.261) == "[ 7.9, 26.1]"
+    assert shown_interval(NAN, NAN) == shown_share(NAN) == shown_rank(None) == "\N{EM DASH}"
+    assert shown_estimate(Estimate(value=NAN, n=0, low=NAN, high=NAN)) == "\N{EM DASH}"
+    assert [shown_rank(RankInterval(2, 2)), shown_rank(RankInterval(1, 3))] == ["2", "1-3"]
+
+
+# ------------------------------------------------------------ the figure
+
+
+def test_the_axis_holds_all_intervals_and_chance_in_tenths() -> None:
+    """Intervals 10.6 to 29.9 and 8.1 to 26.1 of 100: an axis from 0 to 30, 96% of its width."""
+    plot = dot_plot(leaderboard(two_small(), MEASURES, "accuracy").standings[0])
+    assert plot is not None
+    assert [(tick.x, tick.text) for tick in plot.ticks] == [
+        (2.0, "0"),
+        (34.0, "10"),
+        (66.0, "20"),
+        (98.0, "30"),
+    ]
+    assert plot.chance is not None
+    assert (plot.chance.x, plot.chance.text, plot.chance.anchor) == (66.0, "chance 20.0", "middle")
+    assert plot.dots[0].x == round(2 + 96 * (11 / 60) / 0.3, 2)
+    assert plot.dots[0].low < plot.dots[0].x < plot.dots[0].high
+
+
+@pytest.mark.parametrize(
+    ("interval", "ticks"),
+    [
+        ((0.0, 0.05), ["0", "5", "10"]),
+        ((0.3, 0.3), ["30", "35", "40"]),
+        ((0.0, 1.0), ["0", "20", "40", "60", "80", "100"]),
+        ((0.15, 0.72), ["10", "30", "50", "70"]),
+    ],
+)
+def test_there_are_a_few_round_ticks(interval: tuple[float, float], ticks: list[str]) -> None:
+    group = group_of([50])
+    (row,) = group.ranked
+    (estimate,) = estimates(interval)
+    row = msgspec.structs.replace(row, estimate=estimate)
+    plot = dot_plot(msgspec.structs.replace(group, ranked=(row,), chance=NAN))
+    assert plot is not None
+    assert plot.chance is None
+    assert [tick.text for tick in plot.ticks] == ticks
+
+
+@pytest.mark.parametrize(("chance", "anchor"), [(0.0, "start"), (0.5, "middle"), (1.0, "end")])
+def test_the_chance_label_stays_inside(chance: float, anchor: str) -> None:
+    group = group_of([0, 100])
+    plot = dot_plot(msgspec.structs.replace(group, chance=chance))
+    assert plot is not None
+    assert plot.chance is not None
+    assert plot.chance.anchor == anchor
+
+
+def test_without_an_interval_there_is_no_figure() -> None:
+    table = table_of([Respondent("m", "")], [], n_units=0, expected=[0])
+    assert dot_plot(leaderboard(table, MEASURES, "accuracy").standings[0]) is None
