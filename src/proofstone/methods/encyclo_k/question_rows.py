@@ -14,7 +14,7 @@ from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
 from proofstone.methods.encyclo_k.rendering import as_choice
-from proofstone.methods.encyclo_k.statement_rows import read_stratum, write_stratum
+from proofstone.methods.encyclo_k.statement_drafts import read_stratum, write_stratum
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, item_id
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -11,40 +10,18 @@ import msgspec
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_identity
 from proofstone.errors import BadInput, Problem
-from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
+from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.source_columns import SourceColumns, write_source
+from proofstone.methods.encyclo_k.statement_drafts import (
+    Draft,
+    read_draft,
+    write_roles,
+    write_stratum,
+)
 from proofstone.ports import BuiltFact, Row
-from proofstone.records import Fact, Role, RoleName, Source, Stratum, fact_id
+from proofstone.records import Fact, fact_id
 
-__all__ = ["read_facts", "read_stratum", "write_fact", "write_stratum"]
-
-_ROLES: dict[str, RoleName] = {
-    "written_by": "wrote",
-    "falsified_by": "falsified",
-    "checked_by": "checked",
-    "filtered_by": "filtered",
-    "judged_by": "judged",
-}
-_COLUMN_OF: dict[RoleName, str] = {role: column for column, role in _ROLES.items()}
-
-
-@dataclass(slots=True, eq=False)
-class _Draft:
-    """A row's statement, its references still keys; ``language`` is None where to be guessed."""
-
-    place: str
-    key: str
-    origin: str
-    corrects: str
-    statement: Statement
-    language: str | None
-    stratum: Stratum
-    source: Source | None
-    passage: bytes | None
-    page: str
-    roles: tuple[Role, ...]
-    collapsed: str
-    is_sound: bool
+__all__ = ["read_facts", "write_fact"]
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
@@ -54,7 +31,7 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """
     problems: list[Problem] = []
     sources = SourceColumns()
-    drafts = [_draft(Fields(row, problems), sources) for row in rows]
+    drafts = [read_draft(Fields(row, problems), sources) for row in rows]
     by_key = _by_key(drafts, problems)
     _check_references(drafts, by_key, problems)
     _check_repeats(drafts, by_key, problems)
@@ -65,89 +42,12 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     return _built(drafts, order, by_key)
 
 
-# ---------------------------------------------------------------- one row
-
-
-def _draft(fields: Fields, sources: SourceColumns) -> _Draft:
-    text = fields.required_text("text", "statement", "content")
-    correct = fields.truth("correct", "is_correct", "label")
-    if not fields.has("correct", "is_correct", "label"):
-        fields.wrong("correct", "is missing; give true or false")
-    draft = _Draft(
-        place=fields.place,
-        key=fields.key("id"),
-        origin=fields.key("origin"),
-        corrects=fields.key("corrects"),
-        statement=Statement(
-            text=text,
-            correct=bool(correct),
-            title=fields.text("title"),
-            error_type=_error_type(fields),
-            reason=fields.text("reason", "incorrect_reason"),
-        ),
-        language=fields.language(),
-        stratum=read_stratum(fields),
-        source=sources.read(fields),
-        passage=fields.identity("passage"),
-        page=fields.label("page", "page_location"),
-        roles=_roles(fields),
-        collapsed=_collapsed(text),
-        is_sound=True,
-    )
-    if correct and draft.origin:
-        fields.wrong("origin", "only a falsified statement has an origin, and this one is correct")
-    if correct and draft.statement.error_type:
-        fields.wrong("error_type", "only a falsified statement has one, and this one is correct")
-    draft.is_sound = fields.is_sound
-    return draft
-
-
-def _collapsed(text: str) -> str:
-    """The text with single spaces; the very same object where it has no others, so that no second
-    copy of a whole bank is held."""
-    collapsed = " ".join(text.split())
-    return text if collapsed == text else collapsed
-
-
-def _error_type(fields: Fields) -> str:
-    text = fields.text("error_type")
-    if text in ERROR_TYPES or not text:
-        return text
-    name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
-    if name not in ERROR_TYPES:
-        fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}; came {came(text)}")
-    return name
-
-
-def read_stratum(fields: Fields) -> Stratum:
-    """The place in the taxonomy; ``category`` or ``subject`` stand in for a subfield."""
-    return Stratum(
-        discipline=fields.text("discipline"),
-        field=fields.text("field"),
-        subfield=fields.text("subfield", "category", "subject"),
-        book=fields.text("book", "book_name"),
-    )
-
-
-def write_stratum(stratum: Stratum) -> dict[str, str]:
-    """The columns of a stratum, without its empty levels."""
-    levels = msgspec.structs.asdict(stratum)
-    return {level: name for level, name in levels.items() if name}
-
-
-def _roles(fields: Fields) -> tuple[Role, ...]:
-    given = [column for column in _ROLES if column in fields.values]
-    return tuple(
-        [Role(_ROLES[column], model) for column in given for model in fields.texts(column)]
-    )
-
-
 # ---------------------------------------------------------------- all rows
 
 
-def _by_key(drafts: Sequence[_Draft], problems: list[Problem]) -> dict[str, _Draft]:
+def _by_key(drafts: Sequence[Draft], problems: list[Problem]) -> dict[str, Draft]:
     """The drafts by their own ids; an id given twice is a problem."""
-    by_key: dict[str, _Draft] = {}
+    by_key: dict[str, Draft] = {}
     for draft in drafts:
         first = by_key.setdefault(draft.key, draft) if draft.key else draft
         if first is not draft:
@@ -157,7 +57,7 @@ def _by_key(drafts: Sequence[_Draft], problems: list[Problem]) -> dict[str, _Dra
 
 
 def _check_references(
-    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
+    drafts: Sequence[Draft], by_key: Mapping[str, Draft], problems: list[Problem]
 ) -> None:
     for draft in drafts:
         if draft.origin and not draft.statement.correct:
@@ -169,11 +69,11 @@ def _check_references(
             problems.append(Problem(f"{draft.place}, field corrects", nowhere))
 
 
-def _is_nowhere(key: str, by_key: Mapping[str, _Draft]) -> bool:
+def _is_nowhere(key: str, by_key: Mapping[str, Draft]) -> bool:
     return key not in by_key and read_identity(key) is None
 
 
-def _wrong_origin(draft: _Draft, by_key: Mapping[str, _Draft]) -> str:
+def _wrong_origin(draft: Draft, by_key: Mapping[str, Draft]) -> str:
     if _is_nowhere(draft.origin, by_key):
         return f"no row has the id {came(draft.origin)}, and it is no content id (64 digits)"
     origin = by_key.get(draft.origin)
@@ -187,13 +87,13 @@ def _wrong_origin(draft: _Draft, by_key: Mapping[str, _Draft]) -> str:
 
 
 def _check_repeats(
-    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
+    drafts: Sequence[Draft], by_key: Mapping[str, Draft], problems: list[Problem]
 ) -> None:
     """One text is one statement in its place of the taxonomy, and never both true and false.
 
     A row that corrects another may repeat its text.
     """
-    by_text: dict[str, list[_Draft]] = {}
+    by_text: dict[str, list[Draft]] = {}
     for draft in drafts:
         if draft.is_sound and not draft.corrects:
             others = by_text.setdefault(draft.collapsed, [])
@@ -204,7 +104,7 @@ def _check_repeats(
                 others.append(draft)
 
 
-def _wrong_repeat(draft: _Draft, others: Sequence[_Draft], by_key: Mapping[str, _Draft]) -> str:
+def _wrong_repeat(draft: Draft, others: Sequence[Draft], by_key: Mapping[str, Draft]) -> str:
     """What is wrong with a text that ``others`` have as well, or nothing."""
     for other in others:
         if other.statement.correct is draft.statement.correct:
@@ -218,8 +118,8 @@ def _wrong_repeat(draft: _Draft, others: Sequence[_Draft], by_key: Mapping[str, 
 
 
 def _order(
-    drafts: Sequence[_Draft], by_key: Mapping[str, _Draft], problems: list[Problem]
-) -> list[_Draft]:
+    drafts: Sequence[Draft], by_key: Mapping[str, Draft], problems: list[Problem]
+) -> list[Draft]:
     """The drafts, each after those it refers to; a ring is a problem, and then there are none."""
     if not any(draft.corrects for draft in drafts):
         return sorted(drafts, key=lambda draft: not draft.statement.correct)
@@ -239,10 +139,10 @@ def _order(
         return []
 
 
-def _guess_languages(drafts: Sequence[_Draft]) -> None:
+def _guess_languages(drafts: Sequence[Draft]) -> None:
     """Gives rows without a language their book's, guessed from those rows together: a statement
     that is mostly a formula says little by itself."""
-    books: dict[str, list[_Draft]] = {}
+    books: dict[str, list[Draft]] = {}
     for draft in drafts:
         if draft.language is None:
             books.setdefault(draft.stratum.book, []).append(draft)
@@ -253,7 +153,7 @@ def _guess_languages(drafts: Sequence[_Draft]) -> None:
 
 
 def _built(
-    drafts: Sequence[_Draft], order: Sequence[_Draft], by_key: Mapping[str, _Draft]
+    drafts: Sequence[Draft], order: Sequence[Draft], by_key: Mapping[str, Draft]
 ) -> list[BuiltFact]:
     facts: dict[int, Fact] = {}
 
@@ -266,7 +166,7 @@ def _built(
     return [BuiltFact(facts[id(draft)], draft.source, draft.roles) for draft in drafts]
 
 
-def _fact(draft: _Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
+def _fact(draft: Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
     statement = draft.statement
     if origin:
         statement = msgspec.structs.replace(statement, origin=origin)
@@ -312,13 +212,6 @@ def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
         **(write_source(built.source) if built.source else {}),
         "passage": fact.passage.hex() if fact.passage else "",
         "corrects": fact.corrects.hex() if fact.corrects else "",
-        **_write_roles(built.roles),
+        **write_roles(built.roles),
     }
     return row | {name: value for name, value in optional.items() if value != ""}
-
-
-def _write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:
-    columns: dict[str, list[str]] = {}
-    for role in roles:
-        columns.setdefault(_COLUMN_OF[role.role], []).append(role.model)
-    return columns
