@@ -275,6 +275,10 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         buffer = self._buffer + data if self._buffer else data
+        if not buffer[:1].isalpha():  # no HTTP: a client that means https
+            self._transport.write(_response(Act(b"", 400)))
+            self._transport.close()
+            return
         while (end := buffer.find(b"\r\n\r\n")) >= 0:
             stop = end + 4 + _content_length(buffer[:end])
             if len(buffer) < stop:

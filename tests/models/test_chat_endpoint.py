@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,6 +193,39 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
     async with client(url) as model:
         attempt = await ask(model)
     assert (attempt.error, attempt.status) == ("unreachable", 0)
+
+
+async def test_an_https_address_of_a_plain_server_is_unreachable() -> None:
+    async with ScriptedServer() as server, client(server.url.replace("http", "https")) as model:
+        attempt = await ask(model)
+    assert attempt.error == "unreachable"
+
+
+@pytest.fixture
+def own_certificate(tmp_path: Path) -> ssl.SSLContext:
+    """A server's context with a certificate for localhost that nobody vouches for."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("makes its certificate with the openssl command")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_named(
+    own_certificate: ssl.SSLContext,
+) -> None:
+    async def close(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(close, "127.0.0.1", 0, ssl=own_certificate) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with client(f"https://127.0.0.1:{port}/v1") as model:
+            attempt = await ask(model)
+    assert attempt.error == "bad_certificate"
 
 
 async def test_a_server_that_speaks_no_http_is_unreadable() -> None:

@@ -180,6 +180,12 @@ def test_a_file_that_is_not_utf8_is_refused_with_its_name(tmp_path: Path) -> Non
     assert "proofstone.toml" in caught.value.problems[0].where
 
 
+def test_an_env_file_that_is_not_utf8_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"KEY=\xff\n")
+    with pytest.raises(BadInput, match=r"\.env cannot be read"):
+        load(tmp_path)
+
+
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     (tmp_path / "proofstone.toml").write_bytes(b"\xef\xbb\xbf[providers.a]\nbase_url='http://h'\n")
     assert endpoint(load(tmp_path), "a/b").identity == "http://h"

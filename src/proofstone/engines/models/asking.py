@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from itertools import count
 from random import Random
 
 from msgspec import Struct, structs
@@ -51,7 +52,8 @@ class Asked(Struct, frozen=True):
 
 
 class Asker:
-    """Asks one model, on one event loop.
+    """Asks one model, on one event loop. The cache is searched where any call of the model was
+    stored when the asker was made: a first run pays for no look-up.
 
     ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...); from
     then on, and once ``stop`` is set, what has not been sent raises CallFailed at once.
@@ -137,7 +139,7 @@ class Asker:
         self, request: ModelRequest, blank: CallRecord, record: Recorder
     ) -> Asked:
         kept = tries = 0
-        for retry in range(self._retries.most + 1):
+        for retry in count():
             started_at, attempt = await self._try(request, blank, record)
             tries += 1
             row = self._row(blank, attempt, started_at, kept, tries)
@@ -180,21 +182,23 @@ class Asker:
         try:
             return await self._limiter.enter(self._halt)
         except Stopped:
-            self._refuse_when_stopped()  # says why, where it is the model that was stopped
-            raise
+            raise self._refusal() from None
 
     async def _pause(self, seconds: float) -> None:
         try:
             await self._halt.sleep(seconds, self._clock)
         except Stopped:
-            self._refuse_when_stopped()
-            raise
+            raise self._refusal() from None
 
     def _refuse_when_stopped(self) -> None:
-        if self.stopped is not None:
-            raise CallFailed(self._stopped_by, self.stopped.message)
         if self._halt.is_set:
-            raise Stopped
+            raise self._refusal()
+
+    def _refusal(self) -> CallFailed:
+        """Why nothing is sent any more: the model is stopped, or else the run is."""
+        if self.stopped is not None:
+            return CallFailed(self._stopped_by, self.stopped.message)
+        return Stopped()
 
     def _row(
         self, blank: CallRecord, attempt: Attempt, started_at: float, kept: int, tries: int

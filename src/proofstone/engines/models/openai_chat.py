@@ -174,7 +174,7 @@ def _what_broke(error: Exception) -> tuple[str, str]:
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, TimeoutError):
         return "timeout", words
-    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return "bad_certificate", words
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.InvalidURL):
         return "unreachable", words
