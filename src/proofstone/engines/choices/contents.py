@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from unicodedata import normalize
 
 from proofstone.engines.choices.anchors import anchors_from_end
@@ -16,9 +17,8 @@ from proofstone.engines.choices.lone_letters import enumerates, label_and_line
 
 __all__ = ["named_at", "option_by_content", "plain"]
 
-# Anchors looked at for content, and the longest text read behind one.
+# Anchors looked at for content.
 _MOST_ANCHORS = 20
-_LONGEST = 4096
 
 _NUMERAL = r"(?:x{0,3}(?:ix|iv|v?i{1,3}|v)|x{1,3})"
 _JOINED = r"(?:\s{0,9}(?:,|、|，|;|；|&|\+|/|\band\b|和|与|及)\s{0,9}){1,2}"
@@ -48,12 +48,13 @@ def option_by_content(
     keys = _Keys(options)
     if not keys.found:
         return None
+    longest = 64 + 2 * max(map(len, options))  # the reply may space or format it more widely
     for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(lower), strict=False):
         if anchor.end < since:
             break
         said = _SAID.match(text, anchor.end)
         start = said.end() if said is not None else anchor.end
-        found = keys.opening(_line_from(text, start))
+        found = keys.opening(_line_from(text, start, longest))
         if found is not None:
             return found
     if enumerates(text):
@@ -75,10 +76,10 @@ def named_at(text: str, start: int, options: Sequence[str], *, longer_than: int)
     return best
 
 
-def _line_from(text: str, start: int) -> str:
-    """What stands from ``start`` to the end of its line; of the next one where that is empty."""
-    stop = text.find("\n", start, start + _LONGEST)
-    return text[start : start + _LONGEST if stop < 0 else stop]
+def _line_from(text: str, start: int, longest: int) -> str:
+    """What stands from ``start`` to the end of its line, of a longer one so many characters."""
+    stop = text.find("\n", start, start + longest)
+    return text[start : start + longest if stop < 0 else stop]
 
 
 def _labelled_at_end(line: str, labels: str, options: Sequence[str]) -> int | None:
@@ -167,6 +168,7 @@ def _key(numerals: frozenset[str]) -> str:
     return "+".join(sorted(numerals))
 
 
+@lru_cache(maxsize=1024)
 def _roman_set(text: str) -> str:
     """The key of a text that is a list of Roman numerals and nothing else; else empty."""
     plain_text = normalize("NFKC", text).strip(_EDGES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -95,15 +96,20 @@ _CUED = (
 
 def enumerates(text: str) -> bool:
     """Whether lines at the text's end are labelled with different letters: a list of options."""
-    found = _ENUMERATES.findall(text, max(0, len(text) - WINDOW))
-    return len(set(found)) > 1
+    return len({label for label, _ in _labelled_lines(text[-WINDOW:])}) > 1
 
 
 def label_and_line(text: str) -> tuple[str, str] | None:
     """The last label that opens a line at the text's end, and what follows it on that line."""
     tail = text[-WINDOW:]
-    found = list(_ENUMERATES.finditer(tail))
-    return (found[-1][1], tail[found[-1].end() :].partition("\n")[0]) if found else None
+    found = _labelled_lines(tail)
+    return (found[-1][0], tail[found[-1][1] :].partition("\n")[0]) if found else None
+
+
+@lru_cache(maxsize=1)
+def _labelled_lines(tail: str) -> list[tuple[str, int]]:
+    """The labels that open lines, and where each ends. Several rules ask it of one text."""
+    return [(match[1], match.end()) for match in _ENUMERATES.finditer(tail)]
 
 
 def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone | None:
