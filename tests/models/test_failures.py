@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.models.failures import KINDS, FailureKind, classify, treatment
+from proofstone.engines.models.failure_kinds import KINDS, FailureKind, treatment
+from proofstone.engines.models.failures import classify
 
 OPENAI_QUOTA = {
     "error": {

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.entries import Price
-from proofstone.engines.models.failures import treatment
+from proofstone.engines.models.failure_kinds import treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.engines.models.request_hash import request_hash

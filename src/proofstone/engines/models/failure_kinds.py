@@ -1,0 +1,71 @@
+"""The kinds of failure, and for each: is it worth another try, does it stop the model, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+__all__ = ["KINDS", "FailureKind", "Treatment", "treatment"]
+
+FailureKind = Literal[
+    "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable",
+    "unreachable", "bad_certificate", "bad_key", "no_credit", "unknown_model",
+    "unsupported_parameter", "not_an_api", "too_long", "content_filter", "bad_request",
+    "not_running",
+]  # fmt: skip
+
+
+class Treatment(NamedTuple):
+    """How a kind is treated. ``advice`` may name {model}, {endpoint}, {key} and {entry}."""
+
+    retried: bool
+    stops: bool
+    advice: str
+
+
+_LATER = "the endpoint was busy or broken at the time: resume the run later"
+KINDS: Mapping[str, Treatment] = {
+    "rate_limited": Treatment(
+        True, False, "ask less at once (--max-connections), or resume when the limit is reset"
+    ),
+    "overloaded": Treatment(True, False, _LATER),
+    "timeout": Treatment(True, False, "raise timeout_s in {entry}, or lower --max-tokens"),
+    "dropped": Treatment(True, False, _LATER),
+    "server_error": Treatment(True, False, _LATER),
+    "unreadable": Treatment(True, False, "see the raw reply with proofstone show"),
+    "unreachable": Treatment(
+        True, False, "check base_url in {entry} ({endpoint}), that its server runs, and the network"
+    ),
+    "bad_certificate": Treatment(
+        False, True, "the certificate of {endpoint} is not trusted here: check address and proxy"
+    ),
+    "bad_key": Treatment(
+        False, True, "check the key in {key}, and that it may use {model} at {endpoint}"
+    ),
+    "no_credit": Treatment(
+        False, True, "add credit or raise the quota of the key in {key}, then resume the run"
+    ),
+    "unknown_model": Treatment(
+        False, True, "check the spelling of {model}, and base_url in {entry} ({endpoint})"
+    ),
+    "unsupported_parameter": Treatment(
+        False, True, 'name it in unsupported = ["..."] of {entry}, so that it is not sent'
+    ),
+    "not_an_api": Treatment(
+        False, True, "check base_url in {entry} ({endpoint}): it often ends in /v1"
+    ),
+    "not_running": Treatment(
+        False, True, "the process of {model} ends too often or never starts: its last words say why"
+    ),
+    "too_long": Treatment(
+        False, False, "the prompt does not fit the model's window: lower --max-tokens or --shots"
+    ),
+    "content_filter": Treatment(False, False, "the endpoint refused the prompt by its filter"),
+    "bad_request": Treatment(False, False, "see the endpoint's words with proofstone show"),
+}
+_UNKNOWN_KIND = Treatment(False, False, "")
+
+
+def treatment(kind: str) -> Treatment:
+    """How a kind is treated; one that no row names is final for its call and stops nothing."""
+    return KINDS.get(kind, _UNKNOWN_KIND)
