@@ -14,7 +14,7 @@ import pytest
 from proofstone.engines.models.child_process import ChildProcess
 from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.models.entries import Entry
-from proofstone.engines.models.failures import treatment
+from proofstone.engines.models.failure_kinds import treatment
 from proofstone.engines.models.gguf import open_gguf
 from proofstone.engines.models.local import LocalModel, LocalOptions, open_local
 from proofstone.engines.models.local_server import LocalServer

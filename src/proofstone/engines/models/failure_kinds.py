@@ -1,4 +1,4 @@
-"""The kinds of failure, and for each: is it worth another try, does it stop the model, what to do."""
+"""The kinds of failure: is each worth another try, does it stop the model, and what to do."""
 
 from __future__ import annotations
 
