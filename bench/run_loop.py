@@ -122,7 +122,7 @@ def _side(side: str, url: str, n: int = N_QUESTIONS) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--side", side, "--url", url]
         command += ["--folder", folder, "--questions", str(n)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
@@ -160,7 +160,7 @@ async def _bare(url: str, n: int) -> dict[str, float]:
 def _proofstone(folder: Path, url: str, n: int) -> dict[str, float]:
     import resource
 
-    _write_bank(folder / "bank.jsonl", max(2_000, n // 20))
+    _write_bank(folder / "bank.jsonl", 4_000)
     entry = f'[providers.bench]\nbase_url = "{url}"\n'
     with create_workspace(folder) as workspace:
         (folder / "proofstone.toml").write_text(entry, encoding="utf-8")
@@ -212,7 +212,7 @@ def _write_bank(path: Path, n: int) -> None:
     with path.open("w", encoding="utf-8") as file:
         for i in range(n):
             text = f"Statement {i} of the bench says what is so in case {i * 7919 % n}. " * 5
-            row = {"text": f"{text[:285]} ({i})", "correct": i % 2 == 0, "book": f"book {i % 10}"}
+            row = {"text": f"{text[:285]} ({i})", "correct": i // 10 % 2 == 0, "book": f"book {i % 10}"}
             file.write(json.dumps({**row, "subfield": f"s{i % 5}", "language": "en"}) + "\n")
 
 

@@ -18,7 +18,9 @@ __all__ = ["demo_command"]
 @click.command("demo")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"), metavar="[DIR]")
 @click.option("-m", "--model", metavar="PROVIDER/NAME", help="Another model than the carried one.")
-@click.option("--questions", type=click.IntRange(1), help="Questions a form; else 20 if time allows.")
+@click.option(
+    "--questions", type=click.IntRange(1), help="Questions a form; else 20, time allowing."
+)
 @json_option
 @quiet_option
 def demo_command(
@@ -58,7 +60,11 @@ def demo_command(
         text = render_terminal(
             done.board,
             heading=[("form", f"{done.forms[0].name}   {n} questions, seeds {seeds}")],
-            next_steps=[("control", done.control.summary), ("page", str(done.page)), ("look", look)],
+            next_steps=[
+                ("control", done.control.summary),
+                ("page", str(done.page)),
+                ("look", look),
+            ],
             width=shutil.get_terminal_size((100, 24)).columns,
             colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         )

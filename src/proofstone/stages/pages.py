@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from proofstone import __version__
 from proofstone.engines.models import read_reply
+from proofstone.engines.models.control import control_prompts
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.ports import CallRecord
@@ -23,6 +24,7 @@ from proofstone.report import (
     Provenance,
     QuestionShown,
 )
+from proofstone.stages.control import ControlReport
 from proofstone.stages.inspection import ShownReply, show_replies
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
@@ -38,7 +40,7 @@ def page_data(
     board: Leaderboard,
     *,
     now: float,
-    controls: Sequence[Control] = (),
+    control: ControlReport | None = None,
     command: str = "",
 ) -> PageData:
     """Everything a page of these runs shows, read from the store."""
@@ -67,11 +69,23 @@ def page_data(
             for item_set in selection.item_sets
         ),
         asked=tuple(_asked(store, who, mine) for who, mine in respondents),
-        controls=tuple(controls),
+        controls=() if control is None else tuple(_controls(control)),
         questions=tuple(
             question for who, mine in respondents for question in _questions(store, who, mine)
         ),
     )
+
+
+def _controls(control: ControlReport) -> Iterator[Control]:
+    accepted = {prompt.text: prompt.accepted for prompt in control_prompts()}
+    for answer in control.answers:
+        yield Control(
+            label=control.model,
+            prompt=answer.prompt,
+            reply=answer.reply or answer.error,
+            expected=" / ".join(accepted.get(answer.prompt, ())),
+            is_as_expected=answer.is_right,
+        )
 
 
 def _label(who: Respondent) -> str:

@@ -19,9 +19,9 @@ from proofstone.records import Bank, ItemSet
 from proofstone.wiring.workspace import Watch, Workspace
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import ControlReport
     from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
+    from proofstone.stages.control import ControlReport
 
 __all__ = ["CARRIED_MODEL", "Demonstration", "demonstrate"]
 
@@ -79,9 +79,7 @@ def demonstrate(
     tell(f"form   {' '.join(map(_shown, forms))}   {questions} questions each, seeds {seeds}")
     results: list[RunResult] = []
     for way in WAYS:
-        results += workspace.run(
-            forms, models=model, ask=way, watch=watch, **_settings(model, way)
-        )
+        results += workspace.run(forms, models=model, ask=way, watch=watch, **_settings(model, way))
     page = workspace.folder / "report.html"
     runs = [result.planned.run for result in results]
     if not any(result.n_scored for result in results):
@@ -99,9 +97,7 @@ def demonstrate(
     )
 
 
-def _affordable(
-    workspace: Workspace, bank: Bank, model: str, tell: Callable[[str], None]
-) -> int:
+def _affordable(workspace: Workspace, bank: Bank, model: str, tell: Callable[[str], None]) -> int:
     """Questions a form that fit into the time, by the speed of a few that are not counted."""
     (pilot,) = workspace.build_form(
         bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"

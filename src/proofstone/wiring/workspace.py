@@ -33,8 +33,9 @@ from proofstone.wiring.folders import MARK, create_folder, database_url, find_fo
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Checked, Listed, ModelConfig
-    from proofstone.report import Control, Leaderboard
+    from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
+    from proofstone.stages.control import ControlReport
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
 
@@ -229,6 +230,16 @@ class Workspace:
         )  # fmt: skip
         return self._perform([spec], max_connections, watch, on_interrupt)
 
+    def control(self, model: str) -> ControlReport:
+        """Asks a model a few simple completions, kept and cached like every call."""
+        from proofstone.stages.control import perform_control  # noqa: PLC0415
+
+        async def work(stop: asyncio.Event) -> ControlReport:
+            async with self._askers([model], None, stop) as askers:
+                return await perform_control(self.store, askers[model])
+
+        return Background(work).wait()
+
     def score(self, run: Target, *, again: bool = False) -> int:
         """Scores a run's stored replies; returns how many scores it has. Asks nobody."""
         found = self.find(run, "run")
@@ -261,7 +272,7 @@ class Workspace:
         self,
         *targets: Target,
         path: Path | str,
-        controls: Sequence[Control] = (),
+        control: ControlReport | None = None,
         command: str = "",
         **options: Any,
     ) -> None:
@@ -275,7 +286,7 @@ class Workspace:
             selection,
             self._board(selection, options),
             now=self.clock.now(),
-            controls=controls,
+            control=control,
             command=command,
         )
         Path(path).write_text(render_page(data), encoding="utf-8", newline="\n")

@@ -31,7 +31,7 @@ __all__ = [
     "select_calls",
 ]
 
-PROMPT = ("id", "hash", "body")
+PROMPT = ("hash", "body")
 PROFILE = ("hash", "model", "endpoint", "wire", "simulated", "settings")
 CALL = (
     "id", "profile_id", "prompt_id", "request_hash", "attempt", "purpose", "sample", "state",
@@ -62,15 +62,10 @@ class CallEncoder:
 
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(level=1).compress
+        self._profiles: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
     def encode(self, call: CallRecord) -> EncodedCall:
         """The rows of a call, compressed."""
-        settings = canonical_json([call.settings_asked, call.settings_sent, call.settings_dropped])
-        named = f"{call.model}\0{call.endpoint}\0{call.wire}\0{call.simulated}\0".encode()
-        profile = (
-            sha256(named + settings).digest(), call.model, call.endpoint, call.wire,
-            call.simulated, settings,
-        )  # fmt: skip
         usage = call.usage
         values = (
             call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
@@ -79,7 +74,22 @@ class CallEncoder:
             call.served_model, call.fingerprint, call.latency_s, call.attempts, call.started_at,
             call.reference,
         )  # fmt: skip
-        return EncodedCall(call.prompt_hash, self._compress(call.prompt), profile, values)
+        return EncodedCall(
+            call.prompt_hash, self._compress(call.prompt), self._profile(call), values
+        )
+
+    def _profile(self, call: CallRecord) -> tuple[Any, ...]:
+        """The row of what all calls of a run have in common; hashed once, not once a call."""
+        settings = (call.settings_asked, call.settings_sent, call.settings_dropped)
+        known = self._profiles.get((call.model, call.endpoint))
+        if known is not None and known[0] == settings:
+            return known[1]
+        encoded = canonical_json(settings)
+        named = f"{call.model}\0{call.endpoint}\0{call.wire}\0{call.simulated}\0".encode()
+        identity = sha256(named + encoded).digest()
+        row = (identity, call.model, call.endpoint, call.wire, call.simulated, encoded)
+        self._profiles[call.model, call.endpoint] = (settings, row)
+        return row
 
 
 def read_call(row: Row[Any]) -> CallRecord:

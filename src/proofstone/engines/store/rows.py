@@ -11,11 +11,12 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Table, text, tuple_
+from sqlalchemy import Connection, Table, text
 
 __all__ = ["chunks", "insert_missing", "insert_rows", "keys_by", "take_keys"]
 
 _CHUNKS = (128, 32, 8, 1)
+_LOOKUPS = (1, 8, 64, 512)
 _PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
 
 
@@ -64,21 +65,35 @@ def take_keys(connection: Connection, table: Table, n: int) -> range | list[int]
     return [int(key) for (key,) in connection.execute(query, {"table": table.name, "n": n})]
 
 
+@cache
+def _lookup(table: str, columns: tuple[str, ...], n: int, mark: str) -> str:
+    names = ",".join(columns)
+    if len(columns) == 1:
+        return f"SELECT id,{names} FROM {table} WHERE {names} IN ({','.join([mark] * n)})"  # noqa: S608
+    row = "(" + ",".join([mark] * len(columns)) + ")"
+    return f"SELECT id,{names} FROM {table} WHERE ({names}) IN (VALUES {','.join([row] * n)})"  # noqa: S608
+
+
 def keys_by(
     connection: Connection, table: Table, columns: tuple[str, ...], wanted: Iterable[Any]
 ) -> dict[Any, int]:
-    """The keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of them)."""
+    """The keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of them).
+
+    Chunks are filled up with their last value, so that few statements serve all numbers.
+    """
     found: dict[Any, int] = {}
     single = len(columns) == 1
-    target: Any = table.c[columns[0]] if single else tuple_(*(table.c[name] for name in columns))
-    for chunk in chunks(wanted, 4000):
-        query = (
-            table.select()
-            .with_only_columns(table.c.id, *(table.c[name] for name in columns))
-            .where(target.in_(chunk))
-        )
-        for key, *values in connection.execute(query):
-            found[values[0] if single else tuple(values)] = key
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    for chunk in chunks(wanted, _LOOKUPS[-1]):
+        size = next(size for size in _LOOKUPS if size >= len(chunk))
+        filled = chunk + [chunk[-1]] * (size - len(chunk))
+        values = tuple(filled) if single else tuple(value for row in filled for value in row)
+        statement = _lookup(table.name, columns, size, mark)
+        rows = connection.exec_driver_sql(statement, values)
+        if single:
+            found.update((value, key) for key, value in rows)
+        else:
+            found.update((tuple(row[1:]), row[0]) for row in rows)
     return found
 
 
@@ -96,7 +111,11 @@ def insert_missing(
     keys = keys_by(connection, table, by, rows)
     missing = [identity for identity in rows if identity not in keys]
     if missing:
-        values = [rows[identity] for identity in missing]
-        insert_rows(connection, table, columns, values, or_ignore=True)
-        keys |= keys_by(connection, table, by, missing)
+        fresh = take_keys(connection, table, len(missing))
+        values = [(key, *rows[identity]) for key, identity in zip(fresh, missing, strict=True)]
+        insert_rows(connection, table, ("id", *columns), values, or_ignore=True)
+        if connection.dialect.name == "sqlite":  # the write lock is held: ours are the keys
+            keys.update(zip(missing, fresh, strict=True))
+        else:
+            keys |= keys_by(connection, table, by, missing)
     return keys

@@ -10,7 +10,7 @@ from sqlalchemy import Row, func, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import chunks, insert_missing, insert_rows
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
 from proofstone.identity import content_id
 from proofstone.records import OUTCOMES, Run, Score
 
@@ -159,22 +159,27 @@ class ScoreStore:
     def _unit_keys(
         self, connection: Connection, units: Sequence[UnitRow]
     ) -> dict[tuple[int, str, bytes], int]:
+        """The keys of units, storing those not there yet with their cluster edges (which depend on
+        the item alone, so that a later scoring finds them written)."""
         wanted = {_unit_identity(unit): unit for unit in units}
+        identity_columns = ("item_id", "kind", "key")
+        before = keys_by(connection, schema.unit, identity_columns, wanted)
+        new = {identity: unit for identity, unit in wanted.items() if identity not in before}
         rows = {
             identity: (
                 unit.item, unit.kind, unit.key, unit.version, unit.payload, unit.gold,
                 unit.n_choices,
             )
-            for identity, unit in wanted.items()
+            for identity, unit in new.items()
         }  # fmt: skip
-        known = insert_missing(connection, schema.unit, _UNIT, rows, by=("item_id", "kind", "key"))
-        named = {cluster for unit in wanted.values() for cluster in unit.clusters}
+        known = before | insert_missing(connection, schema.unit, _UNIT, rows, by=identity_columns)
+        named = {cluster: cluster for unit in new.values() for cluster in unit.clusters}
         clusters = insert_missing(
-            connection, schema.cluster, ("kind", "key"), {c: c for c in named}, by=("kind", "key")
+            connection, schema.cluster, ("kind", "key"), named, by=("kind", "key")
         )
         edges = [
             (known[identity], clusters[cluster])
-            for identity, unit in wanted.items()
+            for identity, unit in new.items()
             for cluster in unit.clusters
         ]
         columns = ("unit_id", "cluster_id")

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_missing, insert_rows, keys_by, take_keys
+from proofstone.engines.store.rows import insert_missing, insert_rows, take_keys
 from proofstone.errors import ProofstoneError, StoreFailed
 from proofstone.ports import CallRecord
 
@@ -157,7 +157,8 @@ class Writer:
     def _insert(self, connection: Connection, group: list[_Job]) -> None:
         asked = [job for job in group if not isinstance(job.call, int)]
         calls: list[EncodedCall] = [job.call for job in asked]  # type: ignore[misc]
-        prompts = _prompts(connection, calls)
+        bodies = {c.prompt_hash: (c.prompt_hash, c.prompt) for c in calls}
+        prompts = insert_missing(connection, schema.prompt, PROMPT, bodies)
         profiles = self._profile_keys(connection, calls)
         keys = take_keys(connection, schema.call, len(calls))
         rows = [
@@ -203,16 +204,3 @@ class Writer:
             space = self._waiting.popleft()
             if not space.done():
                 space.set_result(None)
-
-
-def _prompts(connection: Connection, calls: Sequence[EncodedCall]) -> dict[Any, int]:
-    bodies = {c.prompt_hash: c.prompt for c in calls}
-    keys = keys_by(connection, schema.prompt, ("hash",), bodies)
-    missing = [identity for identity in bodies if identity not in keys]
-    fresh = take_keys(connection, schema.prompt, len(missing))
-    rows = [(key, identity, bodies[identity]) for key, identity in zip(fresh, missing, strict=True)]
-    # Two processes may store one prompt at once on PostgreSQL; the loser reads the winner's key.
-    insert_rows(connection, schema.prompt, PROMPT, rows, or_ignore=True)
-    if connection.dialect.name == "sqlite":
-        return keys | dict(zip(missing, fresh, strict=True))
-    return keys | keys_by(connection, schema.prompt, ("hash",), missing)
