@@ -26,7 +26,7 @@ from proofstone.engines.store.schema import (
 from proofstone.ports import PayloadType
 from proofstone.records import Item, ItemSet, Respondent, Run, Stratum, imported_set_id, item_id
 
-N_ITEMS, N_MODELS, N_CLUSTERS = 5_000, 40, 9
+N_ITEMS, N_MODELS, N_CLUSTERS, PAGE = 5_000, 40, 9, 128
 
 
 class Note(Struct, frozen=True, tag="bench.note"):
@@ -111,9 +111,9 @@ def main() -> bool:
             n_done = 0
             for key, _scoring in runs:
                 after = -1
-                while places := store.items.places(item_set.id, after, 1024):
-                    n_done += len(store.runs.steps_among(key, [item for _p, item in places]))
-                    after = places[-1][0]
+                while done := store.runs.steps_among(key, item_set.id, after, PAGE):
+                    n_done += len(done)
+                    after += PAGE
         store.close()
     assert len(table.unit) == n_done == N_ITEMS * N_MODELS
     return print_lines(

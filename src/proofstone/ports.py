@@ -6,7 +6,7 @@ imports an engine, a client library or a database.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -70,7 +70,7 @@ class Call(Protocol):
     ) -> Reply: ...
 
 
-class ModelRequest(Struct, frozen=True, kw_only=True):
+class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
     """What one call asks of a model.
 
     ``settings`` are those that should reach the model; ``prompt_hash`` is the SHA-256 of the
@@ -90,7 +90,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     draw_key: str = ""
 
 
-class Ticket(Struct, frozen=True):
+class Ticket(Struct, frozen=True, gc=False):
     """A request handed in. ``reference`` is the provider's name for it where it outlives the
     connection (a batch), else empty; then the row ``submitted`` is stored before collecting."""
 
@@ -99,7 +99,7 @@ class Ticket(Struct, frozen=True):
     reference: str = ""
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class Attempt(Struct, frozen=True, gc=False, kw_only=True):
     """What came of one attempt, before anything is decided about it.
 
     ``raw`` is the body as it came, kept before parsing. ``reply`` is None where none could be
@@ -138,7 +138,7 @@ class Model(Protocol):
     async def close(self) -> None: ...
 
 
-class CallRecord(Struct, frozen=True, kw_only=True):
+class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
     """One row of the call table: a request and its kept attempt.
 
     ``attempt`` counts kept rows of one request hash from 0; ``attempts`` how many times the
@@ -179,8 +179,9 @@ class CallStore(Protocol):
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         """The key and row of a complete call with this hash, or None."""
 
-    def has_calls(self, model: str) -> bool:
-        """Whether any call of this model is stored at all."""
+    def known_hashes(self, model: str) -> Container[bytes]:
+        """The request hashes of this model's complete calls, as a quick filter: it may hold a
+        hash that is not stored, and never lacks one that is."""
 
 
 class Clock(Protocol):
@@ -211,14 +212,14 @@ class BankReader(Protocol):
     def facts(self) -> Sequence[Fact]: ...
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """One record of a tabular file: where it stands (``line 3``), and its named values."""
 
     place: str
     values: dict[str, Any]
 
 
-class BuiltFact(Struct, frozen=True):
+class BuiltFact(Struct, frozen=True, gc=False):
     """A fact as a builder yields it, with its source and the models that had a hand in it."""
 
     fact: Fact
@@ -237,7 +238,7 @@ class FactBuilder(Protocol):
 # ---------------------------------------------------------------- a method
 
 
-class PayloadType(Struct, frozen=True):
+class PayloadType(Struct, frozen=True, gc=False):
     """A payload struct with its schema version. Stored bytes of an older version go through
     ``upgrade(version, bytes)``; stored rows are never rewritten."""
 
@@ -246,7 +247,7 @@ class PayloadType(Struct, frozen=True):
     upgrade: Callable[[int, bytes], Struct] | None = None
 
 
-class Parameter(Struct, frozen=True, kw_only=True):
+class Parameter(Struct, frozen=True, gc=False, kw_only=True):
     """One parameter of a builder or composer: commands, help and checks are made from it.
 
     ``range`` is written LOW-HIGH or a single number and read as a pair of integers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from random import Random
@@ -109,8 +109,8 @@ class Calls:
                 return key, row
         return None
 
-    def has_calls(self, model: str) -> bool:
-        return any(row.model == model for row in self.rows)
+    def known_hashes(self, model: str) -> Container[bytes]:
+        return {row.request_hash for row in self.rows if row.model == model}
 
 
 def request(text: str = "Which?", **fields: Any) -> ModelRequest:

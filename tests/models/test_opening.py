@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -62,8 +62,8 @@ class NoCalls:
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         return None
 
-    def has_calls(self, model: str) -> bool:
-        return False
+    def known_hashes(self, model: str) -> Container[bytes]:
+        return ()
 
 
 def config_of(url: str, **fields: Any) -> ModelConfig:

@@ -1,4 +1,8 @@
-"""The frozen rows of the data flow, from Source to Estimate, and nothing else."""
+"""The frozen rows of the data flow, from Source to Estimate, and nothing else.
+
+They are out of the cyclic garbage collector's sight (``gc=False``): a frozen row cannot come to
+refer to itself, and walking a bank's 43,000 facts again and again took a fifth of a run's time.
+"""
 
 from proofstone.records.items import (
     Item,

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class Item(Struct, frozen=True, gc=False, kw_only=True):
     """What a model is asked. ``payload`` is the method's tagged struct (a composed question, an
     imported one, an entity); ``facts`` the ids it rests on, in the order the payload counts them.
 
@@ -44,7 +44,7 @@ def item_id(item: Item) -> bytes:
     return content_id("item", [*key, item.corrects])
 
 
-class ItemSet(Struct, frozen=True, kw_only=True):
+class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
     """A frozen ordered list of items. A form, an entity list and an imported file are item sets.
 
     ``recipe`` holds all that made it (composer version, parameters) as plain JSON values; a
@@ -71,21 +71,21 @@ def imported_set_id(method: str, items: tuple[bytes, ...]) -> bytes:
     return content_id("item-set-imported", [method, items])
 
 
-class LoadedItem(Struct, frozen=True):
+class LoadedItem(Struct, frozen=True, gc=False):
     """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it."""
 
     item: Item
     facts: tuple[Fact, ...]
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """One message of a chat; the content is text (image parts come with the engines of M2)."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Oracle(Struct, frozen=True):
+class Oracle(Struct, frozen=True, gc=False):
     """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
     choices, and the template of a reply that states one (``{choice}`` is replaced)."""
 
@@ -94,7 +94,7 @@ class Oracle(Struct, frozen=True):
     reply: str = "{choice}"
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class Way(Struct, frozen=True, gc=False, kw_only=True):
     """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
     shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
     ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows."""
@@ -106,7 +106,7 @@ class Way(Struct, frozen=True, kw_only=True):
     n_shots: int = 0
 
 
-class Unit(Struct, frozen=True, kw_only=True):
+class Unit(Struct, frozen=True, gc=False, kw_only=True):
     """What is scored: an item, or something found in a response (then ``kind`` and ``payload`` say
     what). ``replies`` are the texts by step it is scored on, of one sample; ``clusters`` the keys
     (kind, key) whose sharing makes two units dependent."""

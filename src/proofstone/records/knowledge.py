@@ -21,7 +21,7 @@ __all__ = [
 RoleName = Literal["wrote", "falsified", "checked", "filtered", "judged"]
 
 
-class Stratum(Struct, frozen=True, order=True):
+class Stratum(Struct, frozen=True, gc=False, order=True):
     """The place of a fact or item in the taxonomy, coarse to fine; empty text where not known.
 
     ``book`` is the finest level: the textbook, manual or table that a fact came from.
@@ -33,14 +33,14 @@ class Stratum(Struct, frozen=True, order=True):
     book: str = ""
 
 
-class Role(Struct, frozen=True, order=True):
+class Role(Struct, frozen=True, gc=False, order=True):
     """A model that had a hand in a row, and what it did. Outside the row's identity."""
 
     role: RoleName
     model: str
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class Source(Struct, frozen=True, gc=False, kw_only=True):
     """A document, table or dump. ``content`` is the SHA-256 of its bytes; ``origin`` its file
     name or address, without local folders and outside the id."""
 
@@ -55,7 +55,7 @@ class Source(Struct, frozen=True, kw_only=True):
     origin: str = ""
 
 
-class Passage(Struct, frozen=True, kw_only=True):
+class Passage(Struct, frozen=True, gc=False, kw_only=True):
     """A span of a source: ``text`` stands verbatim at [start, end) (code points) of its page's
     text, or of the whole document's text where ``page`` is None."""
 
@@ -69,7 +69,7 @@ class Passage(Struct, frozen=True, kw_only=True):
     heading: str = ""
 
 
-class Fact(Struct, frozen=True, kw_only=True):
+class Fact(Struct, frozen=True, gc=False, kw_only=True):
     """One unit of knowledge. ``payload`` is a tagged struct of the method that made it.
 
     ``corrects`` names the fact that this one replaces; rows are never edited.
@@ -86,7 +86,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     corrects: bytes | None = None
 
 
-class Bank(Struct, frozen=True, kw_only=True):
+class Bank(Struct, frozen=True, gc=False, kw_only=True):
     """A frozen set of facts. Its id hashes the sorted fact ids, so file order does not matter."""
 
     id: bytes = b""

@@ -7,7 +7,7 @@ from msgspec import Struct
 __all__ = ["Person"]
 
 
-class Person(Struct, frozen=True, kw_only=True):
+class Person(Struct, frozen=True, gc=False, kw_only=True):
     """Who an actor is. Erasing a person deletes this row and leaves the actor's id everywhere."""
 
     actor: bytes

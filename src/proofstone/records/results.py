@@ -32,7 +32,7 @@ Purpose = Literal["ask", "judge", "build", "control"]
 Finish = Literal["stop", "length", "content_filter", "tool_calls", "other", ""]
 
 
-class Usage(Struct, frozen=True):
+class Usage(Struct, frozen=True, gc=False):
     """Tokens as the endpoint counted them; None where it did not say."""
 
     prompt: int | None = None
@@ -41,7 +41,7 @@ class Usage(Struct, frozen=True):
     cached: int | None = None
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class Reply(Struct, frozen=True, gc=False, kw_only=True):
     """A model's reply to one call, read from its raw body.
 
     ``text`` is what it said without its reasoning; ``reasoning`` the text of ``reasoning_content``
@@ -61,7 +61,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     mean_logprob: float | None = None
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class Run(Struct, frozen=True, gc=False, kw_only=True):
     """An item set asked of one respondent in one way with one group of settings.
 
     ``settings`` are those asked of the model (temperature, max_tokens, ...) with ``samples``,
@@ -87,7 +87,7 @@ def run_id(run: Run) -> bytes:
     return content_id("run", [*key, run.settings, run.replicate])
 
 
-class Score(Struct, frozen=True, kw_only=True):
+class Score(Struct, frozen=True, gc=False, kw_only=True):
     """The worth of one unit's replies. ``value`` in [0, 1] for ``answered``, else None.
 
     ``answer`` is what was extracted, even where it is no valid choice; ``basis`` how (the tier).
@@ -102,7 +102,7 @@ class Score(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...] = ()
 
 
-class Measure(Struct, frozen=True, kw_only=True):
+class Measure(Struct, frozen=True, gc=False, kw_only=True):
     """A named quantity over scores: what each outcome counts as, and so its denominator.
 
     ``counts`` maps an outcome to "value" (the score's own value), a number, or None: left out of
@@ -115,7 +115,7 @@ class Measure(Struct, frozen=True, kw_only=True):
     denominator: str
 
 
-class Estimate(Struct, frozen=True, kw_only=True):
+class Estimate(Struct, frozen=True, gc=False, kw_only=True):
     """A number with what is needed to defend it.
 
     ``low`` and ``high`` bound the interval at ``level``; ``estimand`` says of what; ``made_by``

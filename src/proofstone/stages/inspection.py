@@ -114,17 +114,17 @@ def _replies_of(
     places = store.scores.places(current.key, measure, outcomes, value, limit)
     scores = store.scores.of_items(current.key, [item for item, _sample in places])
     for item, sample in places:
-        (stored,) = store.items.load([(0, item)])
+        loaded = store.items.one(item)
         calls = [call for s, _step, call in store.runs.calls_of_item(key, item) if s == sample]
         found = [scores[k] for k in scores if k[:2] == (item, sample)]
         yield ShownReply(
             run=short(run.id),
             model=run.respondent,
             way=run.way,
-            item=short(stored.loaded.item.id),
+            item=short(loaded.item.id),
             sample=sample,
-            question=method.show(stored.loaded),
-            gold=_gold(method, stored.loaded, calls[-1], sample),
+            question=method.show(loaded),
+            gold=_gold(method, loaded, calls[-1], sample),
             calls=tuple(calls),
             scores=tuple(score for group in found for score in group),
         )
@@ -138,8 +138,7 @@ def _gold(method: Method, loaded: LoadedItem, call: CallRecord, sample: int) -> 
 
 
 def _describe_item(store: Store, found: Found) -> Description:
-    (stored,) = store.items.load([(0, found.key)])
-    loaded = stored.loaded
+    loaded = store.items.one(found.key)
     method = find_method(loaded.item.kind.partition(".")[0])
     levels = msgspec.structs.astuple(loaded.item.stratum)
     lines = [

@@ -145,19 +145,15 @@ class _RunLoop:
     def _plan_page(self, after: int, size: int) -> list[_Job]:
         """What is left to ask of the ``size`` items behind position ``after`` (in a thread)."""
         store, planned = self.store, self.planned
-        places = store.items.places(planned.item_set.id, after, size)
-        keys = [key for _position, key in places]
-        steps = store.runs.steps_among(planned.key, keys)
+        steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
         last = planned.run.last_step
-        open_samples = {
-            key: [s for s in range(planned.samples) if last not in steps.get((key, s), ())]
-            for key in keys
-        }
-        wanted = [place for place in places if open_samples[place[1]]]
+        if sum(last in done for done in steps.values()) == size * planned.samples:
+            return []
         return [
             _Job(stored, sample, (stored.key, sample) in steps)
-            for stored in store.items.load(wanted)
-            for sample in open_samples[stored.key]
+            for stored in store.items.page(planned.item_set.id, after, size)
+            for sample in range(planned.samples)
+            if last not in steps.get((stored.key, sample), ())
         ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, UnitRow
 from proofstone.identity import content_id
@@ -26,10 +28,19 @@ async def score_run(
         if n_scored == store.runs.count_done(key, run.last_step):
             return n_scored
     scoring = store.scores.begin(key, run, method.scorer_version, "", clock.now())
-    for page in store.runs.reply_pages(key, run.item_set):
+    # What waits for the disk does so in threads: other runs go on, and a page is read while the
+    # one before it is scored and the one before that is stored.
+    pages = store.runs.reply_pages(key, run.item_set)
+    reading = asyncio.create_task(asyncio.to_thread(next, pages, None))
+    storing: asyncio.Task[None] | None = None
+    while (page := await reading) is not None:
+        reading = asyncio.create_task(asyncio.to_thread(next, pages, None))
         rows = await _score_page(store, method, run, page)
-        if rows:
-            store.scores.add(scoring, rows)
+        if storing is not None:
+            await storing
+        storing = asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))
+    if storing is not None:
+        await storing
     store.scores.complete(scoring, clock.now())
     return store.scores.n_scored(scoring, measure)
 

@@ -31,7 +31,7 @@ _PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
 _TRIES_TO_REACH = 2
 
 
-class Retries(Struct, frozen=True, kw_only=True):
+class Retries(Struct, frozen=True, gc=False, kw_only=True):
     """How often and how late a transient failure is tried again: ``most`` times after the first,
     each after a uniform draw below ``first_s`` doubled each time up to ``longest_s``, or after what
     the endpoint asks for; one that asks for more than ``patience_s`` is not waited for."""
@@ -42,7 +42,7 @@ class Retries(Struct, frozen=True, kw_only=True):
     patience_s: float = 300.0
 
 
-class Asked(Struct, frozen=True):
+class Asked(Struct, frozen=True, gc=False):
     """What a request came to: its final row, not yet recorded, and the reply in it (None where the
     row's state is ``failed``). ``key`` is the stored call's where it was served from the cache."""
 
@@ -82,7 +82,7 @@ class Asker:
         self._retries = Retries() if retries is None else retries
         self._halt = Halt(stop)
         self._hints = {"key": "the environment", "entry": "proofstone.toml", **(hints or {})}
-        self._may_be_cached = store.has_calls(model.name)
+        self._known = store.known_hashes(model.name)
         self._has_answered = False
         self._stopped_by = ""
 
@@ -100,7 +100,7 @@ class Asker:
         """
         sent, dropped = self.model.sent_settings(request.settings)
         identity = request_hash(self.model, request, sent)
-        if self._may_be_cached and (cached := self._cached(identity)) is not None:
+        if identity in self._known and (cached := self._cached(identity)) is not None:
             return cached
         model = self.model
         blank = CallRecord(

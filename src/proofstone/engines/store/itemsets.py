@@ -28,7 +28,7 @@ _SET = ("hash", "name", "kind", "method", "bank_id", "seed", "recipe", "n_items"
 _FACTS_KEPT = 8192  # facts kept decoded between pages; bounds memory whatever the bank's size
 
 
-class StoredItem(msgspec.Struct, frozen=True):
+class StoredItem(msgspec.Struct, frozen=True, gc=False):
     """An item of a set: its integer key, its place in the set, and the item with its facts."""
 
     key: int
@@ -43,6 +43,7 @@ class ItemStore:
         self._database = database
         self._payloads = payloads
         self._knowledge = knowledge
+        self._set_keys: dict[bytes, int] = {}
         self._facts: OrderedDict[int, Fact] = OrderedDict()
         self._facts_lock = threading.Lock()  # pages of several runs are read in threads
 
@@ -96,50 +97,83 @@ class ItemStore:
 
     def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
         """Up to ``limit`` (position, item key) of a set, behind position ``after``."""
-        table = schema.item_set_item
+        member = schema.item_set_item
         query = (
-            select(table.c.position, table.c.item_id)
-            .join(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
-            .where(schema.item_set.c.hash == item_set, table.c.position > after)
-            .order_by(table.c.position)
-            .limit(limit)
+            select(member.c.position, member.c.item_id)
+            .where(_within(self._set_key(item_set), after, limit))
+            .order_by(member.c.position)
         )
         with self._database.reading() as connection:
-            return [(position, key) for position, key in connection.execute(query)]
+            return [(position, key) for position, key in connection.execute(query).all()]
+
+    def keys_within(self, item_set: bytes, after: int, limit: int) -> Any:
+        """The keys of the items at the ``limit`` positions behind ``after``, as a subquery."""
+        here = _within(self._set_key(item_set), after, limit)
+        return select(schema.item_set_item.c.item_id).where(here)
 
     def pages(self, item_set: bytes, size: int = 256) -> Iterator[list[StoredItem]]:
         """The items of a set in order, in pages; no transaction stays open between them."""
         after = -1
-        while places := self.places(item_set, after, size):
-            yield self.load(places)
-            after = places[-1][0]
+        while page := self.page(item_set, after, size):
+            yield page
+            after = page[-1].position
 
-    def load(self, places: Sequence[tuple[int, int]]) -> list[StoredItem]:
-        """The items at ``places`` (position, key), with their facts."""
-        keys = [key for _position, key in places]
-        rows: dict[int, Row[Any]] = {}
-        facts: dict[int, list[int]] = {}
+    def page(self, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
+        """Up to ``limit`` items of a set with their facts, behind position ``after``.
+
+        Ranges of positions, never lists of keys: a list of hundreds costs more to write into a
+        statement than the rows cost to read.
+        """
+        member, edge = schema.item_set_item, schema.item_fact
+        here = _within(self._set_key(item_set), after, limit)
+        items = _select_items(member.c.position).join(member, member.c.item_id == schema.item.c.id)
+        facts = (
+            select(edge.c.item_id, edge.c.fact_id)
+            .join(member, member.c.item_id == edge.c.item_id)
+            .where(here)
+            .order_by(edge.c.item_id, edge.c.position)
+        )
         with self._database.reading() as connection:
-            for chunk in chunks(keys, 4000):
-                for row in connection.execute(_select_items().where(schema.item.c.id.in_(chunk))):
-                    rows[row.id] = row
-                table = schema.item_fact
-                query = (
-                    select(table.c.item_id, table.c.fact_id)
-                    .where(table.c.item_id.in_(chunk))
-                    .order_by(table.c.item_id, table.c.position)
-                )
-                for item, fact in connection.execute(query):
-                    facts.setdefault(item, []).append(fact)
-        known = self._load_facts({fact for group in facts.values() for fact in group})
+            rows = connection.execute(items.where(here).order_by(member.c.position)).all()
+            edges = connection.execute(facts).all()
+        return self._stored([(row.position, row) for row in rows], edges)
+
+    def one(self, key: int) -> LoadedItem:
+        """The item with this key, with its facts."""
+        edge = schema.item_fact
+        facts = (
+            select(edge.c.item_id, edge.c.fact_id)
+            .where(edge.c.item_id == key)
+            .order_by(edge.c.position)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(_select_items().where(schema.item.c.id == key)).one()
+            edges = connection.execute(facts).all()
+        return self._stored([(0, row)], edges)[0].loaded
+
+    def _stored(
+        self, rows: Sequence[tuple[int, Row[Any]]], edges: Sequence[Row[Any]]
+    ) -> list[StoredItem]:
+        facts: dict[int, list[int]] = {}
+        for item, fact in edges:
+            facts.setdefault(item, []).append(fact)
+        known = self._load_facts({fact for _item, fact in edges})
         return [
             StoredItem(
-                key,
+                row.id,
                 position,
-                self._loaded(rows[key], tuple(known[fact] for fact in facts.get(key, ()))),
+                self._loaded(row, tuple([known[fact] for fact in facts.get(row.id, ())])),
             )
-            for position, key in places
+            for position, row in rows
         ]
+
+    def _set_key(self, item_set: bytes) -> int:
+        key = self._set_keys.get(item_set)
+        if key is None:
+            with self._database.reading() as connection:
+                key = keys_by(connection, schema.item_set, ("hash",), [item_set])[item_set]
+            self._set_keys[item_set] = key
+        return key
 
     def _loaded(self, row: Row[Any], facts: tuple[Fact, ...]) -> LoadedItem:
         item = Item(
@@ -196,10 +230,24 @@ class ItemStore:
         )  # fmt: skip
 
 
-def _select_items() -> Any:
+def _select_items(*more: Any) -> Any:
     corrected = schema.item.alias("corrected")
-    return select(schema.item, corrected.c.hash.label("corrects_hash")).outerjoin(
-        corrected, corrected.c.id == schema.item.c.corrects_id
+    return (
+        select(schema.item, corrected.c.hash.label("corrects_hash"), *more)
+        .select_from(schema.item)
+        .outerjoin(corrected, corrected.c.id == schema.item.c.corrects_id)
+    )
+
+
+def _within(item_set: int, after: int, limit: int) -> Any:
+    """The condition on members of a set to stand at the ``limit`` positions behind ``after``;
+    positions of a set have no gaps."""
+    member = schema.item_set_item
+    last = after + limit
+    return (
+        (member.c.item_set_id == item_set)
+        & (member.c.position > after)
+        & (member.c.position <= last)
     )
 
 

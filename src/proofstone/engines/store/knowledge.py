@@ -105,7 +105,7 @@ class KnowledgeStore:
             .order_by(table.c.position)
         )
         with self._database.reading() as connection:
-            return [self._fact(row) for row in connection.execute(query)]
+            return [self._fact(row) for row in connection.execute(query).all()]
 
     def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
         """Facts by their integer keys."""
@@ -113,7 +113,7 @@ class KnowledgeStore:
         with self._database.reading() as connection:
             for chunk in chunks(keys, 4000):
                 query = _select_facts().where(schema.fact.c.id.in_(chunk))
-                found |= {row.id: self._fact(row) for row in connection.execute(query)}
+                found |= {row.id: self._fact(row) for row in connection.execute(query).all()}
         return found
 
     def facts_by_id(self, identities: Iterable[bytes]) -> dict[bytes, Fact]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from sqlalchemy import Connection, Table, text
@@ -50,7 +50,7 @@ def insert_rows(
         if size * len(columns) > _PARAMETERS:
             continue
         while len(rows) - start >= size:
-            values = tuple(value for row in rows[start : start + size] for value in row)
+            values = tuple(chain.from_iterable(rows[start : start + size]))
             statement = _statement(table.name, columns, size, mark, tail)
             connection.exec_driver_sql(statement, values)
             start += size
@@ -87,9 +87,9 @@ def keys_by(
     for chunk in chunks(wanted, _LOOKUPS[-1]):
         size = next(size for size in _LOOKUPS if size >= len(chunk))
         filled = chunk + [chunk[-1]] * (size - len(chunk))
-        values = tuple(filled) if single else tuple(value for row in filled for value in row)
+        values = tuple(filled) if single else tuple(chain.from_iterable(filled))
         statement = _lookup(table.name, columns, size, mark)
-        rows = connection.exec_driver_sql(statement, values)
+        rows = connection.exec_driver_sql(statement, values).all()
         if single:
             found.update((value, key) for key, value in rows)
         else:

@@ -28,21 +28,21 @@ _RUN = (
 LEASE_S = 30.0
 
 
-class RawReply(msgspec.Struct, frozen=True):
+class RawReply(msgspec.Struct, frozen=True, gc=False):
     """A stored reply: the wire format to read its raw body by."""
 
     wire: str
     raw: bytes
 
 
-class ItemReplies(msgspec.Struct, frozen=True):
+class ItemReplies(msgspec.Struct, frozen=True, gc=False):
     """An item with its stored replies, (sample, step) -> reply."""
 
     item: StoredItem
     replies: dict[tuple[int, str], RawReply]
 
 
-class Failure(msgspec.Struct, frozen=True):
+class Failure(msgspec.Struct, frozen=True, gc=False):
     """Why the newest try of an unfinished (item, sample) failed."""
 
     item: int
@@ -51,7 +51,7 @@ class Failure(msgspec.Struct, frozen=True):
     detail: str
 
 
-class RunTotals(msgspec.Struct, frozen=True):
+class RunTotals(msgspec.Struct, frozen=True, gc=False):
     """What a run's calls add up to. ``cost_usd`` covers priced calls; ``unpriced`` had no price."""
 
     calls: int
@@ -167,15 +167,19 @@ class RunStore:
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
-    def steps_among(self, run: int, items: Sequence[int]) -> dict[tuple[int, int], set[str]]:
-        """The steps that have replies, by (item key, sample), among ``items``."""
+    def steps_among(
+        self, run: int, item_set: bytes, after: int, limit: int
+    ) -> dict[tuple[int, int], set[str]]:
+        """The steps that have replies, by (item key, sample), among the ``limit`` items of the
+        run's set behind position ``after``."""
         table = schema.response
         query = select(table.c.item_id, table.c.sample, table.c.step).where(
-            table.c.run_id == run, table.c.item_id.in_(items)
+            table.c.run_id == run,
+            table.c.item_id.in_(self._items.keys_within(item_set, after, limit)),
         )
         found: dict[tuple[int, int], set[str]] = {}
         with self._database.reading() as connection:
-            for item, sample, step in connection.execute(query):
+            for item, sample, step in connection.execute(query).all():
                 found.setdefault((item, sample), set()).add(step)
         return found
 
@@ -195,14 +199,14 @@ class RunStore:
     ) -> Iterator[list[ItemReplies]]:
         """The items of a run's set in order with the replies they have, in pages."""
         for page in self._items.pages(item_set, size):
-            query = _select_replies(run).where(
-                schema.response.c.item_id.in_([stored.key for stored in page])
-            )
+            within = self._items.keys_within(item_set, page[0].position - 1, len(page))
+            query = _select_replies(run).where(schema.response.c.item_id.in_(within))
             replies: dict[int, dict[tuple[int, str], RawReply]] = {}
             with self._database.reading() as connection:
-                for row in connection.execute(query):
-                    reply = RawReply(row.wire, decompress(row.raw))
-                    replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
+                rows = connection.execute(query).all()
+            for row in rows:
+                reply = RawReply(row.wire, decompress(row.raw))
+                replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
             yield [ItemReplies(stored, replies.get(stored.key, {})) for stored in page]
 
     def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:

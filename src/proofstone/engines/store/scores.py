@@ -23,10 +23,11 @@ _UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
 _SCORE = (
     "scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer", "basis", "flags",
 )  # fmt: skip
+_CLUSTERS_KEPT = 50_000  # remembered keys; bounds memory whatever the bank's size
 _OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
-class UnitRow(msgspec.Struct, frozen=True):
+class UnitRow(msgspec.Struct, frozen=True, gc=False):
     """A unit as it is stored: its item's key, what it is, and the keys it shares with others."""
 
     item: int
@@ -39,7 +40,7 @@ class UnitRow(msgspec.Struct, frozen=True):
     clusters: tuple[tuple[str, bytes], ...]
 
 
-class ScoreRow(msgspec.Struct, frozen=True):
+class ScoreRow(msgspec.Struct, frozen=True, gc=False):
     """A score of one sample of a unit."""
 
     unit: UnitRow
@@ -47,7 +48,7 @@ class ScoreRow(msgspec.Struct, frozen=True):
     score: Score
 
 
-class ScoringInfo(msgspec.Struct, frozen=True):
+class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
     """A scoring: its key and id, the run it belongs to, who scored, and when it was complete."""
 
     key: int
@@ -64,6 +65,8 @@ class ScoreStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._clusters: dict[tuple[str, bytes], int] = {}
+        self._fresh_clusters: dict[tuple[str, bytes], int] = {}
 
     def begin(self, run: int, record: Run, scorer_version: int, judge: str, now: float) -> int:
         """A new scoring of a run; its key."""
@@ -86,6 +89,9 @@ class ScoreStore:
                 for row in rows
             ]  # fmt: skip
             insert_rows(connection, schema.score, _SCORE, values)
+        if len(self._clusters) > _CLUSTERS_KEPT:
+            self._clusters.clear()
+        self._clusters |= self._fresh_clusters
 
     def complete(self, scoring: int, now: float) -> None:
         """Marks a scoring as whole; the latest whole one of a run is current."""
@@ -173,9 +179,8 @@ class ScoreStore:
             for identity, unit in new.items()
         }  # fmt: skip
         known = before | insert_missing(connection, schema.unit, _UNIT, rows, by=identity_columns)
-        named = {cluster: cluster for unit in new.values() for cluster in unit.clusters}
-        clusters = insert_missing(
-            connection, schema.cluster, ("kind", "key"), named, by=("kind", "key")
+        clusters = self._cluster_keys(
+            connection, {cluster for unit in new.values() for cluster in unit.clusters}
         )
         edges = [
             (known[identity], clusters[cluster])
@@ -185,6 +190,17 @@ class ScoreStore:
         columns = ("unit_id", "cluster_id")
         insert_rows(connection, schema.unit_cluster, columns, edges, or_ignore=True)
         return known
+
+    def _cluster_keys(
+        self, connection: Connection, named: set[tuple[str, bytes]]
+    ) -> dict[tuple[str, bytes], int]:
+        """The keys of clusters, remembered once they are committed: pages of a form share them."""
+        known = self._clusters
+        missing = {cluster: cluster for cluster in named if cluster not in known}
+        columns = ("kind", "key")
+        found = insert_missing(connection, schema.cluster, columns, missing, by=columns)
+        self._fresh_clusters = found
+        return {cluster: known[cluster] for cluster in named if cluster in known} | found
 
 
 def _unit_identity(unit: UnitRow) -> tuple[int, str, bytes]:

@@ -32,7 +32,7 @@ GROUP_S = 0.020
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a response belongs: keys of run and item, sample number, step name."""
 
     run: int
@@ -41,7 +41,7 @@ class Place(msgspec.Struct, frozen=True):
     step: str
 
 
-class _Job(msgspec.Struct):
+class _Job(msgspec.Struct, gc=False):
     call: EncodedCall | int  # an int is the key of a stored call, served again from the cache
     place: Place | None
     failed: bool

@@ -17,7 +17,7 @@ ERROR_TYPES = (
 )
 
 
-class Statement(Struct, frozen=True, kw_only=True, tag="encyclo_k.statement"):
+class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):
     """A knowledge statement. A falsified one names the true fact it came from (``origin``), what
     kind of error was put in, and why it is false. ``title`` names the knowledge point."""
 
@@ -29,7 +29,7 @@ class Statement(Struct, frozen=True, kw_only=True, tag="encyclo_k.statement"):
     reason: str = ""
 
 
-class ComposedQuestion(Struct, frozen=True, kw_only=True, tag="encyclo_k.composed"):
+class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.composed"):
     """A question over the item's facts, shown in their order as statements i, ii, iii, ...
 
     ``asks_correct``: whether the correct or the incorrect ones are asked for. Each option is a
@@ -45,7 +45,7 @@ class ComposedQuestion(Struct, frozen=True, kw_only=True, tag="encyclo_k.compose
     gold: int
 
 
-class ChoiceQuestion(Struct, frozen=True, kw_only=True, tag="encyclo_k.choice"):
+class ChoiceQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.choice"):
     """A multiple-choice question made elsewhere, with its texts."""
 
     question: str

@@ -23,11 +23,9 @@ _LANGUAGES = ("en", "zh")
 
 def ask_prompt(item: LoadedItem, way: str) -> str:
     """What a model is sent: the question, and how its answer must look."""
-    return _template(way, item.item.language).render(
-        question=render(item),
-        letters=_listed(letters(item), item.item.language),
-        composed=isinstance(item.item.payload, ComposedQuestion),
-    )
+    composed = isinstance(item.item.payload, ComposedQuestion)
+    before, after = _around(way, item.item.language, letters(item), composed=composed)
+    return f"{before}{render(item)}{after}"
 
 
 def answer_line(language: str, choice: str) -> str:
@@ -56,6 +54,17 @@ def template_texts(way: str) -> tuple[str, ...]:
     """The templates that shape the prompts of a way, worked examples included."""
     names = (way, "worked") if way == "cot" else (way,)
     return tuple(_text(name, language) for name in names for language in _LANGUAGES)
+
+
+@cache
+def _around(way: str, language: str, choices: str, *, composed: bool) -> tuple[str, str]:
+    """What stands before and behind the question: the same for all questions of a kind, so that a
+    template is rendered a few times a run rather than once a question."""
+    place = "\0"  # in no question: texts refuse it at import
+    listed = _listed(choices, language)
+    text = _template(way, language).render(question=place, letters=listed, composed=composed)
+    before, _, after = text.partition(place)
+    return before, after
 
 
 def _judged(item: LoadedItem) -> list[dict[str, str | bool]]:
