@@ -42,6 +42,9 @@ _BROKEN = frozenset({"dropped", "unreachable", "timeout"})
 class LocalOptions(Struct, frozen=True, kw_only=True):
     """What the server of a model needs: tokens of context of one request (prompt and reply),
     processor threads (0: as many as there are cores), and how many requests are decoded together.
+
+    What is decoded beside a request changes its sums in the last digits, so at temperature 0 a
+    long reply may still differ between two runs (seen with 2; with ``parallel=1`` not).
     """
 
     ctx: int = 4096
@@ -83,8 +86,8 @@ class LocalModel:
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The settings that reach the model, and the names of those dropped.
 
-        Log-probabilities come with those of one alternative a token, unless more are asked for:
-        the server's own default of 20 makes a reply of 160 tokens 350 KB.
+        Log-probabilities come with one alternative a token, unless more are asked for: the
+        server's own default would put twenty into every stored body.
         """
         extra = {} if self._entry.body is UNSET else self._entry.body
         refused = () if self._entry.unsupported is UNSET else self._entry.unsupported
