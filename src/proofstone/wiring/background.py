@@ -45,6 +45,17 @@ class Background(Generic[T]):
                 if watch is not None:
                     watch()
 
+    def wait_stoppable(
+        self, watch: Callable[[], None] | None, interrupted: Callable[[], None]
+    ) -> T:
+        """As ``wait``; a first KeyboardInterrupt asks to stop, and is told to ``interrupted``."""
+        try:
+            return self.wait(watch)
+        except KeyboardInterrupt:
+            self.ask_to_stop()
+            interrupted()
+            return self.wait(watch)
+
     def ask_to_stop(self) -> None:
         """Sets the stop event; the coroutine finishes what is in flight."""
         self._ready.wait()

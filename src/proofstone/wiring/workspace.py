@@ -7,11 +7,10 @@ a loop of its own thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from pathlib import Path
-from random import Random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -299,19 +298,9 @@ class Workspace:
 
     def check_models(self, names: Sequence[str]) -> list[Checked]:
         """Asks each model one tiny request."""
-        from proofstone.engines.models import check_model, open_model  # noqa: PLC0415
+        from proofstone.wiring.askers import check_all  # noqa: PLC0415
 
-        async def work(_stop: asyncio.Event) -> list[Checked]:
-            checks = []
-            for name in names:
-                model = await open_model(name, self.config, clock=self.clock)
-                try:
-                    checks.append(await check_model(model))
-                finally:
-                    await model.close()
-            return checks
-
-        return Background(work).wait()
+        return Background(lambda _stop: check_all(names, self.config, self.clock)).wait()
 
     # ---- inside
 
@@ -355,13 +344,12 @@ class Workspace:
 
         background = Background(work)
         watching = None if watch is None else lambda: watch(shown)
-        try:
-            return background.wait(watching)
-        except KeyboardInterrupt:
-            background.ask_to_stop()
+
+        def interrupted() -> None:
             if on_interrupt is not None:
                 on_interrupt(sum(progress.in_flight for progress in shown))
-            return background.wait(watching)
+
+        return background.wait_stoppable(watching, interrupted)
 
     async def perform(
         self,
@@ -393,29 +381,19 @@ class Workspace:
                 self.store, find_method, runs, by_name, stop=stop, clock=self.clock
             )
 
-    @asynccontextmanager
-    async def _askers(
+    def _askers(
         self, names: Sequence[str], max_connections: int | None, stop: asyncio.Event
-    ) -> AsyncIterator[dict[str, Asker]]:
-        """An asker a model, all opened before anything is asked, closed at the end."""
-        from proofstone.engines.models import Entry, Limiters, open_asker  # noqa: PLC0415
+    ) -> AbstractAsyncContextManager[dict[str, Asker]]:
+        from proofstone.wiring.askers import open_askers  # noqa: PLC0415
 
-        flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
-        limiters, askers = Limiters(), dict[str, "Asker"]()
-        async with AsyncExitStack() as opened:
-            for name in names:
-                askers[name] = await open_asker(
-                    name,
-                    self.config,
-                    store=self.store.calls,
-                    clock=self.clock,
-                    rng=Random(),
-                    limiters=limiters,
-                    flags=flags,
-                    stop=stop,
-                )
-                opened.push_async_callback(askers[name].close)
-            yield askers
+        return open_askers(
+            names,
+            self.config,
+            store=self.store.calls,
+            clock=self.clock,
+            stop=stop,
+            max_connections=max_connections,
+        )
 
 
 def _listed(value: Any) -> list[Any]:

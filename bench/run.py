@@ -1,0 +1,34 @@
+"""All benches, one after the other; exits with 1 where a bound does not hold.
+
+    make bench             everything in a few minutes
+    make bench PEERS=1     beside them lm-eval and Inspect, installed into environments of their own
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BENCHES = ("size.py", "compose.py", "loading.py", "run_loop.py", "run_loop.py --memory")
+
+
+def main() -> int:
+    """Runs each bench in a process of its own."""
+    benches = [*BENCHES, "peers.py"] if os.environ.get("PEERS") else list(BENCHES)
+    failed = []
+    for bench in benches:
+        name, *arguments = bench.split()
+        command = [sys.executable, str(HERE / name), *arguments]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)])}
+        if subprocess.run(command, check=False, cwd=HERE.parent, env=environment).returncode:
+            failed.append(bench)
+    if failed:
+        print(f"\nnot as it should be: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

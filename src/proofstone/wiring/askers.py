@@ -1,0 +1,64 @@
+"""Askers for the models that a command names: opened before anything is asked, closed after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
+
+from proofstone.engines.models import (
+    Asker,
+    Checked,
+    Entry,
+    Limiters,
+    ModelConfig,
+    check_model,
+    open_asker,
+    open_model,
+)
+from proofstone.ports import CallStore, Clock
+
+__all__ = ["check_all", "open_askers"]
+
+
+@asynccontextmanager
+async def open_askers(
+    names: Sequence[str],
+    config: ModelConfig,
+    *,
+    store: CallStore,
+    clock: Clock,
+    stop: asyncio.Event,
+    max_connections: int | None = None,
+) -> AsyncIterator[dict[str, Asker]]:
+    """An asker a name. Raises what ``open_asker`` raises, before anything is asked of any."""
+    flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
+    limiters = Limiters()
+    askers: dict[str, Asker] = {}
+    async with AsyncExitStack() as opened:
+        for name in names:
+            askers[name] = await open_asker(
+                name,
+                config,
+                store=store,
+                clock=clock,
+                rng=Random(),  # jitter only; nothing that enters an id
+                limiters=limiters,
+                flags=flags,
+                stop=stop,
+            )
+            opened.push_async_callback(askers[name].close)
+        yield askers
+
+
+async def check_all(names: Sequence[str], config: ModelConfig, clock: Clock) -> list[Checked]:
+    """Asks each model one tiny request, one after the other."""
+    checks = []
+    for name in names:
+        model = await open_model(name, config, clock=clock)
+        try:
+            checks.append(await check_model(model))
+        finally:
+            await model.close()
+    return checks
