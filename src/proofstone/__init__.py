@@ -1,3 +1,30 @@
-"""Proofstone: build, review, run and audit knowledge benchmarks for language models."""
+"""Proofstone: build, review, run and audit knowledge benchmarks for language models.
+
+``create_workspace`` and ``open_workspace`` give a ``Workspace``, the way in for Python. They are
+imported when first asked for: ``import proofstone`` itself loads nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Workspace", "__version__", "create_workspace", "open_workspace"]
 
 __version__ = "0.1.0"
+
+_FROM_WIRING = frozenset(__all__) - {"__version__"}
+
+
+def __getattr__(name: str) -> Any:  # PEP 562
+    """The names of ``__all__``, from the module that has them."""
+    if name not in _FROM_WIRING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib  # noqa: PLC0415 - the edge to the top of the layers is no import of this one
+
+    value = getattr(importlib.import_module("proofstone.wiring"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

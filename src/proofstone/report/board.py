@@ -132,7 +132,8 @@ class Standings(Struct, frozen=True, kw_only=True):
 class Leaderboard(Struct, frozen=True, kw_only=True):
     """All respondents of a score table under one measure, estimand and level of averaging.
 
-    ``standings`` has the real respondents first; a group without respondents is left out.
+    ``standings`` has the real respondents first; a group without respondents is left out. As text
+    it is the terminal's table.
     """
 
     measure: str
@@ -149,3 +150,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     def is_simulated_only(self) -> bool:
         """Whether no real respondent stands here at all."""
         return all(group.simulated for group in self.standings)
+
+    def __str__(self) -> str:
+        from proofstone.report.terminal import render_terminal  # noqa: PLC0415 - it reads boards
+
+        return render_terminal(self).rstrip("\n")
