@@ -80,6 +80,18 @@ def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
     assert answer_of([50, 51, 52]).endswith(", but the data cannot tell it from any of the others.")
 
 
+def test_respondents_of_one_score_are_named_together() -> None:
+    """None of them scores highest alone; the rank interval says who else is open."""
+    assert answer_of([9, 9]) == (
+        "Of 2 respondents on 100 items, m0 direct and m1 direct score highest, 9.0 each; the data "
+        "cannot tell them from one another."
+    )
+    assert answer_of([9, 9, 8]).endswith(
+        "the data cannot tell them from one another, nor from 1 other."
+    )
+    assert "items, 4 score highest, 9.0 each; " in answer_of([9, 9, 9, 9, 1])
+
+
 def test_a_single_respondent_is_not_called_highest() -> None:
     assert answer_of([9]) == (
         "m0 direct scores 9.0 [4.8, 16.2] on 100 items, the only complete respondent."

@@ -17,6 +17,7 @@ from proofstone.report.board import BoardRow, Standings
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
+from proofstone.report.page_parts import anchors, by_remedy, estimate_tables, same_recipe
 from proofstone.report.sentences import answer_sentences, counted, joined
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def render_page(data: PageData) -> str:
         script=script,
         policy=_policy(style, script),
         questions=_by_respondent(data.questions),
+        anchors=anchors(data.questions),
         flags=_flags_used(data),
     )
 
@@ -75,11 +77,14 @@ def _environment() -> Environment:
     environment.filters.update(shown)
     named: Mapping[str, Any] = {
         "MISSING": MISSING,
+        "by_remedy": by_remedy,
         "counted": counted,
         "dot_plot": dot_plot,
+        "estimate_tables": estimate_tables,
+        "has_samples": _has_samples,
         "joined": joined,
         "lanes": _lanes,
-        "has_samples": _has_samples,
+        "same_recipe": same_recipe,
     }
     environment.globals.update(named)
     return environment

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from proofstone.engines.stats import Against, interval_against
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Leaderboard, Standings
-from proofstone.report.numbers import shown_estimate
+from proofstone.report.numbers import points, shown_estimate
 
 __all__ = ["answer_sentences", "chance_sentence", "counted", "joined"]
+
+_MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
@@ -65,7 +68,25 @@ def _ranked_answer(group: Standings, subject: str) -> str:
     if not group.is_common:
         return f"The {len(group.ranked)} complete {subject}s share no item: they are not ranked."
     of = f"Of {counted(len(group.ranked), subject)} on {counted(group.n_items, 'item')}"
+    best = first.estimate.value
+    level = [row for row in group.ranked if math.isclose(row.estimate.value, best)]
+    if len(level) > 1:
+        return f"{of}, {_leaders(level)}{_level_lead(group.ranked, len(level))}"
     return f"{of}, {first.label} scores highest, {score}{_lead(group.ranked)}"
+
+
+def _leaders(level: Sequence[BoardRow]) -> str:
+    """Respondents of one and the same score: their names, or how many they are."""
+    who = joined([row.label for row in level]) if len(level) <= _MOST_NAMED else f"{len(level)}"
+    return f"{who} score highest, {points(level[0].estimate.value)} each"
+
+
+def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
+    """What a shared first place is worth: the others that the data leave it open to."""
+    open_ranks = ranked[0].rank.high if ranked[0].rank else level
+    rest = open_ranks - level
+    others = f", nor from {counted(rest, 'other')}" if rest > 0 else ""
+    return f"; the data cannot tell them from one another{others}."
 
 
 def _lead(ranked: Sequence[BoardRow]) -> str:

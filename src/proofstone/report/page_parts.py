@@ -1,0 +1,77 @@
+"""What the page arranges of a leaderboard: tables of estimates, warnings by remedy, anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from proofstone.records.results import Estimate
+from proofstone.report.board import Standings
+from proofstone.report.page_data import FormShown, QuestionShown
+
+__all__ = ["EstimateTable", "anchors", "by_remedy", "estimate_tables", "same_recipe"]
+
+_LEVELS = (
+    "Sample-wise counts each item the same. A coarser level counts each of its groups the same, "
+    "whatever its size."
+)
+
+
+class EstimateTable(Struct, frozen=True, kw_only=True):
+    """Several estimates a ranked row: a heading and its denominator in words (or nothing) a
+    column, and as many estimates for each of ``group.ranked``, in order."""
+
+    about: str
+    note: str
+    heads: tuple[tuple[str, str], ...]
+    cells: tuple[tuple[Estimate, ...], ...]
+
+
+def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
+    """By estimand, by level of averaging, and the other measures; none without ranked rows, and
+    no table that would only repeat the leaderboard's column."""
+    rows = group.ranked
+    if not rows:
+        return
+    yield EstimateTable(
+        about="by estimand",
+        note="Fresh questions from this bank alone, or other facts as well: see How to read these "
+        "numbers.",
+        heads=(("this bank", ""), ("knowledge like this bank's", "")),
+        cells=tuple((row.bank, row.knowledge) for row in rows),
+    )
+    if len(rows[0].levels) > 1:
+        yield EstimateTable(
+            about="by level of averaging",
+            note=f"{_LEVELS} Intervals for {estimand}.",
+            heads=tuple((f"{level.name}-wise", "") for level in rows[0].levels),
+            cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
+        )
+    if rows[0].others:
+        yield EstimateTable(
+            about="other measures",
+            note=f"Each with its own denominator. Intervals for {estimand}.",
+            heads=tuple((other.name, other.denominator) for other in rows[0].others),
+            cells=tuple(tuple(other.estimate for other in row.others) for row in rows),
+        )
+
+
+def by_remedy(group: Standings) -> dict[str, list[str]]:
+    """What to try, and which respondents it is for: one remedy said once, not once a row."""
+    found: dict[str, list[str]] = {}
+    for row in (*group.ranked, *group.incomplete):
+        for advice in row.warnings:
+            found.setdefault(advice.try_next, []).append(f"{row.label}: {advice.what}")
+    return found
+
+
+def anchors(questions: Sequence[QuestionShown]) -> Mapping[str, str]:
+    """The id of the place where a respondent's questions are shown, by its label."""
+    labels = dict.fromkeys(question.label for question in questions)
+    return {label: f"replies-{place}" for place, label in enumerate(labels, start=1)}
+
+
+def same_recipe(forms: Sequence[FormShown]) -> bool:
+    """Whether several forms were made with the same parameters, which is then said once."""
+    return len(forms) > 1 and len({form.recipe for form in forms}) == 1
