@@ -169,4 +169,6 @@ def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
             param_hint="--sweep",
         )
     name, low, high = match[1].replace("-", "_"), int(match[2]), int(match[3])
+    if high < low:
+        raise click.BadParameter(f"{sweep!r}: {high} is below {low}", param_hint="--sweep")
     return [{**params, name: f"{value}-{value}"} for value in range(low, high + 1)]

@@ -59,8 +59,8 @@ def read_seeds(text: str | None, seed: int) -> list[int]:
     """``5``: five seeds from ``seed`` on; ``40,41,42`` or ``40-42``: these."""
     if text is None:
         return [seed]
-    if re.fullmatch(r"\d+", text) and int(text) > 0:
-        return list(range(seed, seed + int(text)))
+    if re.fullmatch(r"\d+", text):
+        return _some_seeds(range(seed, seed + int(text)), text)
     seeds: list[int] = []
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(\d+)\s*(?:(?:-|\.\.)\s*(\d+)\s*)?", part)
@@ -71,7 +71,15 @@ def read_seeds(text: str | None, seed: int) -> list[int]:
             )
         low = int(ends[1])
         seeds += range(low, int(ends[2] or low) + 1)
-    return list(dict.fromkeys(seeds))
+    return _some_seeds(seeds, text)
+
+
+def _some_seeds(seeds: Iterable[int], text: str) -> list[int]:
+    """Each seed once; BadParameter where ``text`` left none."""
+    chosen = list(dict.fromkeys(seeds))
+    if not chosen:
+        raise click.BadParameter(f"{text!r} leaves no seed", param_hint="--seeds")
+    return chosen
 
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -66,11 +66,12 @@ def leaderboard_command(
     if as_json:
         click.echo(to_json(board))
         return
+    breakdowns = list(render_breakdowns(board, read_list(by)))
     heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     click.echo(render_terminal(board, heading=heading, width=width, colour=colour), nl=False)
-    for text in render_breakdowns(board, read_list(by)):
+    for text in breakdowns:
         click.echo(f"\n{text}", nl=False)
 
 

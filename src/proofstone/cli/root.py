@@ -66,6 +66,21 @@ class LazyTree(click.Group):
                 return command
         return None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; UsageError with those near it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415
+
+            near = get_close_matches(args[0], self.list_commands(ctx))
+            if not near:
+                raise
+            meant = f"{error.message} Did you mean {' or '.join(near)}?"
+            raise click.UsageError(meant, ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands under their headings, from the tree alone."""
         for heading, commands in TREE.items():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proofstone.cli.options import json_option, output_option, read_list, workspace_option
-from proofstone.cli.output import print_json, print_table
+from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.stages.inspection import ShownReply
 
 __all__ = ["export_command", "import_command", "list_command", "show_command"]
 
@@ -75,12 +78,31 @@ def show_command(
             shown = show_replies(
                 workspace.store, found, models=read_list(models), outcome=outcome, limit=limit
             )
-            print_json(shown) if as_json else click.echo("\n\n".join(map(str, shown)))
-            if not shown and not as_json:
-                click.echo("no reply fits", err=True)
+            if as_json:
+                print_json([_as_text(reply) for reply in shown])
+            elif shown:
+                click.echo("\n\n".join(map(str, shown)))
+            else:
+                say("no reply fits")
             return
         description = describe(workspace.store, found, limit=limit)
     print_json(description) if as_json else click.echo(str(description))
+
+
+def _as_text(shown: ShownReply) -> dict[str, Any]:
+    """The fields of a reply with the messages and the raw body as they can be read."""
+    import msgspec  # noqa: PLC0415
+
+    fields: dict[str, Any] = msgspec.structs.asdict(shown)
+    fields["calls"] = [
+        {
+            **msgspec.structs.asdict(call),
+            "prompt": msgspec.json.decode(call.prompt),
+            "raw": call.raw.decode("utf-8", "replace"),
+        }
+        for call in shown.calls
+    ]
+    return fields
 
 
 @click.command("export")
@@ -137,5 +159,7 @@ def import_command(
         return
     what = "statements" if kind == "bank" else "questions"
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
+    if name and name != shown:
+        say(f"the same {what} are here already, under the name {shown}")
     step = "build form" if kind == "bank" else "run"
-    click.echo(f"next: proofstone {step} {shown}-{short(identity, 4)}", err=True)
+    say(f"next: proofstone {step} {shown}-{short(identity, 4)}")

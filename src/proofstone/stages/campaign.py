@@ -10,6 +10,7 @@ from msgspec import Struct
 from proofstone.engines.models import Asker
 from proofstone.engines.store import Store
 from proofstone.ports import Clock, Method
+from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.run import perform_run
@@ -79,9 +80,10 @@ async def perform_campaign(
             )
 
     try:
-        async with store.writer() as writer, asyncio.TaskGroup() as group:
-            for name, places in by_model.items():
-                group.create_task(work_on(askers[name], places))
+        with calm_interpreter():
+            async with store.writer() as writer, asyncio.TaskGroup() as group:
+                for name, places in by_model.items():
+                    group.create_task(work_on(askers[name], places))
     except ExceptionGroup as several:  # one failure says enough; the others follow from it
         raise several.exceptions[0] from several
     return [results[place] for place in range(len(runs))]

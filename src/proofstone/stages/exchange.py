@@ -45,7 +45,9 @@ def import_items(
         method=method.name,
         n_items=len(items),
     )
-    return item_set, store.items.add_set(item_set, items, clock.now())
+    if store.items.add_set(item_set, items, clock.now()):
+        return item_set, True
+    return store.items.item_set(item_set.id), False
 
 
 def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -156,9 +157,9 @@ def _describe_item(store: Store, found: Found) -> Description:
 def _describe_fact(store: Store, identity: bytes) -> Description:
     fact = store.knowledge.facts_by_id([identity])[identity]
     (built,) = store.knowledge.built_facts([fact])
-    payload = msgspec.to_builtins(fact.payload)
+    payload = msgspec.to_builtins(fact.payload, builtin_types=(bytes,))
     lines = [("fact", fact.id.hex())]
-    lines += [(name, str(value)) for name, value in payload.items() if value not in ("", None)]
+    lines += [(name, _plain(value)) for name, value in payload.items() if value not in ("", None)]
     if built.source is not None:
         lines.append(("source", f"source:{short(built.source.id)}  {built.source.title}"))
         lines.append(("licence", built.source.licence or "not stated"))
@@ -208,11 +209,12 @@ def _describe_origin(store: Store, found: Found) -> Description:
         )
     source = store.knowledge.sources([found.id])[found.id]
     shown = msgspec.to_builtins(source, builtin_types=(bytes,))
-    lines = [
-        (name, value.hex() if isinstance(value, bytes) else str(value))
-        for name, value in shown.items()
-    ]
+    lines = [(name, _plain(value)) for name, value in shown.items()]
     return Description(title=f"source:{short(found.id)}", lines=tuple(lines))
+
+
+def _plain(value: Any) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _took(call: CallRecord) -> str:

@@ -49,6 +49,11 @@ def create_folder(folder: Path) -> bool:
 def find_folder(start: Path) -> Path:
     """The nearest workspace at or above ``start``. Raises WorkspaceUnusable where there is none."""
     start = start.absolute()
+    if not start.is_dir():  # a mistyped name must not mean the workspace around it
+        raise WorkspaceUnusable(
+            f"there is no folder {start}",
+            hint=f"make it a workspace with 'proofstone init {start}', or name another",
+        )
     for folder in (start, *start.parents):
         if (folder / MARK).is_dir():
             return folder

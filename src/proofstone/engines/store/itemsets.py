@@ -152,7 +152,7 @@ class ItemStore:
         return self._stored([(0, row)], edges)[0].loaded
 
     def _stored(
-        self, rows: Sequence[tuple[int, Row[Any]]], edges: Sequence[Row[Any]]
+        self, rows: Sequence[tuple[int, Row[Any]]], edges: Sequence[Row[Any, Any]]
     ) -> list[StoredItem]:
         facts: dict[int, list[int]] = {}
         for item, fact in edges:

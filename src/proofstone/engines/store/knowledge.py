@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.references import generations, refuse_absent
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
 from proofstone.identity import canonical_json
 from proofstone.ports import BuiltFact
@@ -70,15 +71,17 @@ class KnowledgeStore:
     ) -> tuple[Bank, bool]:
         """Stores facts with their sources and roles as one bank; the same facts, the same bank.
 
-        Returns the bank, and whether it is new.
+        Returns the bank, under the name that it has, and whether it is new. Raises BadInput for
+        facts that name a passage or a fact to correct which are not here; then nothing is stored.
         """
         facts = tuple(sorted({b.fact.id for b in built}))
         bank = Bank(id=bank_id(method, facts), name=name, method=method, facts=facts)
         with self._database.writing() as connection:
             keys = self._facts(connection, built)
-            known = keys_by(connection, schema.bank, ("hash",), [bank.id])
-            if known:
-                return bank, False
+            query = select(schema.bank.c.name).where(schema.bank.c.hash == bank.id)
+            known = connection.execute(query).scalar_one_or_none()
+            if known is not None:
+                return msgspec.structs.replace(bank, name=known), False
             row = (bank.id, name, method, now)
             columns = ("hash", "name", "method", "created_at")
             key = insert_missing(connection, schema.bank, columns, {bank.id: row})[bank.id]
@@ -181,7 +184,7 @@ class KnowledgeStore:
         return insert_missing(connection, schema.source, _SOURCE, rows)
 
     def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
-        """Stores facts, the corrected before those that correct them."""
+        """Stores facts, the corrected before those that correct them. Raises BadInput."""
         sources = self._sources(
             connection, {b.source.id: b.source for b in built if b.source}.values()
         )
@@ -190,9 +193,8 @@ class KnowledgeStore:
         )
         corrected = {b.fact.corrects for b in built if b.fact.corrects}
         keys: dict[Any, int] = keys_by(connection, schema.fact, ("hash",), corrected)
-        first = [b.fact for b in built if b.fact.corrects is None]
-        later = [b.fact for b in built if b.fact.corrects is not None]
-        for group in (first, later):
+        refuse_absent(built, passages, keys)
+        for group in generations(built):
             rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in group}
             keys |= insert_missing(connection, schema.fact, _FACT, rows)
         roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from typing import Any, Literal
 
 import msgspec
@@ -47,7 +48,7 @@ class Lookup:
         """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
         digits that listings show behind it (``elements-7f3a``).
 
-        Raises NotFound where there is none (the message lists what there is), BadUsage where
+        Raises NotFound where there is none (the message lists what is near), BadUsage where
         several fit.
         """
         kind, colon, rest = text.partition(":")
@@ -62,7 +63,9 @@ class Lookup:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise NotFound(f"no {' or '.join(kinds)} is named {text!r}", hint=self._near(kinds))
+            raise NotFound(
+                f"no {' or '.join(kinds)} is named {text!r}", hint=self._near(kinds, text)
+            )
         listed = ", ".join(
             f"{row.kind}:{row.id.hex()[:12]} {row.name}".strip() for row in found[:8]
         )
@@ -98,12 +101,13 @@ class Lookup:
                         found[match.key] = match
         return list(found.values())
 
-    def _near(self, kinds: tuple[str, ...]) -> str:
-        rows = [row for kind in kinds for row in self.every(kind, 5)]
+    def _near(self, kinds: tuple[str, ...], text: str) -> str:
+        """What ``text`` may have meant: names like it first, then the newest."""
+        rows = [row for kind in kinds for row in self.every(kind, 200 if kind in _NAMED else 4)]
         if not rows:
             return f"this workspace has no {' or '.join(kinds)} yet"
-        names = ", ".join(f"{row.name or row.kind}-{row.id.hex()[:8]}" for row in rows[:8])
-        return f"there is: {names}"
+        rows.sort(key=lambda row: -SequenceMatcher(None, row.name, text).ratio())
+        return f"there is: {', '.join(map(_spelled, rows[:8]))}"
 
 
 def _select(kind: str) -> Any:
@@ -116,6 +120,12 @@ def _select(kind: str) -> Any:
 
 def _found(kind: str, row: Row[Any]) -> Found:
     return Found(kind, row.id, row.hash, row.name if kind in _NAMED else "")
+
+
+def _spelled(row: Found) -> str:
+    """A row in words that find it again."""
+    digits = row.id.hex()[:8]
+    return f"{row.name}-{digits}" if row.name else f"{row.kind}:{digits}"
 
 
 def _readings(text: str) -> list[tuple[str, str]]:
