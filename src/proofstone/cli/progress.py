@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
+
+from proofstone.cli.output import say
 
 if TYPE_CHECKING:
     from proofstone.stages.progress import RunProgress
@@ -21,14 +23,17 @@ _PLAIN_EVERY_S = 10.0
 
 @contextmanager
 def watching(*, quiet: bool) -> Iterator[Watch | None]:
-    """A function that shows the progress of runs; the last state stays on the screen."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _redrawn() as watch:
+    """A function that shows the progress of runs; the last state stays on the screen.
+
+    Who leaves at once (KeyboardInterrupt) is told how to go on.
+    """
+    showing = nullcontext(None) if quiet else _redrawn() if sys.stderr.isatty() else _plain()
+    try:
+        with showing as watch:
             yield watch
-    else:
-        yield from _plain()
+    except KeyboardInterrupt:
+        say("interrupted: what was committed is kept, and the same command goes on", quiet=quiet)
+        raise
 
 
 def progress_line(progress: RunProgress, now: float) -> str:
@@ -65,6 +70,7 @@ def _redrawn() -> Iterator[Watch]:
         yield watch
 
 
+@contextmanager
 def _plain() -> Iterator[Watch]:
     state = {"next": time.monotonic() + _PLAIN_EVERY_S}
     seen: list[list[RunProgress]] = []

@@ -17,6 +17,7 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
+from proofstone.errors import EndpointUnusable
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -116,9 +117,9 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
     else:
         for result in results:
             click.echo(_result_line(result))
+    for stopped in dict.fromkeys(result.stopped for result in results if result.stopped):
+        say(f"error [{EndpointUnusable.code}] {stopped}")
     for result in results:
-        if result.stopped:
-            say(f"{result.planned.run.respondent} was stopped: {result.stopped}", quiet=quiet)
         if not result.complete:
             say(f"go on: proofstone resume run:{short(result.planned.run.id)}", quiet=quiet)
     if results and not as_json:
@@ -127,7 +128,7 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
     if any(result.interrupted for result in results):
         return 130
     if any(result.stopped for result in results):
-        return 5
+        return EndpointUnusable.exit_code
     return 0 if all(result.complete for result in results) else 3
 
 

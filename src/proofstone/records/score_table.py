@@ -33,7 +33,8 @@ class ScoreTable:
     ``stratum_names`` level name -> names, ``gold`` label code (U) into ``golds``, ``n_options``
     (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
     ``cluster_key`` are the E edges from units to integer cluster keys. ``expected`` (respondents)
-    is how many rows each would have if complete.
+    is how many rows each would have if complete; ``failed`` (respondents), how many of those short
+    of it were tried and brought no reply. Such a one has no row: it is no score.
     """
 
     respondents: tuple[Respondent, ...]
@@ -55,3 +56,4 @@ class ScoreTable:
     cluster_unit: NDArray[np.int64]
     cluster_key: NDArray[np.int64]
     expected: NDArray[np.int64]
+    failed: NDArray[np.int64] | None = None

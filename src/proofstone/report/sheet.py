@@ -92,7 +92,10 @@ class Sheet:
 
     def n_failed(self, respondent: int) -> int:
         """How many calls brought no reply."""
-        return int(self.outcomes[respondent, outcome_code("failed")])
+        counted = int(self.outcomes[respondent, outcome_code("failed")])
+        return (
+            counted if self.table.failed is None else counted + int(self.table.failed[respondent])
+        )
 
     def rates(self, respondent: int) -> tuple[Rate, ...]:
         """Rates among the replies that came: truncated, unparsed, refused, and all three (miss)."""

@@ -15,7 +15,7 @@ class RunProgress:
     """Counters of one run. ``done`` counts committed (item, sample) only, of ``total``.
 
     ``before`` were done when this process began, so that a rate counts only its own work.
-    ``stopped`` says why the model's work ended early, where it did.
+    ``stopped`` says why the model's work ended early, where it did, and what to do.
     """
 
     label: str

@@ -93,12 +93,18 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
             if current is not None:
                 scorings[current.key] = place
     expected = [sum(sizes.values()) * samples[who.runs[0]] for who in respondents]
+    last_step = {run.id: run.last_step for _key, run in selection.runs}
+    failed = [
+        sum(len(store.runs.failures(keys[run], last_step[run])) for run in who.runs)
+        for who in respondents
+    ]
     return load_table(
         store.database,
         respondents=respondents,
         scorings=scorings,
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
+        failed=failed,
         measure=headline(method).of,
     )
 

@@ -64,7 +64,8 @@ def demonstrate(
     """Builds, composes, asks, scores and reports; again, it goes on where it stopped.
 
     ``questions`` a form: as given, or 20, or as many as the model's measured speed allows.
-    Raises NotFound where the facts' packages are missing, EndpointUnusable where the model is.
+    Raises NotFound where the facts' packages are missing, EndpointUnusable where the model is,
+    KeyboardInterrupt once the replies in flight are kept.
     """
     started = time.monotonic()
     bank = workspace.build_bank("statements", TABLES, name="facts")
@@ -80,6 +81,8 @@ def demonstrate(
     results: list[RunResult] = []
     for way in WAYS:
         results += workspace.run(forms, models=model, ask=way, watch=watch, **_settings(model, way))
+        if any(result.interrupted for result in results):
+            raise KeyboardInterrupt  # the ways that are left are not to be asked
     page = workspace.folder / "report.html"
     runs = [result.planned.run for result in results]
     if not any(result.n_scored for result in results):
@@ -105,7 +108,9 @@ def _affordable(workspace: Workspace, bank: Bank, model: str, tell: Callable[[st
     seconds = 0.0
     for way in WAYS:
         began = time.monotonic()
-        workspace.run(pilot, models=model, ask=way, **_settings(model, way))
+        tried = workspace.run(pilot, models=model, ask=way, **_settings(model, way))
+        if any(result.interrupted for result in tried):
+            raise KeyboardInterrupt
         spent = (time.monotonic() - began) / _PILOT_QUESTIONS
         tell(f"speed  {way:<7} {spent:.2f} s a question")
         seconds += spent

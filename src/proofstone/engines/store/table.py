@@ -30,12 +30,14 @@ def load_table(
     scorings: Mapping[int, int],
     item_sets: Mapping[bytes, str],
     expected: Sequence[int],
+    failed: Sequence[int] | None = None,
     measure: str,
 ) -> ScoreTable:
     """The score table of ``measure``.
 
     ``scorings`` maps a scoring's key to its respondent's place; ``item_sets`` ids to the names
-    that forms are shown by; ``expected`` is the full number of rows by respondent.
+    that forms are shown by; ``expected`` is the full number of rows by respondent, ``failed`` how
+    many of the missing ones were tried.
     """
     import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
 
@@ -72,6 +74,7 @@ def load_table(
         cluster_unit=np.ascontiguousarray(edge[:, 0]),
         cluster_key=np.ascontiguousarray(edge[:, 1]),
         expected=np.array(expected, dtype=np.int64),
+        failed=None if failed is None else np.array(failed, dtype=np.int64),
     )
 
 
