@@ -43,9 +43,7 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
         made = Item(kind="bench.note", payload=Note("x"), number=number, stratum=stratum)
         items.append(msgspec.structs.replace(made, id=item_id(made)))
     identity = imported_set_id("bench", tuple(made.id for made in items))
-    item_set = ItemSet(
-        id=identity, name="bench", kind="imported", method="bench", n_items=N_ITEMS
-    )
+    item_set = ItemSet(id=identity, name="bench", kind="imported", method="bench", n_items=N_ITEMS)
     store.items.add_set(item_set, items, 0.0)
     keys = [key for _place, key in store.items.places(item_set.id, -1, N_ITEMS)]
     runs = []

@@ -1,7 +1,7 @@
 """All benches, one after the other; exits with 1 where a bound does not hold.
 
-    make bench             everything in a few minutes
-    make bench PEERS=1     beside them lm-eval and Inspect, installed into environments of their own
+make bench             everything in a few minutes
+make bench PEERS=1     beside them lm-eval and Inspect, installed into environments of their own
 """
 
 from __future__ import annotations

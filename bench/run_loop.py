@@ -160,15 +160,14 @@ async def _bare(url: str, n: int) -> dict[str, float]:
 def _proofstone(folder: Path, url: str, n: int) -> dict[str, float]:
     import resource
 
-    _write_bank(folder / "bank.jsonl", 4_000)
+    _write_form(folder / "form.jsonl", n)
+    _write_form(folder / "warm.jsonl", 20)
     entry = f'[providers.bench]\nbase_url = "{url}"\n'
     with create_workspace(folder) as workspace:
         (folder / "proofstone.toml").write_text(entry, encoding="utf-8")
-        bank = workspace.import_bank(folder / "bank.jsonl")
-        (form,) = workspace.build_form(bank, seeds=[1], questions=n)
+        form = workspace.import_form(folder / "form.jsonl")
         # Once before the clock starts, so that importing libraries is on neither side's bill.
-        (warm,) = workspace.build_form(bank, seeds=[2], questions=20, name="warm")
-        workspace.run(warm, models="bench/one")
+        workspace.run(workspace.import_form(folder / "warm.jsonl"), models="bench/warm")
         spec = RunSpec(item_set=form.id, model="bench/one", way="direct")
         figures = _run_loop(_measured(workspace, spec))
     return {
@@ -210,13 +209,14 @@ class _StallWatch:
             self.worst_s = max(self.worst_s, time.perf_counter() - began - 0.005)
 
 
-def _write_bank(path: Path, n: int) -> None:
-    """Statements so long that a question of nine is of some 3,000 characters."""
+def _write_form(path: Path, n: int) -> None:
+    """Questions whose prompts are of some 3,000 characters, each its own."""
     with path.open("w", encoding="utf-8") as file:
         for i in range(n):
-            text = f"Statement {i} of the bench says what is so in case {i * 7919 % n}. " * 5
-            row = {"text": f"{text[:285]} ({i})", "correct": i // 10 % 2 == 0, "book": f"book {i % 10}"}
-            file.write(json.dumps({**row, "subfield": f"s{i % 5}", "language": "en"}) + "\n")
+            said = [f"In case {i}-{j} of {path.stem}, {i * 7919 % 4001} holds." for j in range(80)]
+            question = " ".join(said)[: N_CHARACTERS - 260]
+            row = {"question": question, "options": [f"{i} plus {k}" for k in range(6)]}
+            file.write(json.dumps({**row, "answer": "A", "language": "en"}) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The run loop: plans from an index, asks, and counts as finished only what is committed.
 
-Workers take (item, sample) from pages that are read ahead in a thread; a page leaves out what has a
-reply at the run's last step already, so a resumed run renders nothing that is done. Each call goes
-through the asker (cache, limit, retries) and then to the writer.
+Workers take (item, sample) from small pages; a page leaves out what has a reply at the run's last
+step already, so a resumed run renders nothing that is done. Each call goes through the asker
+(cache, limit, retries) and then to the writer.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from proofstone.engines.models import Asked, Asker, read_reply
 from proofstone.engines.store import Place, Store, StoredItem, Writer, this_process
 from proofstone.errors import CallFailed
-from proofstone.identity import canonical_json
+from proofstone.identity import canonical_json, digest
 from proofstone.ports import CallRecord, Clock, Method, ModelRequest
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.planning import PlannedRun
@@ -25,7 +24,7 @@ from proofstone.stages.progress import RunProgress
 
 __all__ = ["perform_run"]
 
-_PAGE = 128
+_PAGE = 64
 _HEARTBEAT_S = 10.0
 
 
@@ -93,8 +92,6 @@ class _RunLoop:
         self._jobs: deque[_Job] = deque()
         self._after = -1
         self._left = self.planned.n_items
-        self._ahead: asyncio.Task[list[_Job]] | None = None
-        self._turn = asyncio.Lock()
 
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""
@@ -104,12 +101,10 @@ class _RunLoop:
         finally:
             for worker in workers:
                 worker.cancel()
-            if self._ahead is not None:
-                self._ahead.cancel()
 
     async def _worker(self) -> None:
         while not self.stop.is_set() and self.asker.stopped is None:
-            job = self._jobs.popleft() if self._jobs else await self._next()
+            job = self._next()
             if job is None:
                 return
             self.progress.in_flight += 1
@@ -120,30 +115,21 @@ class _RunLoop:
             finally:
                 self.progress.in_flight -= 1
         if self.asker.stopped is not None:
-            self.progress.stopped = self.asker.stopped.message
+            self.progress.stopped = str(self.asker.stopped)
 
-    async def _next(self) -> _Job | None:
-        """The next job, from the page read ahead; None when there is none left."""
-        async with self._turn:
-            while not self._jobs:
-                if self._ahead is None and self._left <= 0:
-                    return None
-                page = await (self._ahead or self._read_ahead())
-                self._ahead = self._read_ahead() if self._left > 0 else None
-                self._jobs.extend(page)
-            return self._jobs.popleft()
-
-    def _read_ahead(self) -> asyncio.Task[list[_Job]]:
-        size = min(_PAGE, self._left)
-        self._left -= size
-        return asyncio.create_task(self._page(size))
-
-    async def _page(self, size: int) -> list[_Job]:
-        after, self._after = self._after, self._after + size
-        return await asyncio.to_thread(self._plan_page, after, size)
+    def _next(self) -> _Job | None:
+        """The next job; None when there is none left. Pages are small and read on the loop: in a
+        thread, the driver would give up the interpreter lock at every row and wait to get it back.
+        """
+        while not self._jobs and self._left > 0:
+            size = min(_PAGE, self._left)
+            self._jobs.extend(self._plan_page(self._after, size))
+            self._after += size
+            self._left -= size
+        return self._jobs.popleft() if self._jobs else None
 
     def _plan_page(self, after: int, size: int) -> list[_Job]:
-        """What is left to ask of the ``size`` items behind position ``after`` (in a thread)."""
+        """What is left to ask of the ``size`` items behind position ``after``."""
         store, planned = self.store, self.planned
         steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
         last = planned.run.last_step
@@ -182,7 +168,7 @@ class _ItemCall:
         request = ModelRequest(
             messages=tuple(messages),
             prompt=prompt,
-            prompt_hash=sha256(prompt).digest(),
+            prompt_hash=digest(prompt),
             settings=settings,
             sample=job.sample,
             replicate=loop.planned.run.replicate,

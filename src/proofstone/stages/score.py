@@ -12,6 +12,8 @@ from proofstone.records import Run, Unit
 
 __all__ = ["score_run"]
 
+_PAGE = 128
+
 
 async def score_run(
     store: Store, method: Method, key: int, run: Run, *, clock: Clock, again: bool = False
@@ -28,13 +30,10 @@ async def score_run(
         if n_scored == store.runs.count_done(key, run.last_step):
             return n_scored
     scoring = store.scores.begin(key, run, method.scorer_version, "", clock.now())
-    # What waits for the disk does so in threads: other runs go on, and a page is read while the
-    # one before it is scored and the one before that is stored.
-    pages = store.runs.reply_pages(key, run.item_set)
-    reading = asyncio.create_task(asyncio.to_thread(next, pages, None))
+    # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
+    # in a thread, the driver would wait for the interpreter lock at every row.
     storing: asyncio.Task[None] | None = None
-    while (page := await reading) is not None:
-        reading = asyncio.create_task(asyncio.to_thread(next, pages, None))
+    for page in store.runs.reply_pages(key, run.item_set, _PAGE):
         rows = await _score_page(store, method, run, page)
         if storing is not None:
             await storing

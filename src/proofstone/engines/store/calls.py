@@ -1,4 +1,4 @@
-"""Calls as rows: encoded and compressed where they are made, read back as records.
+"""Calls as rows: encoded and compressed by the writer, read back as records.
 
 The raw reply and the prompt are zstd-compressed (level 1); a prompt is stored once by its hash, and
 what all calls of a run have in common (model, endpoint, settings) once as a profile.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -63,27 +63,38 @@ class EncodedCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallEncoder:
-    """Encodes calls on one thread (a zstd compressor serves one)."""
+    """Encodes calls a group at a time, on one thread (a zstd compressor serves one).
+
+    One compression of all bodies of a group, because a call that gives up the interpreter lock
+    costs its thread ten times its work to get it back from a busy loop (measured: 80 microseconds
+    instead of 8 a body).
+    """
 
     def __init__(self) -> None:
         # Told the usual size, the compressor clears a table of that size: twice as fast.
         parameters = zstandard.ZstdCompressionParameters.from_level(1, source_size=_USUAL_BYTES)
-        self._compress = zstandard.ZstdCompressor(compression_params=parameters).compress
+        self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
         self._profiles: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
-    def encode(self, call: CallRecord) -> EncodedCall:
-        """The rows of a call, compressed."""
-        usage = call.usage
-        values = (
-            call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
-            call.detail, call.status, self._compress(call.raw) if call.raw else b"",
-            usage.prompt, usage.completion, usage.reasoning, usage.cached, call.cost_usd,
-            call.served_model, call.fingerprint, call.latency_s, call.attempts, call.started_at,
-            call.reference,
-        )  # fmt: skip
-        return EncodedCall(
-            call.prompt_hash, self._compress(call.prompt), self._profile(call), values
-        )
+    def encode(self, calls: Sequence[CallRecord]) -> list[EncodedCall]:
+        """The rows of calls, compressed."""
+        bodies = self._compress([body for call in calls for body in (call.prompt, call.raw)])
+        return [
+            EncodedCall(call.prompt_hash, prompt, self._profile(call), _values(call, raw))
+            for call, prompt, raw in zip(calls, bodies[::2], bodies[1::2], strict=True)
+        ]
+
+    def _compress(self, bodies: Sequence[bytes]) -> list[bytes]:
+        """Each body compressed; an empty one stays empty."""
+        full = [body for body in bodies if body]
+        if not full:
+            return list(bodies)
+        if hasattr(self._compressor, "multi_compress_to_buffer"):
+            segments = self._compressor.multi_compress_to_buffer(list[Any](full))
+            done = (segment.tobytes() for segment in segments)
+        else:  # zstandard without its C backend
+            done = (self._compressor.compress(body) for body in full)
+        return [next(done) if body else b"" for body in bodies]
 
     def _profile(self, call: CallRecord) -> tuple[Any, ...]:
         """The row of what all calls of a run have in common; hashed once, not once a call."""
@@ -97,6 +108,16 @@ class CallEncoder:
         row = (identity, call.model, call.endpoint, call.wire, call.simulated, encoded)
         self._profiles[call.model, call.endpoint] = (settings, row)
         return row
+
+
+def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
+    usage = call.usage
+    return (
+        call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
+        call.detail, call.status, raw, usage.prompt, usage.completion, usage.reasoning,
+        usage.cached, call.cost_usd, call.served_model, call.fingerprint, call.latency_s,
+        call.attempts, call.started_at, call.reference,
+    )  # fmt: skip
 
 
 def read_call(row: Row[Any]) -> CallRecord:

@@ -42,7 +42,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Job(msgspec.Struct, gc=False):
-    call: EncodedCall | int  # an int is the key of a stored call, served again from the cache
+    call: CallRecord | int  # an int is the key of a stored call, served again from the cache
     place: Place | None
     failed: bool
     committed: Callable[[], None] | None
@@ -100,8 +100,7 @@ class Writer:
         if self._failure is not None:
             raise self._failure
         failed = not isinstance(call, int) and call.state != "complete"
-        encoded = call if isinstance(call, int) else self._encoder.encode(call)
-        self._jobs.append(_Job(encoded, place, failed, committed))
+        self._jobs.append(_Job(call, place, failed, committed))
         self._outstanding += 1
         if len(self._jobs) >= GROUP_ROWS:
             self._full.set()
@@ -156,7 +155,7 @@ class Writer:
 
     def _insert(self, connection: Connection, group: list[_Job]) -> None:
         asked = [job for job in group if not isinstance(job.call, int)]
-        calls: list[EncodedCall] = [job.call for job in asked]  # type: ignore[misc]
+        calls = self._encoder.encode([job.call for job in asked])  # type: ignore[misc]
         bodies = {c.prompt_hash: (c.prompt_hash, c.prompt) for c in calls}
         prompts = insert_missing(connection, schema.prompt, PROMPT, bodies)
         profiles = self._profile_keys(connection, calls)
