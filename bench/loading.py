@@ -68,7 +68,8 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
         insert_rows(connection, unit_cluster, ("unit_id", "cluster_id"), edges, or_ignore=True)
         insert_rows(connection, prompt, ("id", "hash", "body"), [(1, bytes(32), b"")])
         insert_rows(
-            connection, profile, ("id", "hash", "model", "endpoint", "wire", "simulated", "settings"),
+            connection, profile,
+            ("id", "hash", "model", "endpoint", "wire", "simulated", "settings"),
             [(1, bytes(32), "bench", "", "openai-chat", False, b"[{},{},[]]")],
         )  # fmt: skip
         one = (1, bytes(32), 0, 1, 1, "ask", 0, "complete", 200, b"", 0.1, 1, 0.0)

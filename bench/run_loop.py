@@ -4,8 +4,8 @@
     python bench/run_loop.py --memory         # 50,000 and 200,000 questions
 
 Every side is a process of its own and every time is taken inside it. "bare" posts the finished
-request bodies with aiohttp and reads the replies. "proofstone" takes a stored form and does all that
-a run does: plans, renders, hashes, limits, asks, reads, compresses, stores durably, and scores.
+request bodies with aiohttp and reads the replies. "proofstone" takes a stored form and does all
+that a run does: plans, renders, hashes, limits, asks, reads, compresses, stores durably, scores.
 """
 
 from __future__ import annotations

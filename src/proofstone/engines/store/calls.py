@@ -90,7 +90,7 @@ class CallEncoder:
         if not full:
             return list(bodies)
         if hasattr(self._compressor, "multi_compress_to_buffer"):
-            segments = self._compressor.multi_compress_to_buffer(list[Any](full))
+            segments: Any = self._compressor.multi_compress_to_buffer(list[Any](full))
             done = (segment.tobytes() for segment in segments)
         else:  # zstandard without its C backend
             done = (self._compressor.compress(body) for body in full)
