@@ -238,7 +238,7 @@ def test_a_remedy_is_said_once_for_all_it_helps() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     assert (
         "smollm2-135m cot: 11.7% unparsed (7 of 60); smollm2-135m direct: 3.3% unparsed (2 of 60). "
-        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try --ask direct."
+        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask."
     ) in text
 
 
@@ -282,6 +282,17 @@ def test_every_number_says_what_it_is_of() -> None:
         "drawn: facts; it is not known what the items rest on, so they were taken as independent"
     ) in titles
     assert "4 of 60 replies" in titles
+
+
+def test_ends_of_intervals_align_and_no_wider_than_they_must() -> None:
+    """Figure spaces fill up to the widest end of a table; where all are alike there are none."""
+    rows = right_of(60, 2, 0) + right_of(60, 40, 1)
+    table = table_of([Respondent("a", ""), Respondent("b", "")], rows, n_units=60)
+    page = render_page(page_of(table))
+    assert ">3.3 [\u20070.9,\u00a011.4]<" in page
+    assert ">66.7 [54.1,\u00a077.3]<" in page
+    alone = table_of([Respondent("a", "")], right_of(60, 2, 0), n_units=60)
+    assert ">3.3 [0.9,\u00a011.4]<" in render_page(page_of(alone))
 
 
 def test_an_empty_board_says_what_to_do() -> None:

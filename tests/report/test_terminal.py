@@ -28,9 +28,9 @@ Chance lies inside both intervals: these results do not show knowledge. Chance i
 ! smollm2-135m cot: 6.7% truncated (4 of 60): raise --max-tokens, or lower --reasoning-effort, \
 and run again
 ! smollm2-135m cot: 11.7% unparsed (7 of 60): read some \
-(proofstone show RUN --outcome unparsed -n 5), or try --ask direct
+(proofstone show RUN --outcome unparsed -n 5), or try another --ask
 ! smollm2-135m direct: 3.3% unparsed (2 of 60): read some \
-(proofstone show RUN --outcome unparsed -n 5), or try --ask direct
+(proofstone show RUN --outcome unparsed -n 5), or try another --ask
 95% intervals for knowledge like this bank's; each item counts the same (all replies)
 page    demo/report.html
 look    proofstone show run:2c1e --outcome wrong -n 5

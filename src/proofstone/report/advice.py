@@ -11,7 +11,7 @@ __all__ = ["advise"]
 
 _TRY: Mapping[str, str] = {
     "truncated": "raise --max-tokens, or lower --reasoning-effort, and run again",
-    "unparsed": "read some (proofstone show RUN --outcome unparsed -n 5), or try --ask direct",
+    "unparsed": "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask",
 }
 
 

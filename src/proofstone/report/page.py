@@ -17,7 +17,13 @@ from proofstone.report.board import BoardRow, Standings
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
-from proofstone.report.page_parts import anchors, by_remedy, estimate_tables, same_recipe
+from proofstone.report.page_parts import (
+    anchors,
+    by_remedy,
+    column_widths,
+    estimate_tables,
+    same_recipe,
+)
 from proofstone.report.sentences import answer_sentences, counted, joined
 
 if TYPE_CHECKING:
@@ -78,6 +84,7 @@ def _environment() -> Environment:
     named: Mapping[str, Any] = {
         "MISSING": MISSING,
         "by_remedy": by_remedy,
+        "column_widths": column_widths,
         "counted": counted,
         "dot_plot": dot_plot,
         "estimate_tables": estimate_tables,
@@ -112,12 +119,12 @@ def _told(estimate: Estimate) -> str:
     return "; ".join([told, *(FLAGS[flag] for flag in FLAGS if flag in estimate.flags)])
 
 
-def _in_column(estimate: Estimate) -> str:
-    """As ``shown_estimate``, its ends padded by figure spaces to align; no line breaks inside."""
+def _in_column(estimate: Estimate, widths: tuple[int, int]) -> str:
+    """As ``shown_estimate``, its ends padded by figure spaces to ``widths``; no breaks inside."""
     if math.isnan(estimate.value):
         return MISSING
     low, high = points(estimate.low), points(estimate.high)
-    return f"{points(estimate.value)} [{low:\u2007>4},\u00a0{high:\u2007>4}]"
+    return f"{points(estimate.value)} [{low:\u2007>{widths[0]}},\u00a0{high:\u2007>{widths[1]}}]"
 
 
 def _sortable(number: float | None) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from proofstone.records.results import Estimate
 from proofstone.report.board import Standings
+from proofstone.report.numbers import points
 from proofstone.report.page_data import FormShown, QuestionShown
 
-__all__ = ["EstimateTable", "anchors", "by_remedy", "estimate_tables", "same_recipe"]
+__all__ = [
+    "EstimateTable",
+    "anchors",
+    "by_remedy",
+    "column_widths",
+    "estimate_tables",
+    "same_recipe",
+]
 
 _LEVELS = (
     "Sample-wise counts each item the same. A coarser level counts each of its groups the same, "
@@ -55,6 +63,12 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
             heads=tuple((other.name, other.denominator) for other in rows[0].others),
             cells=tuple(tuple(other.estimate for other in row.others) for row in rows),
         )
+
+
+def column_widths(estimates: Iterable[Estimate]) -> tuple[int, int]:
+    """The characters of the widest lower and the widest upper end; 0 without estimates."""
+    ends = [(len(points(each.low)), len(points(each.high))) for each in estimates]
+    return max((low for low, _ in ends), default=0), max((high for _, high in ends), default=0)
 
 
 def by_remedy(group: Standings) -> dict[str, list[str]]:

@@ -58,9 +58,10 @@ class Ruler:
 
     @property
     def telling_levels(self) -> tuple[str, ...]:
-        """Those of ``levels`` with more than one group, coarse first."""
+        """Those of ``levels`` with more than one group: fewest first, then in the table's order."""
         names = self.sheet.table.stratum_names
-        return tuple(level for level in reversed(self.levels[1:]) if len(names[level]) > 1)
+        telling = [level for level in names if len(names[level]) > 1]
+        return tuple(sorted(telling, key=lambda level: len(names[level])))
 
     def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:
         """The weights of the chosen units at a level."""
