@@ -72,18 +72,23 @@ def _redrawn() -> Iterator[Watch]:
 
 @contextmanager
 def _plain() -> Iterator[Watch]:
-    state = {"next": time.monotonic() + _PLAIN_EVERY_S}
-    seen: list[list[RunProgress]] = []
+    """Now and then a line for each run at work; one more for each when it has ended."""
+    due = time.monotonic() + _PLAIN_EVERY_S
+    told: set[int] = set()
+    seen: list[RunProgress] = []
 
     def watch(shown: list[RunProgress]) -> None:
-        seen[:] = [shown]
-        if time.monotonic() >= state["next"]:
-            state["next"] = time.monotonic() + _PLAIN_EVERY_S
-            _print(shown)
+        nonlocal due
+        seen[:] = shown
+        ended = [run for run in shown if run.ended is not None and id(run) not in told]
+        told.update(id(run) for run in ended)
+        _print(ended)
+        if time.monotonic() >= due:
+            due = time.monotonic() + _PLAIN_EVERY_S
+            _print([run for run in shown if run.ended is None])
 
     yield watch
-    for shown in seen:
-        _print(shown)
+    watch(seen.copy())
 
 
 def _print(shown: Sequence[RunProgress]) -> None:

@@ -20,13 +20,17 @@ __all__ = ["RunResult", "perform_campaign", "progress_of"]
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing."""
+    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing.
+
+    ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
+    """
 
     planned: PlannedRun
     n_scored: int
     failed: int
     stopped: str
     interrupted: bool
+    seconds: float = 0.0
 
     @property
     def complete(self) -> bool:
@@ -77,6 +81,7 @@ async def perform_campaign(
                 failed=progress.failed,
                 stopped=progress.stopped,
                 interrupted=stop.is_set() and not progress.complete,
+                seconds=(progress.ended or 0.0) - progress.started,
             )
 
     try:

@@ -7,7 +7,7 @@ the other commands afterwards.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from proofstone.errors import Incomplete
 from proofstone.identity import short
 from proofstone.records import Bank, ItemSet
+from proofstone.stages.planning import RunSpec
 from proofstone.wiring.workspace import Watch, Workspace
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _PILOT_SEED, _PILOT_QUESTIONS = 39, 4
 
 # The carried model answers at once or not at all; a stranger's model keeps the ways' defaults.
 _LOCAL_SETTINGS: dict[str, dict[str, Any]] = {
-    "direct": {"max_tokens": 24, "logprobs": True},
+    "direct": {"max_tokens": 16, "logprobs": True},
     "cot": {"max_tokens": 160, "logprobs": True},
 }
 
@@ -78,11 +79,7 @@ def demonstrate(
     forms = workspace.build_form(bank, seeds=SEEDS, questions=questions)
     seeds = " ".join(str(form.seed) for form in forms)
     tell(f"form   {' '.join(map(_shown, forms))}   {questions} questions each, seeds {seeds}")
-    results: list[RunResult] = []
-    for way in WAYS:
-        results += workspace.run(forms, models=model, ask=way, watch=watch, **_settings(model, way))
-        if any(result.interrupted for result in results):
-            raise KeyboardInterrupt  # the ways that are left are not to be asked
+    results = _ask(workspace, forms, model, watch)
     page = workspace.folder / "report.html"
     runs = [result.planned.run for result in results]
     if not any(result.n_scored for result in results):
@@ -106,16 +103,28 @@ def _affordable(workspace: Workspace, bank: Bank, model: str, tell: Callable[[st
         bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"
     )
     seconds = 0.0
-    for way in WAYS:
-        began = time.monotonic()
-        tried = workspace.run(pilot, models=model, ask=way, **_settings(model, way))
-        if any(result.interrupted for result in tried):
-            raise KeyboardInterrupt
-        spent = (time.monotonic() - began) / _PILOT_QUESTIONS
+    for way, tried in zip(WAYS, _ask(workspace, [pilot], model, None), strict=True):
+        spent = tried.seconds / _PILOT_QUESTIONS
         tell(f"speed  {way:<7} {spent:.2f} s a question")
         seconds += spent
     fitting = int(ASKING_S / (len(SEEDS) * seconds)) if seconds > 0 else QUESTIONS
     return max(_FEWEST, min(QUESTIONS, fitting))
+
+
+def _ask(
+    workspace: Workspace, forms: Sequence[ItemSet], model: str, watch: Watch | None
+) -> list[RunResult]:
+    """The forms asked in each way, the model loaded once. KeyboardInterrupt passes, once the
+    replies in flight are kept."""
+    specs = [
+        RunSpec(item_set=form.id, model=model, way=way, settings=_settings(model, way))
+        for way in WAYS
+        for form in forms
+    ]
+    results = workspace.run_specs(specs, watch=watch)
+    if any(result.interrupted for result in results):
+        raise KeyboardInterrupt
+    return results
 
 
 def _composed_before(workspace: Workspace, bank: Bank) -> int | None:

@@ -205,7 +205,9 @@ class Workspace:
             for way in _listed(ask)
             for item_set in dict.fromkeys(item_sets)
         ]  # fmt: skip
-        return self._perform(specs, max_connections, watch, on_interrupt)
+        return self.run_specs(
+            specs, max_connections=max_connections, watch=watch, on_interrupt=on_interrupt
+        )
 
     def resume(
         self,
@@ -227,7 +229,9 @@ class Workspace:
             item_set=record.item_set, model=record.respondent, way=record.way, shots=shots,
             settings={**settings, **left_out}, samples=samples, replicate=record.replicate,
         )  # fmt: skip
-        return self._perform([spec], max_connections, watch, on_interrupt)
+        return self.run_specs(
+            [spec], max_connections=max_connections, watch=watch, on_interrupt=on_interrupt
+        )
 
     def control(self, model: str) -> ControlReport:
         """Asks a model a few simple completions, kept and cached like every call."""
@@ -328,13 +332,15 @@ class Workspace:
             )
         return forms
 
-    def _perform(
+    def run_specs(
         self,
         specs: Sequence[RunSpec],
-        max_connections: int | None,
-        watch: Watch | None,
-        on_interrupt: Callable[[int], None] | None,
+        *,
+        max_connections: int | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
     ) -> list[RunResult]:
+        """``run`` for runs whose settings differ from each other; results in their order."""
         shown: list[RunProgress] = []
 
         async def work(stop: asyncio.Event) -> list[RunResult]:
