@@ -6,15 +6,13 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
 from proofstone.errors import RunInUse
 from proofstone.records import OUTCOMES
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.wiring import Workspace
 from scripted_server import (
     Act,
     Script,
@@ -28,8 +26,7 @@ from scripted_server import (
     html,
     malformed,
 )
-from serving import HurriedClock, configure, serving, wait_until
-from small_bank import write_bank
+from serving import configure, serving, wait_until
 
 QUESTIONS = 12
 BAD_KEY = error(401, {"error": {"message": "bad key given", "code": "invalid_api_key"}})
@@ -44,22 +41,6 @@ PASSING = (
     malformed(),
     empty(),
 )
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    """A workspace with a form of twelve questions, whose retries do not dawdle."""
-    with create_workspace(tmp_path / "work") as opened:
-        opened.clock = HurriedClock()
-        opened.build_form(opened.import_bank(write_bank(tmp_path)), questions=QUESTIONS)
-        yield opened
-
-
-@pytest.fixture
-def form_of(workspace: Workspace) -> str:
-    """The one form's name, as a person would give it."""
-    (found,) = workspace.store.lookup.every("form")
-    return f"form:{found.id.hex()[:8]}"
 
 
 def count(workspace: Workspace, table: str) -> int:
@@ -92,13 +73,13 @@ def faults_that_pass(share: float) -> Script:
     ids=["a page", "a page 404", "401", "unknown model"],
 )
 def test_a_hopeless_endpoint_is_asked_once_a_connection(
-    workspace: Workspace, form_of: str, act: Act, kind: str, advice: str
+    workspace: Workspace, form: str, act: Act, kind: str, advice: str
 ) -> None:
     """No retry: at most one request a connection; the run says why and what to do, has no score,
     and stands as unfinished."""
     with serving(act) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form_of, models="scripted/one", max_connections=3)
+        (result,) = workspace.run(form, models="scripted/one", max_connections=3)
         assert server.requests <= 3
     assert kind in result.stopped
     assert advice in result.stopped
@@ -107,7 +88,7 @@ def test_a_hopeless_endpoint_is_asked_once_a_connection(
     assert count(workspace, "response") == 0
 
 
-def test_one_model_stops_and_another_goes_on(workspace: Workspace, form_of: str) -> None:
+def test_one_model_stops_and_another_goes_on(workspace: Workspace, form: str) -> None:
     """A key that is refused ends its own model's run only."""
 
     def by_model(seen: Seen) -> Act:
@@ -115,25 +96,25 @@ def test_one_model_stops_and_another_goes_on(workspace: Workspace, form_of: str)
 
     with serving(by_model) as server:
         configure(workspace.folder, server.url)
-        locked, opened = workspace.run(form_of, models=["scripted/locked", "scripted/open"])
+        locked, opened = workspace.run(form, models=["scripted/locked", "scripted/open"])
     assert "bad_key" in locked.stopped
     assert (opened.stopped, opened.n_scored, opened.complete) == ("", QUESTIONS, True)
 
 
-def test_faults_that_pass_leave_a_complete_run(workspace: Workspace, form_of: str) -> None:
+def test_faults_that_pass_leave_a_complete_run(workspace: Workspace, form: str) -> None:
     """With three requests in ten failing in seven ways, every question has one reply, one score."""
     with serving(faults_that_pass(0.3)) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form_of, models="scripted/one")
+        (result,) = workspace.run(form, models="scripted/one")
         assert server.requests > QUESTIONS
     assert (result.complete, result.failed, result.n_scored) == (True, 0, QUESTIONS)
     assert count(workspace, "response") == count(workspace, "score") == QUESTIONS
-    (row,) = workspace.leaderboard(form_of).standings[0].ranked
+    (row,) = workspace.leaderboard(form).standings[0].ranked
     assert (row.n_replies, row.estimate.n) == (QUESTIONS, QUESTIONS)
 
 
 def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
-    workspace: Workspace, form_of: str
+    workspace: Workspace, form: str
 ) -> None:
     """One of twelve is refused for ever: the run stands below the ranking with bounds of one
     question's width, resuming asks that one again and no other, and its answer completes it."""
@@ -146,11 +127,11 @@ def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
 
     with serving(refusing_one) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form_of, models="scripted/one")
+        (result,) = workspace.run(form, models="scripted/one")
         assert (result.complete, result.failed, result.n_scored) == (False, 1, QUESTIONS - 1)
         assert server.requests == QUESTIONS  # an error of the request is not tried again
 
-        (standings,) = workspace.leaderboard(form_of).standings
+        (standings,) = workspace.leaderboard(form).standings
         (row,) = standings.incomplete
         assert standings.ranked == ()
         assert (row.missing, row.failed, row.n_replies) == (1, 1, QUESTIONS - 1)
@@ -164,7 +145,7 @@ def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
         (mended,) = workspace.resume(result.planned.run)
         assert mended.complete
         assert server.requests == QUESTIONS + 2
-    (row,) = workspace.leaderboard(form_of).standings[0].ranked
+    (row,) = workspace.leaderboard(form).standings[0].ranked
     assert (row.missing, row.failed) == (0, 0)
 
 
@@ -184,7 +165,7 @@ REPLIES = {
 }
 
 
-def test_each_kind_of_reply_has_its_outcome(workspace: Workspace, form_of: str) -> None:
+def test_each_kind_of_reply_has_its_outcome(workspace: Workspace, form: str) -> None:
     """Twelve replies of twelve kinds: eleven scores, one outcome each, a failed call has none."""
     acts = list(REPLIES.values())
     wanted = Counter(name.split()[0].rstrip(",") for name in REPLIES)
@@ -192,17 +173,17 @@ def test_each_kind_of_reply_has_its_outcome(workspace: Workspace, form_of: str) 
     assert len(acts) == QUESTIONS
     with serving(lambda seen: acts[seen.number]) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form_of, models="scripted/one", max_connections=1)
+        (result,) = workspace.run(form, models="scripted/one", max_connections=1)
     with workspace.store.database.reading() as connection:
         codes = connection.exec_driver_sql("SELECT outcome FROM score").scalars().all()
     assert Counter(OUTCOMES[code] for code in codes) == wanted
     assert (result.n_scored, result.failed) == (QUESTIONS - 1, 1)
-    (row,) = workspace.leaderboard(form_of).standings[0].incomplete
+    (row,) = workspace.leaderboard(form).standings[0].incomplete
     assert row.rate("miss").count == wanted["refused"] + wanted["unparsed"] + wanted["truncated"]
     assert row.rate("truncated").count == wanted["truncated"] == 2
 
 
-def test_a_useless_reply_is_charged(workspace: Workspace, form_of: str) -> None:
+def test_a_useless_reply_is_charged(workspace: Workspace, form: str) -> None:
     """A body that is billed but cannot be read is kept with its tokens before it is asked again."""
     came: Counter[bytes] = Counter()
 
@@ -212,7 +193,7 @@ def test_a_useless_reply_is_charged(workspace: Workspace, form_of: str) -> None:
 
     with serving(broken_once) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form_of, models="scripted/one")
+        (result,) = workspace.run(form, models="scripted/one")
     assert result.complete
     with workspace.store.database.reading() as connection:
         query = "SELECT state, count(*), sum(prompt_tokens) FROM call GROUP BY state ORDER BY state"
@@ -224,24 +205,24 @@ def test_a_useless_reply_is_charged(workspace: Workspace, form_of: str) -> None:
 
 
 def test_a_second_process_on_a_run_is_refused_by_the_holders_name(
-    workspace: Workspace, form_of: str
+    workspace: Workspace, form: str
 ) -> None:
     """Who holds the run is named; once it is dead, even by kill -9, the run is free at once."""
     pace = {"seconds": 60.0}
     with serving(lambda _seen: answer("Answer: A").later(pace["seconds"])) as server:
         configure(workspace.folder, server.url)
         command = [
-            sys.executable, "-m", "proofstone", "run", form_of, "-m", "scripted/one", "-q",
+            sys.executable, "-m", "proofstone", "run", form, "-m", "scripted/one", "-q",
             "-w", str(workspace.folder),
         ]  # fmt: skip
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as holder:
             try:
                 wait_until(lambda: server.requests == QUESTIONS)
                 with pytest.raises(RunInUse, match=f"worked on by process {holder.pid} on "):
-                    workspace.run(form_of, models="scripted/one")
+                    workspace.run(form, models="scripted/one")
             finally:
                 holder.kill()
         pace["seconds"] = 0.0
-        (result,) = workspace.run(form_of, models="scripted/one")
+        (result,) = workspace.run(form, models="scripted/one")
         assert (result.complete, server.requests) == (True, 2 * QUESTIONS)
     assert count(workspace, "run") == 1

@@ -15,7 +15,7 @@ __all__ = ["extract_command"]
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @output_option
 def extract_command(file: Path, output: Path | None) -> None:
-    """Extract the answer letter from each reply of FILE.
+    """Extract answer letters from replies, a file in and a file out.
 
     JSONL in: 'response' (the reply's text) and 'options' (their texts, their number, or their
     letters); other fields are kept. JSONL out, on stdout or to -o: the row with 'letter', 'tier'

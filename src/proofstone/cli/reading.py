@@ -52,11 +52,11 @@ def leaderboard_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Rank what was run on TARGETS (runs, forms, or a bank), with intervals and ties.
+    """Rank what was run, with intervals and ties.
 
-    Models are ranked on the questions that all of them answered. What the data cannot tell apart
-    is shown as a tie. An incomplete run stands below the ranking with the bounds of what it could
-    still become. Simulated respondents stand apart.
+    TARGETS are runs, forms, or a bank. Models are ranked on the questions that all of them
+    answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
+    ranking with the bounds of what it could still become. Simulated respondents stand apart.
     """
     from proofstone.report import render_breakdowns, render_terminal, to_json  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -90,10 +90,11 @@ def report_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the leaderboard of TARGETS with its evidence as one HTML page.
+    """Write the leaderboard with its evidence as an HTML page.
 
-    The page opens without a network: ranking, intervals, what each outcome counts as, and for each
-    model some questions with the exact prompt, the raw reply and the extracted answer.
+    TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
+    opens without a network: ranking, intervals, what each outcome counts as, and for each model
+    some questions with the exact prompt, the raw reply and the extracted answer.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 

@@ -42,11 +42,11 @@ def run_command(
     extra: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Ask models the questions of TARGETS (forms, or a bank's forms), and score them.
+    """Ask models the questions of a form or bank, and score them.
 
-    The same command again asks only what is missing: what is committed is never asked twice, and
-    what was asked before is taken from the cache. Ctrl-C once stops new requests and waits for
-    those in flight; twice leaves at once.
+    TARGETS are forms, or banks, whose forms are then meant. The same command again asks only what
+    is missing: what is committed is never asked twice, and what was asked before is taken from the
+    cache. Ctrl-C once stops new requests and waits for those in flight; twice leaves at once.
     """
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -77,7 +77,10 @@ def run_command(
 def resume_command(
     run: str, max_connections: int | None, folder: Path | None, as_json: bool, quiet: bool
 ) -> None:
-    """Go on with RUN where it stopped, with the settings that it has."""
+    """Go on with a run where it stopped.
+
+    RUN keeps the settings that it has; what is committed is not asked again.
+    """
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -96,7 +99,7 @@ def resume_command(
 @workspace_option
 @json_option
 def score_command(run: str, again: bool, folder: Path | None, as_json: bool) -> None:
-    """Score RUN's stored replies; nobody is asked.
+    """Score a run's stored replies; nobody is asked.
 
     Scoring again makes a new scoring; the latest whole one is what leaderboards show.
     """
@@ -144,7 +147,8 @@ def _result_line(result: RunResult) -> str:
     failed = f", {result.failed} failed" if result.failed else ""
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = f"{planned.run.respondent} {planned.run.way}"
-    return f"run:{short(planned.run.id)}  {label}  {form}  {result.n_scored} of {total} scored, {state}{failed}"  # noqa: E501
+    scored = f"{result.n_scored} of {total} scored, {state}{failed}"
+    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}"
 
 
 def _result(result: RunResult) -> dict[str, Any]:

@@ -25,7 +25,10 @@ OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated")
 @workspace_option
 @json_option
 def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
-    """List what the workspace holds of KIND, newest first."""
+    """List what the workspace holds of one kind.
+
+    Newest first, each with a name and an id by which other commands find it.
+    """
     from proofstone.stages.overview import run_states  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -63,10 +66,11 @@ def show_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Show one thing whole, with what it came from.
+    """Show one thing whole; of a run, its questions and replies.
 
-    Of a run: its questions with the exact messages that were sent, the raw reply, and the answer
-    that was extracted and how. ID is what listings print (run:2c1e, elements-7f3a, a name, digits).
+    With what it came from. Of a run: the exact messages that were sent, the raw reply, and the
+    answer that was extracted and how. ID is what listings print (run:2c1e, elements-7f3a, a name,
+    digits).
     """
     from proofstone.stages.inspection import describe, show_replies  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -111,9 +115,10 @@ def _as_text(shown: ShownReply) -> dict[str, Any]:
 @workspace_option
 @json_option
 def export_command(identity: str, output: Path | None, folder: Path | None, as_json: bool) -> None:
-    """Write a bank or a form to a file: JSONL, CSV or Parquet by its ending.
+    """Write a bank or a form to a file.
 
-    What was exported can be imported again: a bank gives the very same facts.
+    JSONL, CSV or Parquet by the file's ending. What was exported can be imported again: a bank
+    gives the very same facts.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -136,10 +141,11 @@ def export_command(identity: str, output: Path | None, folder: Path | None, as_j
 def import_command(
     file: Path, kind: str, name: str | None, folder: Path | None, as_json: bool
 ) -> None:
-    """Read a bank of statements, or a form made elsewhere, from FILE.
+    """Read a bank or a form from a file, checked whole.
 
-    JSONL, CSV or Parquet. The file is checked whole first: every problem is named by its line and
-    field, and where there is one nothing is stored.
+    A bank of statements, or a form made elsewhere, as JSONL, CSV or Parquet. The file is checked
+    whole first: every problem is named by its line and field, and where there is one nothing is
+    stored.
 
     A bank's columns: text, correct (true or false); title, id, origin (the id of the true
     statement that a false one came from), error_type, reason, source, page, language, discipline,
