@@ -11,9 +11,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from scripted_server import child_server
 
 from proofstone.wiring import Workspace, create_workspace
+from scripted_server import child_server
 
 CONNECTIONS = 16
 GROUP_ROWS = 256

@@ -56,9 +56,7 @@ def built(text: str, roles: tuple[Role, ...] = (), corrects: bytes | None = None
 
 
 def item(text: str, facts: tuple[bytes, ...] = (), number: int = 0) -> Item:
-    made = Item(
-        kind="test.note", payload=Note(text), facts=facts, language="en", number=number
-    )
+    made = Item(kind="test.note", payload=Note(text), facts=facts, language="en", number=number)
     return msgspec.structs.replace(made, id=item_id(made))
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 from sqlalchemy import create_engine, text
 
@@ -199,7 +201,9 @@ def scored(store: Store, n: int = 3) -> tuple[bytes, int]:
         )
         score = Score(unit=0, measure="accuracy", outcome="answered", value=1.0, answer="A")
         rows.append(ScoreRow(unit, 0, score))
-        rows.append(ScoreRow(unit, 1, msgspec.structs.replace(score, outcome="refused", value=None)))
+        rows.append(
+            ScoreRow(unit, 1, msgspec.structs.replace(score, outcome="refused", value=None))
+        )
     store.scores.add(scoring, rows)
     assert store.scores.current(key) is None
     store.scores.complete(scoring, now=6.0)
@@ -261,9 +265,6 @@ def test_a_person_can_be_erased_and_the_actor_stays(store: Store) -> None:
 
 def test_the_newest_migration_makes_exactly_the_tables_of_the_schema(url: str) -> None:
     """From blank, migrations and schema agree column by column; HEAD is the newest one."""
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
     opened = open_store(url)
     opened.close()
     engine = create_engine(url)
@@ -295,7 +296,8 @@ def test_a_newer_database_is_refused_and_left_alone(url: str) -> None:
     with pytest.raises(SchemaTooNew, match="9999"):
         open_store(url)
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "9999"
+        version = text("SELECT version_num FROM alembic_version")
+        assert connection.execute(version).scalar() == "9999"
     engine.dispose()
 
 

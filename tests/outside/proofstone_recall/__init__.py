@@ -122,9 +122,7 @@ class Recall:
     def settings(self, way: str) -> dict[str, Any]:
         return {"temperature": 0.0, "max_tokens": 64}
 
-    def prepare(
-        self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None
-    ) -> Way:
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
         if way not in self.ways or shots:
             raise BadUsage(f"recall asks only 'recall' without shots, not {way!r}")
         return Way(name=way, last_step="answer", prompt_hash=sha256(b"recall-1").digest())
