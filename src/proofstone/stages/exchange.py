@@ -14,6 +14,9 @@ from proofstone.records import Bank, Item, ItemSet, imported_set_id
 
 __all__ = ["export_bank", "export_items", "import_bank", "import_items"]
 
+# One statement or question with all that belongs to it: a longer line lacks its line breaks.
+_ROW_BYTES = 8 * 2**20
+
 
 def import_bank(
     store: Store, method: Method, path: Path, *, name: str | None, clock: Clock
@@ -22,7 +25,7 @@ def import_bank(
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
-    built: list[BuiltFact] = list(read_checked(path, method.read_facts))
+    built: list[BuiltFact] = list(read_checked(path, method.read_facts, line_limit=_ROW_BYTES))
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
     return store.knowledge.add_bank(name or path_stem(path), method.name, built, clock.now())
@@ -35,7 +38,7 @@ def import_items(
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
-    items: list[Item] = list(read_checked(path, method.read_items))
+    items: list[Item] = list(read_checked(path, method.read_items, line_limit=_ROW_BYTES))
     if not items:
         raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
     item_set = ItemSet(

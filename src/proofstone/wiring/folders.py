@@ -85,10 +85,13 @@ def _workspace_settings(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        with path.open("rb") as file:
-            table = tomllib.load(file).get("workspace", {})
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("workspace", {})
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadUsage(f"{path} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise BadUsage(f"{path} is not TOML: {error}") from error
+    if not isinstance(table, dict):
+        raise BadUsage(f"{path}: workspace must be a table, [workspace], not {table!r}")
     unknown = set(table) - {"database_env"}
     if unknown:
         raise BadUsage(
