@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from small_bank import BOOKS, PER_BOOK, rows, write_bank, write_lines
+from small_bank import BOOKS, rows, write_bank, write_lines
 from told import Proofstone
 
 GOOD = json.dumps({"text": "Leaf 1 is green.", "correct": True, "book": "Herbal"})
@@ -32,12 +32,12 @@ def holds_nothing(proofstone: Proofstone, folder: Path) -> bool:
         (f"{GOOD}\n{{".encode(), "line 2: is not valid JSON"),
         (f"{GOOD}\n[1]\n".encode(), "line 2: expected a JSON object, came a list"),
         (f"{GOOD[:20]}\0{GOOD[20:]}\n".encode(), "line 1: holds a NUL at offset 20"),
-        (f"{GOOD}\n{GOOD}".encode().replace(b"green", b"gr\xfcn"), "line 1: is not UTF-8: byte 0xFC"),
+        (GOOD.encode().replace(b"green", b"gr\xfcn"), "line 1: is not UTF-8: byte 0xFC"),
         (GOOD.encode("utf-16"), "line 1: is UTF-16 text; save it as UTF-8"),
         (f"{GOOD}\n{GOOD}\n".encode(), "line 2, field text: repeats the statement of line 1"),
         (b'{"text": "x"}\n', "line 1, field correct: is missing"),
     ],
-    ids=["empty", "blank", "cut off", "no object", "NUL", "Latin-1", "UTF-16", "twice", "no verdict"],
+    ids=["empty", "blank", "cut off", "list", "NUL", "Latin-1", "UTF-16", "twice", "no verdict"],
 )  # fmt: skip
 def test_a_bank_that_cannot_be_read_is_refused_whole(
     empty: Path, tmp_path: Path, proofstone: Proofstone, content: bytes, says: str
@@ -121,25 +121,14 @@ def test_a_correction_of_a_correction_is_stored(
     empty: Path, tmp_path: Path, proofstone: Proofstone
 ) -> None:
     """A chain within one file, in any order of its lines."""
+    nine, eight = "There are 9 planets.", "There are 8 planets."
     lines = [
-        {
-            "id": "c",
-            "text": "There are 9 planets.",
-            "correct": False,
-            "corrects": "b",
-            "book": "Sky",
-        },
-        {
-            "id": "b",
-            "text": "There are 9 planets.",
-            "correct": True,
-            "corrects": "a",
-            "book": "Sky",
-        },
-        {"id": "a", "text": "There are 8 planets.", "correct": True, "book": "Sky"},
+        {"id": "c", "text": nine, "correct": False, "corrects": "b", "book": "Sky"},
+        {"id": "b", "text": nine, "correct": True, "corrects": "a", "book": "Sky"},
+        {"id": "a", "text": eight, "correct": True, "book": "Sky"},
     ]
-    told = proofstone("import", write_lines(tmp_path / "b.jsonl", lines), "--as", "bank", "-w", empty,
-                      "--json")  # fmt: skip
+    file = write_lines(tmp_path / "bank.jsonl", lines)
+    told = proofstone("import", file, "--as", "bank", "-w", empty, "--json")
     assert told.code == 0, told.err
     assert told.json["rows"] == 3
 
@@ -327,8 +316,3 @@ def test_who_reads_may_have_enough(made_once: Path) -> None:
         process.stdout.close()
         words = process.stderr.read()
     assert b"Traceback" not in words, words
-
-
-def test_the_bank_has_as_many_statements_as_it_says() -> None:
-    """So that the expectations above are about the right thing."""
-    assert len(rows()) == 2 * len(BOOKS) * PER_BOOK
