@@ -1,0 +1,65 @@
+"""Other harnesses on the same questions and the same endpoint, in one run with ours.
+
+Each is installed into an environment of its own below .cache/peers, once. What they do is not what
+we do: each line says so. On a slow remote endpoint no harness is the bottleneck.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from measures import Line, machine, print_lines
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+CACHE = HERE.parent / ".cache" / "peers"
+# name -> (what is installed, questions asked: fewer of the slow ones, what it does)
+PEERS = {
+    "inspect": (["inspect-ai", "openai"], 1_000, "a whole eval with its log"),
+    "lm_eval": (["lm-eval[api]"], 5_000, "the request phase; on disk only at the end"),
+}
+
+
+def main() -> bool:
+    """Installs what is missing, runs each and prints the table."""
+    from run_loop import CONNECTIONS, N_CHARACTERS, _side
+    from scripted_server import child_server
+
+    lines = []
+    with child_server("--fast") as url:
+        for side, does in (("bare", "post and read"), ("proofstone", "durable, and scored")):
+            lines.append(_line(side, _side(side, url), does))
+        for name, (packages, n, does) in PEERS.items():
+            lines.append(_line(name, _ask(name, packages, url, n), does))
+    print(machine())
+    title = f"questions of {N_CHARACTERS:,} characters, {CONNECTIONS} connections, answered at once"
+    return print_lines(title, lines)
+
+
+def _line(name: str, figures: dict[str, float], does: str) -> Line:
+    return Line(name, f"{figures['rate']:,.0f}/s {figures['cpu_ms']:.2f} ms", does)
+
+
+def _ask(name: str, packages: list[str], url: str, n: int) -> dict[str, float]:
+    python = CACHE / name / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        venv.create(CACHE / name, with_pip=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", *packages]
+        subprocess.run(install, check=True)
+    script = HERE / "peer_scripts" / f"ask_{name}.py"
+    environment = {**os.environ, "OPENAI_API_KEY": "none"}
+    done = subprocess.run(
+        [str(python), str(script), url, str(n)],
+        check=True, stdout=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)
