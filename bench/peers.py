@@ -28,6 +28,7 @@ PEERS = {
 def main() -> bool:
     """Installs what is missing, runs each and prints the table."""
     from run_loop import CONNECTIONS, N_CHARACTERS, _side
+
     from scripted_server import child_server
 
     lines = []
