@@ -245,6 +245,28 @@ def test_an_unwritable_workspace_says_so(made: Path, proofstone: Proofstone) -> 
     assert told.err.startswith("error [")
 
 
+NO_ROOM = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from proofstone.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
+@pytest.mark.parametrize("command", ["init {0}/new", "run old-books -m sim/new -w {0}"])
+def test_a_disk_that_takes_nothing_is_said(made: Path, command: str) -> None:
+    """Not one byte can be written: exit 2 with a coded error, and no half-made workspace."""
+    arguments = command.format(made).split()
+    done = subprocess.run(
+        [sys.executable, "-c", NO_ROOM, *arguments], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error [workspace-unusable] cannot ")
+    assert "Traceback" not in done.stderr
+    assert not (made / "new" / ".proofstone").exists()
+
+
 def test_a_database_that_is_none_is_left_alone(empty: Path, proofstone: Proofstone) -> None:
     """Bytes that are no database, and a folder in its place."""
     file = empty / ".proofstone" / "store.sqlite"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def create_folder(folder: Path) -> bool:
         if not config.exists():
             config.write_text(_NEW_CONFIG, encoding="utf-8")
     except OSError as error:
+        shutil.rmtree(mark, ignore_errors=True)  # half a workspace would pass for a whole one
         raise WorkspaceUnusable(
             f"cannot make a workspace in {folder}: {error.strerror or error}",
             hint="name a folder you may write to: proofstone init FOLDER",
