@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted_server import Seen, answering
-from serving import configure, serving
 
 from proofstone.wiring import Workspace, open_workspace
+from scripted_server import Seen, answering
+from serving import configure, serving
 
 QUESTIONS = 400
 REPLY_CHARS = 6000

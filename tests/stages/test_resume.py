@@ -104,6 +104,18 @@ def test_forms_share_the_calls_of_their_common_questions(
     assert server.requests == QUESTIONS + len(new)
 
 
+@pytest.mark.parametrize("models", [["scripted/one"], ["scripted/one", "scripted/two"]])
+def test_forms_of_one_command_share_their_common_questions_too(
+    workspace: Workspace, form: str, server: ScriptedServer, models: list[str]
+) -> None:
+    """Both forms named at once cost each model no more than one after the other."""
+    (bank,) = workspace.store.lookup.every("bank")
+    (large,) = workspace.build_form(bank, questions=QUESTIONS + 8)
+    results = workspace.run([form, large], models=models)
+    assert all(result.complete for result in results)
+    assert server.requests == len(models) * (QUESTIONS + 8)
+
+
 def test_a_limit_is_where_the_same_run_goes_on(
     workspace: Workspace, form: str, server: ScriptedServer
 ) -> None:

@@ -71,6 +71,8 @@ async def perform_campaign(
             planned, progress = runs[place]
             method = find_method(planned.run.method)
             if not stop.is_set() and not progress.complete:
+                if place != places[0]:  # what the runs before this one asked is known by now
+                    await asyncio.to_thread(asker.look_again)
                 await perform_run(
                     store, writer, method, planned, asker, progress=progress, stop=stop, clock=clock
                 )

@@ -53,7 +53,7 @@ class Asked(Struct, frozen=True, gc=False):
 
 class Asker:
     """Asks one model, on one event loop. The cache is searched where any call of the model was
-    stored when the asker was made: a first run pays for no look-up.
+    stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
 
     ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...); from
     then on, and once ``stop`` is set, what has not been sent raises CallFailed at once.
@@ -90,6 +90,10 @@ class Asker:
     def max_connections(self) -> int:
         """The most requests that are ever in flight at once."""
         return self._limiter.maximum
+
+    def look_again(self) -> None:
+        """Takes what was stored since into the cache."""
+        self._known = self._store.known_hashes(self.model.name)
 
     async def ask(self, request: ModelRequest, record: Recorder) -> Asked:
         """The request's reply, or its final failure; ``record`` is awaited for each attempt before
