@@ -299,9 +299,7 @@ class Method(Protocol):
     def settings(self, way: str) -> dict[str, Any]:
         """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
 
-    def prepare(
-        self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None
-    ) -> Way:
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
         """A way of asking, ready to use. Raises BadUsage for an unknown way, or for shots that
         cannot be made."""
 
@@ -309,9 +307,7 @@ class Method(Protocol):
         """Asks one item: any number of calls, each with a step name, ending with
         ``way.last_step``. Replies are kept by the caller."""
 
-    def units(
-        self, item: LoadedItem, replies: Mapping[str, Reply], sample: int
-    ) -> Sequence[Unit]:
+    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
         """What is scored of one item's replies (by step) in one sample."""
 
     async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from proofstone import __version__
 from proofstone.engines.models import read_reply
 from proofstone.engines.models.control import control_prompts
 from proofstone.engines.store import Found, Store
+from proofstone.errors import StoreFailed
 from proofstone.identity import short
 from proofstone.ports import CallRecord
 from proofstone.records import Message, Respondent, Run, Score, Usage
@@ -28,7 +30,7 @@ from proofstone.stages.control import ControlReport
 from proofstone.stages.inspection import ShownReply, show_replies
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
-__all__ = ["page_data"]
+__all__ = ["page_data", "write_text"]
 
 _OURS = {"samples", "shots", "endpoint"}
 _PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
@@ -74,6 +76,16 @@ def page_data(
             question for who, mine in respondents for question in _questions(store, who, mine)
         ),
     )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a page; StoreFailed, naming the cause, where it cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StoreFailed(
+            f"cannot write {path}: {error.strerror or error}", hint="name another file with -o"
+        ) from error
 
 
 def _controls(control: ControlReport) -> Iterator[Control]:

@@ -13,7 +13,7 @@ from proofstone.errors import BadUsage
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import ItemSet, Run, Way, run_id
 
-__all__ = ["PlannedRun", "RunSpec", "plan_run"]
+__all__ = ["PlannedRun", "RunSpec", "plan_run", "store_run"]
 
 
 class RunSpec(Struct, frozen=True, kw_only=True):
@@ -35,14 +35,14 @@ class RunSpec(Struct, frozen=True, kw_only=True):
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
-    """A run with its key in the store, its way made ready, and how much of it there is to do."""
+    """A run with its way made ready and how much of it there is to do; ``key`` once stored."""
 
-    key: int
     run: Run
     item_set: ItemSet
     way: Way
     samples: int
     n_items: int
+    key: int = 0
 
     @property
     def total(self) -> int:
@@ -50,8 +50,14 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
         return self.n_items * self.samples
 
 
-def plan_run(store: Store, method: Method, spec: RunSpec, model: Model, clock: Clock) -> PlannedRun:
-    """Stores the run that ``spec`` means (idempotent) and returns it, ready.
+def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
+    """The plan with its run's key in the store, where it is put if it was not there."""
+    key = store.runs.add(planned.run, clock.now(), __version__)
+    return msgspec.structs.replace(planned, key=key)
+
+
+def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> PlannedRun:
+    """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
 
     Raises BadUsage for an unknown way, a sample count below one, or shots that cannot be made.
     """
@@ -81,8 +87,5 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model, clock: C
         simulated=model.simulated,
     )
     run = msgspec.structs.replace(run, id=run_id(run))
-    key = store.runs.add(run, clock.now(), __version__)
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
-    return PlannedRun(
-        key=key, run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items
-    )
+    return PlannedRun(run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items)

@@ -15,20 +15,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.models.clock import SystemClock
-from proofstone.engines.store import KINDS, Found, Store
+from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
-from proofstone.identity import short
 from proofstone.methods import find_method, find_payload, method_names
 from proofstone.ports import Method
-from proofstone.records import Bank, ItemSet, Run
+from proofstone.records import Bank, ItemSet
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
-from proofstone.stages.planning import RunSpec, plan_run
+from proofstone.stages.planning import RunSpec, plan_run, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
 from proofstone.stages.summarise import Selection, read_scores, select_runs
 from proofstone.wiring.background import Background
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
+from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Checked, Listed, ModelConfig
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
 
-Target = str | Found | Bank | ItemSet | Run
 Watch = Callable[[list[RunProgress]], None]
 
 
@@ -88,12 +87,7 @@ class Workspace:
 
     def find(self, target: Target, *kinds: str) -> Found:
         """The row that a text or record names; see ``Lookup.find`` for what it raises."""
-        if isinstance(target, Found):
-            return target
-        if isinstance(target, str):
-            return self.store.lookup.find(target, kinds or KINDS)
-        kind = {Bank: "bank", ItemSet: "form", Run: "run"}[type(target)]
-        return self.store.lookup.find(f"{kind}:{target.id.hex()}")
+        return find_target(self.store, target, kinds)
 
     def method_building(self, kind: str) -> Method:
         """The method that builds facts or forms of ``kind``."""
@@ -195,14 +189,18 @@ class Workspace:
         the progress of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets
         how many replies are waited for, and the results so far are returned; twice it passes.
         """
-        item_sets = [identity for target in _listed(targets) for identity in self._forms(target)]
+        item_sets = [
+            identity
+            for target in listed(targets)
+            for identity in forms_of(self.store, self.find(target, "form", "bank", "run"))
+        ]
         specs = [
             RunSpec(
                 item_set=item_set, model=model, way=way, shots=shots, settings=settings,
                 samples=samples, replicate=replicate, limit=limit,
             )
-            for model in _listed(models)
-            for way in _listed(ask)
+            for model in listed(models)
+            for way in listed(ask)
             for item_set in dict.fromkeys(item_sets)
         ]  # fmt: skip
         return self.run_specs(
@@ -281,7 +279,7 @@ class Workspace:
     ) -> None:
         """Writes the leaderboard of the targets with its evidence as one HTML page."""
         from proofstone.report import render_page  # noqa: PLC0415
-        from proofstone.stages.pages import page_data  # noqa: PLC0415
+        from proofstone.stages.pages import page_data, write_text  # noqa: PLC0415
 
         selection = self._selection(targets)
         data = page_data(
@@ -292,7 +290,7 @@ class Workspace:
             control=control,
             command=command,
         )
-        Path(path).write_text(render_page(data), encoding="utf-8", newline="\n")
+        write_text(Path(path), render_page(data))
 
     def models(self) -> list[Listed]:
         """The configured models and known providers, with what keeps each from use."""
@@ -317,20 +315,6 @@ class Workspace:
 
     def _method_of_bank(self, found: Found) -> Method:
         return find_method(self.store.knowledge.bank(found.id).method)
-
-    def _forms(self, target: Target) -> list[bytes]:
-        found = self.find(target, "form", "bank", "run")
-        if found.kind == "form":
-            return [found.id]
-        if found.kind == "run":
-            return [self.store.runs.run(found.id)[1].item_set]
-        forms = self.store.items.sets_of_bank(found.id)
-        if not forms:
-            raise BadUsage(
-                f"bank {found.name} has no form yet",
-                hint=f"proofstone build form {found.name}-{short(found.id, 4)}",
-            )
-        return forms
 
     def run_specs(
         self,
@@ -374,12 +358,13 @@ class Workspace:
         stop = asyncio.Event() if stop is None else stop
         names = list(dict.fromkeys(spec.model for spec in specs))
         async with self._askers(names, max_connections, stop) as askers:
-            runs = []
+            plans = []
             for spec in specs:
                 method = find_method(self.store.items.item_set(spec.item_set).method)
                 model = askers[spec.model].model
-                planned = plan_run(self.store, method, spec, model, self.clock)
-                runs.append((planned, progress_of(self.store, planned)))
+                plans.append(plan_run(self.store, method, spec, model))
+            stored = [store_run(self.store, planned, self.clock) for planned in plans]
+            runs = [(planned, progress_of(self.store, planned)) for planned in stored]
             if progress is not None:
                 progress += [counters for _planned, counters in runs]
             by_name = {askers[name].model.name: askers[name] for name in names}
@@ -400,8 +385,3 @@ class Workspace:
             stop=stop,
             max_connections=max_connections,
         )
-
-
-def _listed(value: Any) -> list[Any]:
-    """One value or several, as a list."""
-    return list(value) if isinstance(value, list | tuple) else [value]

@@ -17,7 +17,7 @@ from proofstone.engines.models.names import ModelName, parse_model_name
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.identity import canonical_json
 from proofstone.ports import CallStore, Clock, Model, ModelRequest
-from proofstone.records import Message
+from proofstone.records import Message, Oracle
 
 __all__ = ["Checked", "Listed", "check_model", "list_models", "open_asker", "open_model"]
 
@@ -100,6 +100,7 @@ async def check_model(model: Model) -> Checked:
         prompt_hash=sha256(prompt).digest(),
         settings={"max_tokens": _CHECK_TOKENS},
         purpose="control",
+        oracle=Oracle("ready", ("ready",)) if model.simulated else None,
     )
     attempt = await model.collect(await model.submit(request))
     return Checked(
