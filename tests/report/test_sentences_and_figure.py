@@ -6,10 +6,10 @@ import math
 
 import msgspec
 import pytest
-from made_up import MEASURES, Row, right_of, table_of, two_small
+from made_up import ATTEMPTED, MEASURES, Row, right_of, table_of, two_small
 
 from proofstone.engines.stats import RankInterval
-from proofstone.records import Estimate, Respondent
+from proofstone.records import Estimate, Outcome, Respondent
 from proofstone.report import Standings, answer_sentences, chance_sentence, leaderboard
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import shown_estimate, shown_interval, shown_rank, shown_share
@@ -51,6 +51,32 @@ def estimates(*intervals: tuple[float, float]) -> list[Estimate]:
 )
 def test_the_chance_sentence(intervals: list[tuple[float, float]], sentence: str) -> None:
     assert chance_sentence(0.2, estimates(*intervals)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("intervals", "is_said"), [([BELOW], True), ([ABOVE, BELOW], True), ([INSIDE, ABOVE], False)]
+)
+def test_below_chance_it_is_said_what_unread_replies_count(
+    intervals: list[tuple[float, float]], is_said: bool
+) -> None:
+    """Guessing always answers: who lies below it may only not have been read."""
+    sentence = chance_sentence(0.2, estimates(*intervals), unread_are_wrong=True)
+    plain = chance_sentence(0.2, estimates(*intervals))
+    more = " Replies without a readable answer count as wrong." if is_said else ""
+    assert sentence == plain + more
+
+
+def test_only_replies_without_an_answer_are_spoken_of() -> None:
+    """100 questions of five options, 1 right: the others wrong, or half of them unparsed."""
+    unread: tuple[Outcome, ...] = ("unparsed",) * 50
+    for outcomes, measures, said in (
+        ((), MEASURES, False),
+        (unread, MEASURES, True),
+        (unread, (ATTEMPTED,), False),
+    ):
+        table = table_of([Respondent("m", "")], right_of(100, 1, 0, outcomes), n_units=100)
+        group = leaderboard(table, measures, measures[0].name).standings[0]
+        assert ("count as wrong" in group.chance_sentence) is said
 
 
 def test_without_chance_there_is_no_sentence() -> None:

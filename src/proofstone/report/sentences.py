@@ -13,6 +13,7 @@ from proofstone.report.numbers import points, shown_estimate
 
 __all__ = ["answer_sentences", "chance_sentence", "counted", "joined"]
 
+_UNREAD = " Replies without a readable answer count as wrong."
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
 
@@ -26,10 +27,20 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
 
 
-def chance_sentence(chance: float, estimates: Sequence[Estimate]) -> str:
-    """Where chance lies among the intervals; empty where there is none, or no chance level."""
+def chance_sentence(
+    chance: float, estimates: Sequence[Estimate], *, unread_are_wrong: bool = False
+) -> str:
+    """Where chance lies among the intervals; empty where there is none, or no chance level.
+
+    ``unread_are_wrong``: there are replies without an answer, and they count 0. Guessing always
+    answers, so that is said where an interval lies below chance.
+    """
     places = Counter(interval_against(chance, estimate) for estimate in estimates)
-    n = len(estimates)
+    said = _chance_places(places, len(estimates))
+    return f"{said}{_UNREAD}" if said and places["below"] and unread_are_wrong else said
+
+
+def _chance_places(places: Counter[Against], n: int) -> str:
     if not n or places["unknown"]:
         return ""
     if places["inside"] == n:

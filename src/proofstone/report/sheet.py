@@ -27,9 +27,9 @@ from proofstone.records.results import OUTCOMES, Outcome
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.board import Rate
 
-__all__ = ["Sheet"]
+__all__ = ["MISSES", "Sheet"]
 
-_MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
+MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Sheet:
     def rates(self, respondent: int) -> tuple[Rate, ...]:
         """Rates among the replies that came: truncated, unparsed, refused, and all three (miss)."""
         n = self.n_replies(respondent)
-        found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in _MISSES}
+        found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in MISSES}
         return tuple(
             Rate(outcome=name, count=count, n=n, share=count / n if n else float("nan"))
             for name, count in [*found.items(), ("miss", sum(found.values()))]

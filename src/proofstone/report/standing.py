@@ -31,7 +31,7 @@ from proofstone.report.board import (
     Standings,
 )
 from proofstone.report.sentences import chance_sentence
-from proofstone.report.sheet import Sheet
+from proofstone.report.sheet import MISSES, Sheet
 
 __all__ = ["Ruler", "stand"]
 
@@ -118,9 +118,18 @@ def _ranked(
         compared=ranking.comparisons,
         ties=ties,
         chance=chance,
-        chance_sentence=chance_sentence(chance, [row.estimate for row in rows]),
+        chance_sentence=chance_sentence(
+            chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
+        ),
         breakdowns=tuple(_breakdowns(ruler, units, values, keys)),
     )
+
+
+def _unread_are_wrong(ruler: Ruler, rows: Sequence[BoardRow]) -> bool:
+    """Whether some reply gave no answer, and the measure counts each such outcome 0."""
+    counts = ruler.sheet.counts
+    are_wrong = all(counts.get(outcome) == 0.0 for outcome in MISSES)
+    return are_wrong and any(row.rate("miss").count for row in rows)
 
 
 def _unranked(
