@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+# The method of these runs is a package of its own, found by its entry point on the path.
+sys.path.insert(0, str(Path(__file__).parents[1] / "outside"))
+
 from proofstone.wiring import open_workspace
 
 
