@@ -37,7 +37,8 @@ def paper_sized() -> Bank:
     """As many statements as the paper has, of its mean length (334 tokens, some 1,300 letters)."""
     facts: list[Fact] = []
     for i in range(CORRECT):
-        stratum = Stratum("d", f"field {i % 44}", f"subfield {i % BOOKS}", f"book {i % BOOKS}")
+        book = i % BOOKS
+        stratum = Stratum("d", f"field {book % 44}", f"subfield {book}", f"book {book}")
         text = f"Statement {i} says what is so. " * 42
         true = _fact(Statement(text=text, correct=True), stratum)
         facts.append(true)

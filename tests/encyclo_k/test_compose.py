@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -131,7 +132,7 @@ def test_a_sweep_of_options_only_adds_distractors() -> None:
     options it had."""
     bank = bank_of()
     sweeps = [composed(bank, options=f"{n}") for n in range(4, 11)]
-    for fewer, more in zip(sweeps, sweeps[1:], strict=False):
+    for fewer, more in pairwise(sweeps):
         for a, b in zip(fewer, more, strict=True):
             assert a.facts == b.facts
             assert (a.payload.template, a.payload.wording) == (
