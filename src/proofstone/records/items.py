@@ -79,7 +79,7 @@ class LoadedItem(Struct, frozen=True, gc=False):
 
 
 class Message(Struct, frozen=True, gc=False):
-    """One message of a chat; the content is text (image parts come with the engines of M2)."""
+    """One message of a chat; the content is text."""
 
     role: Literal["system", "user", "assistant"]
     content: str
