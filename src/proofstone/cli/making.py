@@ -17,6 +17,7 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, say
 from proofstone.identity import short
+from proofstone.records import ItemSet
 
 __all__ = ["build_command", "ingest_command"]
 
@@ -143,17 +144,36 @@ def _form_command(parameters: Any) -> click.Command:
                     bank, seeds=read_seeds(seeds, seed), name=name, **values
                 )
             ]
+            uses = {form.id: workspace.store.items.uses(form.id) for form in forms}
         if as_json:
-            print_json([{"form": form.id, "seed": form.seed, "items": form.n_items,
-                         "recipe": form.recipe} for form in forms])  # fmt: skip
+            print_json([_form(form, uses[form.id]) for form in forms])
             return
         for form in forms:
             shown = f"{form.name}-{short(form.id, 4)}"
-            click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}")
+            reuse = _reuse(uses[form.id])
+            click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}   {reuse}")
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
         say(f"next: proofstone run {names} -m PROVIDER/NAME", quiet=quiet)
 
     return build_form
+
+
+def _form(form: ItemSet, uses: list[int]) -> dict[str, Any]:
+    reuse = {"places": sum(uses), "facts": len(uses), "least": min(uses), "most": max(uses)}
+    return {
+        "form": form.id,
+        "seed": form.seed,
+        "items": form.n_items,
+        "reuse": reuse,
+        "recipe": form.recipe,
+    }
+
+
+def _reuse(uses: list[int]) -> str:
+    """How evenly a form uses its facts, in words."""
+    often = f"{uses[0]} to {uses[-1]} times" if uses[0] < uses[-1] else f"{uses[0]} times"
+    often = "once" if often == "1 times" else often
+    return f"{sum(uses)} places, {len(uses)} facts used {often} each"
 
 
 def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:

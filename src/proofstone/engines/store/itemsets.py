@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.knowledge import KnowledgeStore
@@ -110,6 +110,19 @@ class ItemStore:
         """The keys of the items at the ``limit`` positions behind ``after``, as a subquery."""
         here = _within(self._set_key(item_set), after, limit)
         return select(schema.item_set_item.c.item_id).where(here)
+
+    def uses(self, item_set: bytes) -> list[int]:
+        """How often a set uses each fact that it uses at all, rarest first."""
+        member, edge = schema.item_set_item, schema.item_fact
+        query = (
+            select(func.count())
+            .select_from(edge)
+            .join(member, member.c.item_id == edge.c.item_id)
+            .where(member.c.item_set_id == self._set_key(item_set))
+            .group_by(edge.c.fact_id)
+        )
+        with self._database.reading() as connection:
+            return sorted(connection.execute(query).scalars())
 
     def pages(self, item_set: bytes, size: int = 256) -> Iterator[list[StoredItem]]:
         """The items of a set in order, in pages; no transaction stays open between them."""
