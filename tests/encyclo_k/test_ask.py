@@ -1,0 +1,360 @@
+"""Asking: prompts compared whole, worked examples that give nothing away, a way's hash."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from banks_for_tests import Book, ListBank, bank_of, fact_of
+from msgspec.structs import replace
+
+from proofstone.errors import BadInput, BadUsage
+from proofstone.methods.encyclo_k import METHOD
+from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings
+from proofstone.methods.encyclo_k.items import compose
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.recipe import recipe
+from proofstone.methods.encyclo_k.rendering import as_choice, render, show
+from proofstone.methods.encyclo_k.shots import choose_shots
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Message,
+    Oracle,
+    Reply,
+    Stratum,
+    Way,
+)
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+ENGLISH = [
+    (True, "Water boils at 100 °C at sea level.", ""),
+    (False, "Ice is denser than liquid water.", "Ice floats, so it is less dense."),
+    (True, "Steam is water vapour.", ""),
+    (False, "Salt lowers the boiling point of water.", ""),
+]
+CHINESE = [
+    (True, "水在标准大气压下的沸点是 100 °C。", ""),
+    (False, "冰的密度大于液态水。", "冰浮在水面上，密度较小"),
+    (True, "水蒸气是气态的水。", ""),
+    (False, "加盐会降低水的沸点。", ""),
+]
+WORKED_ENGLISH = [
+    (False, "Iron is a noble gas.", "Iron is a metal."),
+    (True, "Helium is lighter than air.", ""),
+]
+WORKED_CHINESE = [
+    (False, "铁是一种稀有气体。", "铁是金属。"),
+    (True, "氦气比空气轻。", ""),
+]
+
+
+def loaded(
+    statements: Sequence[tuple[bool, str, str]], language: str, *, asks_correct: bool = True
+) -> LoadedItem:
+    """A question over these statements with two options; the first of them is gold."""
+    facts = tuple(
+        Fact(
+            id=f"{at} {text}".encode(),
+            kind="encyclo_k.statement",
+            payload=Statement(text=text, correct=correct, reason=reason),
+            language=language,
+        )
+        for at, (correct, text, reason) in enumerate(statements)
+    )
+    gold = tuple(at for at, one in enumerate(statements) if one[0] == asks_correct)
+    others = tuple(at for at, one in enumerate(statements) if one[0] != asks_correct)
+    payload = ComposedQuestion(
+        asks_correct=asks_correct, template=0, wording=0, options=(gold, others), gold=0
+    )
+    item = Item(
+        id=bytes(32),
+        kind="encyclo_k.composed",
+        payload=payload,
+        facts=tuple(fact.id for fact in facts),
+        language=language,
+        stratum=Stratum("Science", "Physics", "Heat", "Heat I"),
+        number=5,
+    )
+    return LoadedItem(item, facts)
+
+
+QUESTIONS = {
+    "en": (loaded(ENGLISH, "en"), loaded(WORKED_ENGLISH, "en", asks_correct=False)),
+    "zh": (loaded(CHINESE, "zh-Hans"), loaded(WORKED_CHINESE, "zh-Hans", asks_correct=False)),
+}
+IMPORTED = LoadedItem(
+    Item(
+        kind="encyclo_k.choice",
+        payload=ChoiceQuestion(question="What is 2 + 2?", options=("3", "4", "5"), gold=1),
+        language="en",
+    ),
+    (),
+)
+
+
+class Asked:
+    """A call that keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, list[Message], Oracle | None]] = []
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        self.calls.append((step, list(messages), oracle))
+        return Reply(text="")
+
+
+def text_of(turns: Sequence[Message]) -> str:
+    return "\n".join(f"[{turn.role}]\n{turn.content}\n" for turn in turns)
+
+
+def way_of(name: str, *shots: LoadedItem) -> Way:
+    return Way(
+        name=name, last_step="answer", prompt_hash=b"", shots=tuple(shots), n_shots=len(shots)
+    )
+
+
+# ---------------------------------------------------------------- prompts, whole
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_a_prompt_is_exactly_this(way: str, language: str) -> None:
+    """What people would read, and models do: compared as text. Whoever means to change it writes
+    the new text into the snapshot and raises ``rendering.RENDERING`` or changes a template."""
+    question, _ = QUESTIONS[language]
+    expected = (SNAPSHOTS / f"{way}.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, way_of(way))) == expected
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_a_prompt_with_two_worked_examples_is_exactly_this(way: str, language: str) -> None:
+    question, worked = QUESTIONS[language]
+    other = replace(worked.item, payload=replace(worked.item.payload, gold=0, wording=3))
+    shots = (worked, LoadedItem(other, worked.facts))
+    expected = (SNAPSHOTS / f"{way}.2-shot.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, way_of(way, *shots))) == expected
+
+
+def test_an_imported_question_is_asked_with_its_own_texts() -> None:
+    (turn,) = messages(IMPORTED, way_of("cot"))
+    assert turn.content == (
+        "What is 2 + 2?\n\nOptions:\nA) 3\nB) 4\nC) 5\n\n"
+        "Exactly one option is right. Think step by step: weigh the options one by one and say "
+        "what speaks for or against each. End your reply with a line in this form, where X is "
+        "one of A, B, C:\nAnswer: X"
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "gold", "choices", "reply"),
+    [
+        (QUESTIONS["en"][0], "A", ("A", "B"), "Answer: {choice}"),
+        (QUESTIONS["zh"][0], "A", ("A", "B"), "答案：{choice}"),
+        (IMPORTED, "B", ("A", "B", "C"), "Answer: {choice}"),
+    ],
+)
+async def test_an_item_is_asked_once_with_an_oracle(
+    item: LoadedItem, gold: str, choices: tuple[str, ...], reply: str
+) -> None:
+    """The step is the one that finishes the item; the oracle is for simulated respondents."""
+    call, way = Asked(), way_of("direct")
+    await ask(item, way, call)
+    assert call.calls == [("answer", messages(item, way), Oracle(gold, choices, reply))]
+
+
+# ---------------------------------------------------------------- for people
+
+
+def test_an_item_is_shown_with_its_answer_and_each_statements_truth() -> None:
+    assert show(QUESTIONS["en"][0]) == (
+        "item 00000000  number 5  Science / Physics / Heat / Heat I  en\n"
+        "\n"
+        "Read the numbered statements. Which of them are true?\n"
+        "\n"
+        "  true   i. Water boils at 100 °C at sea level.\n"
+        "  false  ii. Ice is denser than liquid water.\n"
+        "         because: Ice floats, so it is less dense.\n"
+        "  true   iii. Steam is water vapour.\n"
+        "  false  iv. Salt lowers the boiling point of water.\n"
+        "\n"
+        "-> A) i, iii\n"
+        "   B) ii, iv"
+    )
+
+
+def test_an_imported_item_is_shown_with_its_answer() -> None:
+    assert show(IMPORTED).splitlines()[1:] == [
+        "",
+        "What is 2 + 2?",
+        "",
+        "   A) 3",
+        "-> B) 4",
+        "   C) 5",
+    ]
+
+
+def test_a_composed_question_stands_alone_as_a_choice() -> None:
+    """With its texts written out it renders to the same text without any statement."""
+    question, _ = QUESTIONS["en"]
+    alone = LoadedItem(replace(question.item, payload=as_choice(question), facts=()), ())
+    assert render(alone) == render(question)
+    assert as_choice(alone) is alone.item.payload
+
+
+# ---------------------------------------------------------------- phrases
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_there_are_enough_phrases_and_no_two_alike(language: str) -> None:
+    """At least 13 templates and 10 wordings a polarity; correct and incorrect ones in pairs."""
+    phrases = phrasing(language)
+    assert len(set(phrases.templates)) == len(phrases.templates) >= 13
+    assert len(phrases.correct) == len(phrases.incorrect) >= 10
+    assert len({*phrases.correct, *phrases.incorrect}) == 2 * len(phrases.correct)
+    assert all(template.count("{wording}") == 1 for template in phrases.templates)
+    for correct in (True, False):
+        asked = {
+            phrases.ask(template, wording, correct=correct)
+            for template in range(len(phrases.templates))
+            for wording in range(len(phrases.correct))
+        }
+        assert len(asked) == len(phrases.templates) * len(phrases.correct)
+
+
+@pytest.mark.parametrize(("language", "chinese"), [("zh", 1), ("zh-Hant", 1), ("fr", 0), ("", 0)])
+def test_every_other_language_is_asked_in_english(language: str, chinese: int) -> None:
+    assert phrasing(language).options == ("选项：" if chinese else "Options:")
+
+
+# ---------------------------------------------------------------- ways
+
+
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_defaults_leave_room_to_answer(way: str) -> None:
+    """Temperature 0, and more tokens where reasoning is asked for."""
+    assert settings(way) == {"max_tokens": {"direct": 1024, "cot": 4096}[way], "temperature": 0.0}
+    assert way in METHOD.ways
+
+
+def test_unknown_ways_and_numbers_of_shots_are_refused() -> None:
+    form = form_of(bank_of([BOOK]))
+    with pytest.raises(BadUsage, match="no way of asking is named 'shout'; there is direct, cot"):
+        prepare("shout", 0, form, None)
+    with pytest.raises(BadUsage, match="shout"):
+        settings("shout")
+    with pytest.raises(BadUsage, match="0 or more, not -1"):
+        prepare("direct", -1, form, None)
+    with pytest.raises(BadUsage, match="has no bank to make worked examples from"):
+        prepare("direct", 2, form, None)
+
+
+# ---------------------------------------------------------------- worked examples
+
+BOOK = Book(Stratum("D", "F", "S", "B"), 60, 60, 60)
+
+
+def form_of(bank: ListBank, **params: Any) -> ItemSet:
+    return ItemSet(
+        name="form",
+        kind="form",
+        method="encyclo_k",
+        bank=bank.id,
+        seed=11,
+        recipe=recipe({"questions": 30, **params}),
+    )
+
+
+def items_of(bank: ListBank, form: ItemSet) -> list[LoadedItem]:
+    assert form.seed is not None
+    return [bank.load(item) for item in compose(bank, form.recipe, form.seed)]
+
+
+def test_worked_examples_share_no_origin_with_the_item() -> None:
+    """Neither a statement nor the true one behind a false one; each as often as asked for."""
+    bank = bank_of([BOOK])
+    form = form_of(bank)
+    way = prepare("direct", 3, form, bank)
+    for item in items_of(bank, form):
+        taken = {fact.payload.origin or fact.id for fact in item.facts}
+        shots = choose_shots(item, way.shots, way.n_shots)
+        assert len({shot.item.id for shot in shots}) == 3
+        for shot in shots:
+            assert taken.isdisjoint(fact.payload.origin or fact.id for fact in shot.facts)
+
+
+def test_worked_examples_are_in_the_items_language() -> None:
+    bank = bank_of([BOOK, replace_language(BOOK, "zh")])
+    form = form_of(bank)
+    way = prepare("cot", 2, form, bank)
+    for item in items_of(bank, form):
+        chosen = choose_shots(item, way.shots, 2)
+        assert {shot.item.language for shot in chosen} == {item.item.language}
+
+
+def replace_language(book: Book, language: str) -> Book:
+    return Book(book.stratum, book.correct, book.false, book.paired, language)
+
+
+def test_the_same_item_is_shown_the_same_examples() -> None:
+    bank = bank_of([BOOK])
+    form = form_of(bank)
+    item = items_of(bank, form)[4]
+    once, again = (prepare("direct", 2, form, bank) for _ in range(2))
+    assert once == again
+    assert messages(item, once) == messages(item, again)
+    assert len(messages(item, once)) == 2 + 2 + 1
+
+
+def test_too_small_a_bank_for_worked_examples_is_refused_before_the_run() -> None:
+    """12 pairs: a question takes 8 to 10 of their origins, an example at least 8."""
+    bank = bank_of([Book(Stratum("D", "F", "S", "B"), 12, 12, 12)])
+    with pytest.raises(BadUsage, match=r"1 worked examples were wanted; the bank gives 0"):
+        prepare("direct", 1, form_of(bank), bank)
+
+
+def test_a_language_left_out_by_skip_small_has_no_examples() -> None:
+    """Its statements make no item either; without skip_small the form itself is refused."""
+    bank = bank_of([BOOK, Book(BOOK.stratum, 3, 3, language="zh")])
+    way = prepare("direct", 1, form_of(bank, skip_small=True), bank)
+    assert {shot.item.language for shot in way.shots} == {"en"}
+    with pytest.raises(BadInput, match="Too few statements"):
+        prepare("direct", 1, form_of(bank), bank)
+
+
+def test_an_imported_set_may_borrow_a_bank() -> None:
+    """Its recipe is empty, so examples come by the published one; its items need no statements."""
+    bank = bank_of([BOOK])
+    imported = ItemSet(name="file", kind="imported", method="encyclo_k", bank=bank.id)
+    way = prepare("direct", 1, imported, bank)
+    assert len(messages(IMPORTED, way)) == 3
+
+
+def test_the_prompt_hash_holds_way_shots_and_pool() -> None:
+    """Whatever may change a prompt changes it; nothing else does."""
+    bank = bank_of([BOOK])
+    other = ListBank([*bank.facts(), fact_of(BOOK, 999, correct=True)])
+    form = form_of(bank)
+    same = prepare("direct", 0, form, None).prompt_hash
+    assert same == prepare("direct", 0, form_of(other), other).prompt_hash
+    hashes = {
+        same,
+        prepare("cot", 0, form, None).prompt_hash,
+        prepare("direct", 1, form, bank).prompt_hash,
+        prepare("direct", 2, form, bank).prompt_hash,
+        prepare("direct", 1, form_of(other), other).prompt_hash,
+    }
+    assert len(hashes) == 5
