@@ -39,7 +39,7 @@ def watching(*, quiet: bool) -> Iterator[Watch | None]:
 def progress_line(progress: RunProgress, now: float) -> str:
     """One run: done, rate, time left, tokens, errors by kind."""
     share = progress.done / progress.total if progress.total else 1.0
-    parts = [f"{progress.label:<28}", f"{progress.done:>6} of {progress.total}", f"{share:>4.0%}"]
+    parts = [f"{progress.label:<36}", f"{progress.done:>6} of {progress.total}", f"{share:>4.0%}"]
     if progress.started:
         parts.append(f"{progress.rate(now):6.1f}/s")
         left = progress.seconds_left(now)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.engines.models import Asker
 from proofstone.engines.store import Store
+from proofstone.identity import short
 from proofstone.ports import Clock, Method
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
@@ -43,7 +44,8 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
     limited = planned.n_items < planned.item_set.n_items
     first = planned.n_items if limited else None
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
-    label = f"{planned.run.respondent} {planned.run.way}"
+    form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
+    label = f"{planned.run.respondent} {planned.run.way} {form}"
     return RunProgress(label=label, total=planned.total, before=done, done=done)
 
 
