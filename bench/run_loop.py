@@ -25,7 +25,7 @@ from measures import Line, machine, print_lines
 
 from proofstone.stages.planning import RunSpec
 from proofstone.stages.progress import RunProgress
-from proofstone.wiring import Workspace, create_workspace
+from proofstone.wiring import Workspace, create_workspace, open_workspace
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -37,7 +37,7 @@ ROUNDS = 3  # the best of each side counts: the machine's noise only ever adds
 def main(arguments: Sequence[str] | None = None) -> bool:
     """Runs what the arguments say; whether every bound holds."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--side", choices=["bare", "proofstone"])
+    parser.add_argument("--side", choices=["bare", "prepare", "proofstone"])
     parser.add_argument("--url", default="")
     parser.add_argument("--folder", default="")
     parser.add_argument("--questions", type=int, default=N_QUESTIONS)
@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> bool:
     options = parser.parse_args(arguments)
     if options.side == "bare":
         print(json.dumps(_run_loop(_bare(options.url, options.questions))))
+        return True
+    if options.side == "prepare":
+        _prepare(Path(options.folder), options.url, options.questions)
         return True
     if options.side == "proofstone":
         print(json.dumps(_proofstone(Path(options.folder), options.url, options.questions)))
@@ -120,8 +123,11 @@ def _best(rounds: Any) -> dict[str, float]:
 
 def _side(side: str, url: str, n: int = N_QUESTIONS) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--side", side, "--url", url]
-        command += ["--folder", folder, "--questions", str(n)]
+        given = ["--url", url, "--folder", folder, "--questions", str(n)]
+        if side == "proofstone":  # in a process of its own: reading a file is not the run's memory
+            prepare = [sys.executable, __file__, "--side", "prepare", *given]
+            subprocess.run(prepare, check=True)
+        command = [sys.executable, __file__, "--side", side, *given]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return figures
@@ -157,17 +163,24 @@ async def _bare(url: str, n: int) -> dict[str, float]:
     return {"rate": n / wall, "cpu_ms": 1000 * cpu / n}
 
 
-def _proofstone(folder: Path, url: str, n: int) -> dict[str, float]:
-    import resource
-
+def _prepare(folder: Path, url: str, n: int) -> None:
     _write_form(folder / "form.jsonl", n)
     _write_form(folder / "warm.jsonl", 20)
     entry = f'[providers.bench]\nbase_url = "{url}"\n'
     with create_workspace(folder) as workspace:
         (folder / "proofstone.toml").write_text(entry, encoding="utf-8")
-        form = workspace.import_form(folder / "form.jsonl")
+        workspace.import_form(folder / "form.jsonl")
+        workspace.import_form(folder / "warm.jsonl")
+
+
+def _proofstone(folder: Path, url: str, n: int) -> dict[str, float]:
+    import resource
+
+    with open_workspace(folder) as workspace:
+        form = workspace.store.items.item_set(workspace.find("form").id)
+        assert form.n_items == n
         # Once before the clock starts, so that importing libraries is on neither side's bill.
-        workspace.run(workspace.import_form(folder / "warm.jsonl"), models="bench/warm")
+        workspace.run("warm", models="bench/warm")
         spec = RunSpec(item_set=form.id, model="bench/one", way="direct")
         figures = _run_loop(_measured(workspace, spec))
     return {

@@ -137,7 +137,7 @@ def _engine(url: str, begin: str) -> Engine:
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA cache_size=-65536")
+        cursor.execute("PRAGMA cache_size=-16384")
         cursor.close()
 
     @event.listens_for(engine, "begin")

@@ -23,7 +23,7 @@ _UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
 _SCORE = (
     "scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer", "basis", "flags",
 )  # fmt: skip
-_CLUSTERS_KEPT = 50_000  # remembered keys; bounds memory whatever the bank's size
+_CLUSTERS_KEPT = 20_000  # remembered keys; bounds memory whatever the bank's size
 _OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
