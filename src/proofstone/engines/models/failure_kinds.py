@@ -49,7 +49,9 @@ KINDS: Mapping[str, Treatment] = {
         False, True, "check the spelling of {model}, and base_url in {entry} ({endpoint})"
     ),
     "unsupported_parameter": Treatment(
-        False, True, 'name it in unsupported = ["..."] of {entry}, so that it is not sent'
+        False,
+        True,
+        'change it, or name it in unsupported = ["..."] of {entry}, so that it is not sent',
     ),
     "not_an_api": Treatment(
         False, True, "check base_url in {entry} ({endpoint}): it often ends in /v1"

@@ -34,9 +34,12 @@ RULES: tuple[Rule, ...] = (
         _codes(
             "content_filter content_policy_violation responsibleaipolicyviolation"
             " data_inspection_failed datainspectionfailed sensitive_words_detected 1301"
+            " invalid_prompt prohibited_content"
         ),
         (
             ("content management policy",),
+            ("content filtering policy",),
+            ("flagged", "usage policy"),
             ("content exists risk",),
             ("inappropriate content",),
             ("flagged", "moderation"),
@@ -50,7 +53,7 @@ RULES: tuple[Rule, ...] = (
         _codes(
             "insufficient_quota billing_hard_limit_reached billing_not_active arrearage"
             " insufficient_balance insufficientbalance insufficient_credits account_overdue"
-            " accountoverdueerror allocationquota.freetieronly 1113"
+            " accountoverdueerror allocationquota.freetieronly billing_error 1113"
         ),
         (
             ("insufficient balance",),
@@ -60,6 +63,12 @@ RULES: tuple[Rule, ...] = (
             ("out of credits",),
             ("account", "overdue"),
             ("billing", "hard limit"),
+            ("credits are depleted",),
+            ("free tier", "exhausted"),
+            # The quota of a day, or one of nothing: no pause of ours outlasts it.
+            ("free-models-per-day",),
+            ("quota exceeded", "limit: 0,"),
+            ("perday",),
         ),
     ),
     # Google's words for a limit of a minute are OpenAI's for an empty account: its code is read.
@@ -78,8 +87,13 @@ RULES: tuple[Rule, ...] = (
             ("input token count", "exceed"),
             ("range of input length",),
             ("max_model_len",),
+            ("exceed context limit",),
+            ("must be at least 1, got -",),
+            # One request above the limit of a whole minute: no pause makes it fit.
+            ("request too large", "must be reduced"),
         ),
     ),
+    Rule("overloaded", phrases=(("experiencing high demand",),)),
     Rule(
         "rate_limited",
         _codes(
@@ -106,6 +120,8 @@ RULES: tuple[Rule, ...] = (
             ("no auth credentials",),
             ("user not found",),
             ("authentication fails",),
+            ("invalid subscription key",),
+            ("user location is not supported",),
         ),
         frozenset({0, 200, 400, 401, 403}),
     ),
@@ -113,7 +129,7 @@ RULES: tuple[Rule, ...] = (
         "unknown_model",
         _codes(
             "model_not_found modelnotfound deploymentnotfound model_not_supported"
-            " modelnotopen not_found_error invalid_model model_decommissioned"
+            " operationnotsupported modelnotopen not_found_error invalid_model model_decommissioned"
             " invalidendpointormodel.notfound"
         ),
         (
@@ -141,6 +157,15 @@ RULES: tuple[Rule, ...] = (
             ("does not support", "parameter"),
             ("parameter", "is not supported"),
             ("no endpoints found that can handle the requested parameters",),
+            ("no endpoints found that support",),
+            ("must be set to false for non-streaming calls",),
+            ("enable thinking", "stream="),
+            ("only support stream mode",),
+            ("invalid max_tokens value",),
+            ("range of max_tokens should be",),
+            ("max_tokens is too large", "supports at most"),
+            ("greater than max allowed",),
+            ("is not a multimodal model",),
         ),
         frozenset({0, 200, 400, 404, 422}),
     ),
@@ -152,6 +177,12 @@ RULES: tuple[Rule, ...] = (
         ),
         (("overloaded",), ("no capacity",), ("over capacity",), ("server is busy",)),
         frozenset({0, 200, 429, 498, 500, 502, 503, 529}),
+    ),
+    # Behind status 200, where no status says so.
+    Rule(
+        "server_error",
+        _codes("upstream_error api_error server_error internal_server_error internal_error"),
+        statuses=frozenset({0, 200}),
     ),
 )
 

@@ -13,10 +13,13 @@ import orjson
 from proofstone.engines.models.failure_kinds import KINDS, FailureKind
 from proofstone.engines.models.failure_rules import BY_STATUS, RULES, Rule
 
-__all__ = ["ErrorBody", "Failure", "classify", "is_html", "read_error"]
+__all__ = ["ErrorBody", "Failure", "classify", "error_text", "is_html", "read_error"]
 
 _MESSAGE_CHARS = 2000  # an error that quotes a whole prompt is not searched to its end
-_ROUTE_MISSING = frozenset({"not found", "404 page not found", "404 not found", "file not found"})
+_ROUTE_MISSING = frozenset(
+    {"not found", "404 page not found", "404 not found", "file not found", "resource not found"}
+)
+_STREAM = (b"data:", b"event:", b": ")  # server-sent events, which nobody asked for
 
 
 class ErrorBody(NamedTuple):
@@ -43,11 +46,7 @@ def classify(status: int, raw: bytes) -> Failure:
     """What a status and body that hold no reply mean. ``status`` 200 is a body without a reply."""
     if is_html(raw):
         return _classify_html(status, raw)
-    try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        body = raw[:_MESSAGE_CHARS].decode("utf-8", "replace").strip() if status >= 300 else None
-    error = read_error(body, status)
+    error = read_error(_decoded(status, raw), status)
     detail = error.message or error.code or f"HTTP {status}"
     if status == 404 and _is_route_missing(detail.lower()):
         return Failure("not_an_api", detail)
@@ -59,6 +58,9 @@ def read_error(body: Any, status: int = 0) -> ErrorBody:
     fields = _error_fields(body)
     if not fields:
         return ErrorBody()
+    behind = _error_behind(fields, status)
+    if behind is not None:
+        return behind
     codes = [
         str(fields[name]).lower()
         for name in ("code", "type", "status", "innercode")
@@ -67,10 +69,46 @@ def read_error(body: Any, status: int = 0) -> ErrorBody:
     message = str(fields.get("message") or "")[:_MESSAGE_CHARS]
     own = fields.get("code")
     own_status = own if type(own) is int and 400 <= own < 600 else 0
-    words = message.lower()
+    words = message.lower() + _quotas(fields.get("details"))
     meant = own_status or status
     kind = next((rule.kind for rule in RULES if _holds(rule, codes, words, meant)), None)
     return ErrorBody(kind, codes[0] if codes else "", message, own_status)
+
+
+def error_text(raw: bytes) -> Any:
+    """What a body that is no JSON may say of an error: a stream's error event, decoded, or a plain
+    text; None for a page, a stream without one, and JSON that broke off (it may quote a prompt)."""
+    start = raw[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if raw.lstrip().startswith(_STREAM):
+        return _error_event(raw)
+    if not start or start.startswith((b"{", b"[", b"<")):
+        return None
+    return raw[:_MESSAGE_CHARS].decode("utf-8", "replace").strip()
+
+
+def _decoded(status: int, raw: bytes) -> Any:
+    """The body as JSON, the error event of a stream, or the words of an error that is neither."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        if status < 300 or raw.lstrip().startswith(_STREAM):
+            said = error_text(raw)
+            return said if isinstance(said, dict) else None
+        return raw[:_MESSAGE_CHARS].decode("utf-8", "replace").strip()
+
+
+def _error_event(raw: bytes) -> Any:
+    """The first event that holds an error; None where no event does."""
+    for line in raw.splitlines():
+        field, _, value = line.partition(b":")
+        if field.strip() == b"data" and b"error" in value:
+            try:
+                body = orjson.loads(value)
+            except orjson.JSONDecodeError:
+                continue
+            if _error_fields(body):
+                return body
+    return None
 
 
 def is_html(raw: bytes) -> bool:
@@ -122,6 +160,36 @@ def _flattened(error: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _error_behind(fields: dict[str, Any], status: int) -> ErrorBody | None:
+    """What a provider's own body says that a router quotes whole, where the rules know it."""
+    metadata = fields.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if not isinstance(raw, str) or not raw.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        behind = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    code = fields.get("code")
+    meant = code if type(code) is int and 400 <= code < 600 else status
+    error = read_error(behind, meant)
+    return error._replace(status=error.status or meant) if error.kind is not None else None
+
+
+def _quotas(details: Any) -> str:
+    """The names of the quotas that Google says were passed (``...PerDayPerProject...``)."""
+    if not isinstance(details, list):
+        return ""
+    violations = [
+        violation
+        for detail in details
+        if isinstance(detail, dict) and isinstance(detail.get("violations"), list)
+        for violation in detail["violations"]
+        if isinstance(violation, dict)
+    ]
+    return "".join(f" {violation.get('quotaId', '')}" for violation in violations).lower()
+
+
 def _error_of_choice(body: dict[str, Any]) -> Any:
     choices = body.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
@@ -149,9 +217,10 @@ def _by_status(status: int) -> FailureKind:
 
 
 def _classify_html(status: int, raw: bytes) -> Failure:
-    """A page: a gateway's where the status is transient, else not the API that was meant."""
+    """A page: a gateway's where the status is transient, or says that this request is too large;
+    else not the API that was meant."""
     kind = _by_status(status)
-    if not KINDS[kind].retried or kind == "unreadable":
+    if (not KINDS[kind].retried and kind != "too_long") or kind == "unreadable":
         kind = "not_an_api"
     start = raw.lower().find(b"<title")
     title = raw[start : start + 200].partition(b">")[2].partition(b"<")[0] if start >= 0 else b""

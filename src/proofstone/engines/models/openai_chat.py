@@ -17,7 +17,7 @@ from yarl import URL
 from proofstone.engines.models.config import Endpoint
 from proofstone.engines.models.failures import classify
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
-from proofstone.engines.models.retry_after import read_retry_after
+from proofstone.engines.models.retry_after import delay_in_body, read_retry_after
 from proofstone.engines.models.secret import Scrubber
 from proofstone.engines.models.settings import sent_settings, wire_fields
 from proofstone.ports import Attempt, Clock, ModelRequest, Ticket
@@ -127,6 +127,8 @@ class ChatEndpoint:
                 unreadable = str(error)
         failure = classify(status, raw)
         detail = unreadable if failure.kind == "unreadable" else failure.detail
+        if retry_after is None and failure.kind in ("rate_limited", "overloaded"):
+            retry_after = delay_in_body(raw)
         # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
         refused = failure.kind == "content_filter"
         return Attempt(

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from proofstone.engines.models.failures import read_error
+from proofstone.engines.models.failures import error_text, read_error
 from proofstone.engines.models.thinking import split_thinking
 from proofstone.records import Finish, Reply, Usage
 
@@ -78,6 +78,8 @@ def _read_chat(raw: bytes) -> Reply:
     except (KeyError, IndexError, TypeError, AttributeError):
         return _without_choice(body)
     reason = _text(choice.get("finish_reason"))
+    if choice.get("error"):  # a router's, behind status 200
+        return _without_choice(body)
     if reason in _BROKEN_OFF:
         raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
     reasoning = message.get("reasoning_content") or message.get("reasoning")
@@ -131,6 +133,9 @@ def _lenient(raw: bytes, error: ValueError) -> Any:
     try:
         return _mended(json.loads(text, strict=False))
     except (ValueError, RecursionError):
+        said = error_text(raw)  # a filter's refusal may come as a plain text or in a stream
+        if isinstance(said, dict) or read_error(said).kind == "content_filter":
+            return said
         raise UnreadableReplyError(f"not JSON: {error}") from error
 
 

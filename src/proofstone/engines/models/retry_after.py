@@ -1,12 +1,28 @@
-"""How long an endpoint asks one to wait, from its headers."""
+"""How long an endpoint asks one to wait: from its headers, else from the words of its error."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
-__all__ = ["read_retry_after"]
+__all__ = ["delay_in_body", "read_retry_after"]
+
+# Google's RetryInfo; OpenAI's "Please try again in 1m26.604s"; Azure's "Please retry after 7
+# seconds"; Gemini's "Please retry in 25.46s".
+_RETRY_INFO = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"')
+_ASKED = re.compile(
+    rb"(?:try again in|retry after|retry in) (?=\d)((?:[\d.]{1,12} ?[a-z]{1,12} ?){1,4})"
+)
+_PART = re.compile(rb"([\d.]+) ?([a-z]+)")
+_UNITS = {
+    **dict.fromkeys((b"ms", b"millisecond", b"milliseconds"), 0.001),
+    **dict.fromkeys((b"s", b"sec", b"second", b"seconds"), 1.0),
+    **dict.fromkeys((b"m", b"min", b"minute", b"minutes"), 60.0),
+    **dict.fromkeys((b"h", b"hour", b"hours"), 3600.0),
+}
+_SEARCHED = 8192  # an error's words; nothing longer is one
 
 
 def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -37,3 +53,24 @@ def _until(text: str, now: float) -> float | None:
         return parsedate_to_datetime(text).timestamp() - now
     except (ValueError, OverflowError):
         return None
+
+
+def delay_in_body(raw: bytes) -> float | None:
+    """Seconds that a limit's error asks for in its words; None where it names none.
+
+    Only for errors that a limit or a busy server made: other words may quote a prompt.
+    """
+    start = raw[:_SEARCHED]
+    info = _RETRY_INFO.search(start)
+    if info is not None:
+        return float(info[1])
+    asked = _ASKED.search(start.lower())
+    if asked is None:
+        return None
+    total, known = 0.0, False
+    for count, unit in _PART.findall(asked[1]):
+        seconds = _number(count.decode())
+        if unit not in _UNITS or seconds is None:
+            break
+        total, known = total + seconds * _UNITS[unit], True
+    return total if known else None
