@@ -7,6 +7,7 @@ python -m tools.error_docs --check    fails where it is out of date
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 
@@ -17,9 +18,11 @@ from tools.resolved import ROOT
 HEADER = """\
 # Errors
 
-Every error that a command reports has a code that stays the same between versions, and ends the
-command with an exit code that a script can act on. The message says what was expected, what came,
-where, and the next step. This page is generated from `src/proofstone/errors.py` by `make docs`.
+Every error that a command reports begins with its code, `error [PS-204] ...`. A code belongs to one
+kind of error for ever, and its first digit is the exit code of the command, which a script can act
+on. The message says what was expected, what came, where, and the next step; here stands what the
+kind means, what usually causes it, and what to do. This page is generated from
+`src/proofstone/errors.py` by `make docs`.
 
 | exit code | meaning |
 |---|---|
@@ -43,19 +46,35 @@ def errors() -> Iterator[type[ProofstoneError]]:
 
 
 def section(kind: type[ProofstoneError]) -> str:
-    """One error as a heading (its code, so that a link can name it), exit code and meaning."""
+    """One error under its code, so that a link can name it: meaning, cause, remedy."""
     meaning = (inspect.getdoc(kind) or "").replace("``", "`")
     parents = [kin.code for kin in kind.__mro__[1:] if issubclass(kin, ProofstoneError)]
-    also = f" A kind of `{parents[0]}`." if len(parents) > 1 else ""
+    also = f"; a kind of [{parents[0]}](#{parents[0].lower()})" if len(parents) > 1 else ""
     return (
-        f"## {kind.code}\n\n{meaning}{also}\n\n"
-        f"Exit code {kind.exit_code}; in Python `proofstone.errors.{kind.__name__}`.\n"
+        f"## {kind.code}\n\n**{spoken(kind)}**: `proofstone.errors.{kind.__name__}`, exit code "
+        f"{kind.exit_code}{also}.\n\n{meaning}\n\n"
+        f"- Cause: {kind.cause}\n- Remedy: {kind.remedy}\n"
     )
+
+
+def spoken(kind: type[ProofstoneError]) -> str:
+    """A kind's name in words: BadUsage is "Bad usage"."""
+    return re.sub(r"(?<!^)([A-Z])", r" \1", kind.__name__).capitalize()
+
+
+def overview() -> str:
+    """All codes in a table, by number."""
+    rows = [
+        f"| [{kind.code}](#{kind.code.lower()}) | {spoken(kind)} |"
+        for kind in sorted(errors(), key=lambda kind: kind.code)
+    ]
+    return "\n".join(["| code | kind |", "|---|---|", *rows, ""])
 
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEADER, *map(section, errors())])
+    by_code = sorted(errors(), key=lambda kind: kind.code)
+    return "\n".join([HEADER, overview(), *map(section, by_code)])
 
 
 if __name__ == "__main__":

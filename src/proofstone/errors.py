@@ -1,13 +1,16 @@
 """The one tree of exceptions: what went wrong, where, and what to do next.
 
-Every error that a user may see is a ``ProofstoneError``. It has a stable ``code`` (documented in
-docs/errors.md) and the exit code of the command that meets it.
+Every error that a user may see is a ``ProofstoneError``. It has a ``code`` of its own that never
+changes (PS-204; its first digit is the exit code of the command that meets it), and an entry in
+docs/errors.md made from its docstring, ``cause`` and ``remedy``. A new kind takes the next free
+number of its exit code; tests/project/error_codes.txt holds them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 __all__ = [
     "BadInput",
@@ -15,13 +18,18 @@ __all__ = [
     "BudgetReached",
     "CallFailed",
     "EndpointUnusable",
+    "ExtraMissing",
+    "FolderShared",
     "Incomplete",
     "NotFound",
     "Problem",
     "ProofstoneError",
     "RunInUse",
     "SchemaTooNew",
+    "SourcePurged",
     "StoreFailed",
+    "TextPurged",
+    "WorkspaceInUse",
     "WorkspaceUnusable",
 ]
 
@@ -29,8 +37,10 @@ __all__ = [
 class ProofstoneError(Exception):
     """Something a user can act on: ``message`` says what, ``hint`` the next step."""
 
-    code = "error"
-    exit_code = 2
+    code: ClassVar[str] = "PS-200"
+    exit_code: ClassVar[int] = 2
+    cause: ClassVar[str] = ""
+    remedy: ClassVar[str] = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -44,7 +54,22 @@ class ProofstoneError(Exception):
 class BadUsage(ProofstoneError):
     """The command, option or argument cannot mean anything."""
 
-    code = "bad-usage"
+    code = "PS-201"
+    cause = (
+        "An option was mistyped, two options exclude each other, or a value is out of its range."
+    )
+    remedy = (
+        "The message says what was expected. `proofstone COMMAND --help` lists the options "
+        "and their values."
+    )
+
+
+class ExtraMissing(BadUsage):
+    """What was asked for needs an optional package that is not installed; the hint installs it."""
+
+    code = "PS-211"
+    cause = "Proofstone was installed without the extra that this feature belongs to."
+    remedy = "Install the extra that the message names, or use the other format that it names."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +86,15 @@ class Problem:
 class BadInput(ProofstoneError):
     """An input was checked whole and refused; ``problems`` names each place. Nothing was stored."""
 
-    code = "bad-input"
+    code = "PS-202"
+    cause = (
+        "A line of the file lacks a field, holds a value of another kind, or is no valid "
+        "JSON, CSV or Parquet."
+    )
+    remedy = (
+        "Mend the places that the message lists, each with its line and field, and run the "
+        "same command again: nothing of the file was taken."
+    )
     shown = 20
 
     def __init__(self, message: str, problems: Iterable[Problem] = (), *, hint: str = "") -> None:
@@ -81,53 +114,142 @@ class BadInput(ProofstoneError):
 class NotFound(ProofstoneError):
     """No row, file or model has this name; the message lists what is near."""
 
-    code = "not-found"
+    code = "PS-203"
+    cause = "A name or id was mistyped, or it belongs to another workspace."
+    remedy = "Take one of the names that the message lists, or look with `proofstone list KIND`."
 
 
 class WorkspaceUnusable(ProofstoneError):
     """The workspace is missing, unwritable or not ours."""
 
-    code = "workspace-unusable"
+    code = "PS-204"
+    cause = (
+        "No folder at or above the current one is a workspace, the folder may not be written, "
+        "or its database is another program's."
+    )
+    remedy = (
+        "Make one with `proofstone init`, or name one with `-w FOLDER`. `proofstone doctor` "
+        "looks closer."
+    )
 
 
 class SchemaTooNew(WorkspaceUnusable):
     """The database was written by a newer version; it is left untouched."""
 
-    code = "schema-too-new"
+    code = "PS-205"
+    cause = (
+        "A newer Proofstone has opened this workspace and added tables that this one does not know."
+    )
+    remedy = "Upgrade with `pip install -U proofstone`. Nothing was changed."
+
+
+class FolderShared(WorkspaceUnusable):
+    """The workspace's folder is on a network file system or is kept in step by a cloud service."""
+
+    code = "PS-207"
+    cause = (
+        "A database file is locked and written in place, which network file systems do not "
+        "do reliably and cloud services copy half-written: rows are lost."
+    )
+    remedy = (
+        "Keep the workspace on a disk of this machine, and copy it elsewhere with "
+        "`proofstone workspace backup`. To share one, set `database_env` to a PostgreSQL "
+        "database. To go on all the same, put `allow_shared_folder = true` under "
+        "`[workspace]` in proofstone.toml."
+    )
+
+
+class WorkspaceInUse(WorkspaceUnusable):
+    """Another process works on this workspace, and what was asked for needs it alone."""
+
+    code = "PS-210"
+    cause = "A run is being worked on, or another command has the database open."
+    remedy = "Wait for the process that the message names, or stop it; then repeat the command."
+
+
+class SourcePurged(BadInput):
+    """This source was purged from the workspace, and was to be taken in again."""
+
+    code = "PS-208"
+    cause = (
+        "The file, or a bank that rests on it, is the one whose tombstone the message names: "
+        "its content has the same hash."
+    )
+    remedy = (
+        "Leave it out. Where it may come back, lift the tombstone with `proofstone workspace "
+        "purge SOURCE --lift --reason WHY`; that too is recorded."
+    )
+
+
+class TextPurged(ProofstoneError):
+    """What was asked for needs texts that were purged; hashes, scores and costs are still here."""
+
+    code = "PS-209"
+    cause = "A source was purged with all that was derived from it."
+    remedy = (
+        "`proofstone show SOURCE` says who purged it, when and why. Leaderboards that were "
+        "scored before still stand; new forms need another bank."
+    )
 
 
 class StoreFailed(ProofstoneError):
     """A write did not reach the disk (full, gone, read-only). What was committed before stands."""
 
-    code = "store-failed"
+    code = "PS-301"
     exit_code = 3
+    cause = (
+        "The disk is full, was taken away, or became read-only; or the database server went away."
+    )
+    remedy = (
+        "Free some space or mend the permission, then repeat the command: it goes on from "
+        "what was committed."
+    )
 
 
 class RunInUse(ProofstoneError):
     """Another process holds this run's lease."""
 
-    code = "run-in-use"
+    code = "PS-206"
+    cause = "The same run was started twice, or a process on another machine still works on it."
+    remedy = (
+        "Wait for the process that the message names, or stop it. The lease of a process that "
+        "died ends by itself within half a minute."
+    )
 
 
 class Incomplete(ProofstoneError):
     """Rows are missing, so the question asked cannot be answered."""
 
-    code = "incomplete"
+    code = "PS-302"
     exit_code = 3
+    cause = "A run was stopped, was given a limit, or some of its calls failed."
+    remedy = (
+        "`proofstone status` lists what is unfinished; `proofstone resume RUN` goes on with it."
+    )
 
 
 class BudgetReached(ProofstoneError):
     """The budget stopped the run; it can be resumed."""
 
-    code = "budget-reached"
+    code = "PS-401"
     exit_code = 4
+    cause = "What was spent, with what the calls in flight may still cost, reached the budget."
+    remedy = "Repeat the command with a larger budget: it asks only what is missing."
 
 
 class EndpointUnusable(ProofstoneError):
     """An endpoint, key or model cannot be used at all (never one transient failure)."""
 
-    code = "endpoint-unusable"
+    code = "PS-501"
     exit_code = 5
+    cause = (
+        "A key is missing or refused, the model's name is unknown there, the credit is used "
+        "up, or the address is no API."
+    )
+    remedy = (
+        "The message says which it is and what to set. `proofstone models check MODEL` tries "
+        "again with one small request."
+    )
 
 
 class CallFailed(Exception):

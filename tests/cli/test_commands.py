@@ -261,7 +261,7 @@ def test_a_breakdown_that_is_none_prints_no_half_result(made: Path, proofstone: 
     said = proofstone("leaderboard", "old-books", "-w", made, "--by", "colour")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "error [bad-usage] no breakdown by 'colour'\n  there is: book, gold position, subfield\n"
+        "error [PS-201] no breakdown by 'colour'\n  there is: book, gold position, subfield\n"
     )
 
 

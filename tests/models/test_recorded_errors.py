@@ -6,7 +6,6 @@ from collections import Counter
 from random import Random
 
 import pytest
-from recorded import PROVIDERS, Recorded, recorded
 from test_asking import Calls, TestClock, request
 from test_chat_endpoint import client
 
@@ -15,6 +14,7 @@ from proofstone.engines.models.failure_kinds import treatment
 from proofstone.engines.models.failures import classify
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.retry_after import delay_in_body
+from recorded import PROVIDERS, Recorded, recorded
 from scripted_server import ScriptedServer
 
 ALL = recorded()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -82,10 +83,29 @@ def test_the_command_page_is_what_help_prints(arguments: list[str]) -> None:
 
 
 def test_the_error_page_is_that_of_the_error_tree() -> None:
-    """docs/errors.md is up to date, and every code is its own."""
-    assert (ROOT / "docs" / "errors.md").read_text(encoding="utf-8") == error_docs.page()
-    codes = [kind.code for kind in error_docs.errors()]
-    assert len(codes) == len(set(codes))
+    """docs/errors.md is up to date, and has a cause and a remedy under every code."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    assert page == error_docs.page()
+    for kind in error_docs.errors():
+        assert f"## {kind.code}\n" in page
+        assert {"cause", "remedy"} <= set(vars(kind)), f"{kind.__name__} says nothing of its own"
+        assert kind.cause
+        assert kind.remedy
+
+
+def test_the_codes_of_errors_never_change() -> None:
+    """One line a kind, as it was first released. A new kind adds a line with the next free number
+    of its exit code; no line is ever changed or taken away."""
+    golden = (ROOT / "tests" / "project" / "error_codes.txt").read_text(encoding="utf-8")
+    codes = {kind.__name__: vars(kind).get("code") for kind in error_docs.errors()}
+    assert "".join(f"{codes[name]} {name}\n" for name in sorted(codes, key=codes.get)) == golden
+    assert len(set(codes.values())) == len(codes)
+
+
+def test_a_codes_first_digit_is_the_exit_code() -> None:
+    """PS-401 ends a command with 4."""
+    for kind in error_docs.errors():
+        assert re.fullmatch(rf"PS-{kind.exit_code}\d\d", kind.code), kind.__name__
 
 
 def test_no_error_that_a_user_sees_is_defined_outside_the_one_tree() -> None:

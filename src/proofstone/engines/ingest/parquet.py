@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.errors import BadInput, ExtraMissing, NotFound, Problem
 from proofstone.ports import Row
 
 __all__ = ["parquet_rows", "write_parquet"]
@@ -23,7 +23,7 @@ def _pyarrow() -> Any:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError as cause:
-        raise BadUsage(
+        raise ExtraMissing(
             "Parquet files need pyarrow, which is not installed.",
             hint="pip install 'proofstone[parquet]', or use JSONL or CSV.",
         ) from cause
