@@ -62,7 +62,7 @@ def check_whole(workspace: Workspace, form: str, n_pairs: int) -> None:
     scoring = workspace.store.scores.current(result.planned.key)
     assert scoring is not None
     assert count["response"] == 2 * n_pairs
-    assert workspace.store.scores.n_scored(scoring.key, "match") == n_pairs
+    assert workspace.store.scores.n_scored(scoring.key) == n_pairs
 
 
 def kill_often(folder: Path, kills: int, n_pairs: int, seed: int) -> None:

@@ -1,8 +1,9 @@
-"""The run loop: plans from an index, asks, and counts as finished only what is committed.
+"""The run loop: plans from an index, asks, scores, and counts as finished what is committed.
 
 Workers take (item, sample) from small pages; a page leaves out what has a reply at the run's last
 step already, so a resumed run renders nothing that is done. Each call goes through the asker
-(cache, limit, retries) and then to the writer.
+(cache, limit, retries) and then to the writer; an item whose last step has a reply is scored at
+once, while item and reply are at hand.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from proofstone.ports import CallRecord, Clock, Method, ModelRequest
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
+from proofstone.stages.score import open_scoring, score_replies
 
 __all__ = ["perform_run"]
 
-_PAGE = 64
+_PAGE = 128
 _HEARTBEAT_S = 10.0
 
 
@@ -44,9 +46,10 @@ async def perform_run(
     Returns when every reply is committed; ``progress`` says what came of it. Raises RunInUse
     where another process works on it, and StoreFailed where replies could not be kept.
     """
-    loop = _RunLoop(store, writer, method, planned, asker, progress, stop)
     owner = this_process()
     store.runs.take_lease(planned.key, owner, clock.now())
+    scoring = open_scoring(store, method, planned.key, planned.run, clock)
+    loop = _RunLoop(store, writer, method, planned, asker, progress, stop, scoring)
     heartbeat = asyncio.create_task(_keep_lease(store, planned.key, owner, clock))
     progress.begin(clock)
     try:
@@ -86,8 +89,10 @@ class _RunLoop:
     asker: Asker
     progress: RunProgress
     stop: asyncio.Event
+    scoring: int
 
     def __post_init__(self) -> None:
+        self._is_fresh = not self.store.runs.has_responses(self.planned.key)
         self.settings = _sent_to_model(self.planned.run.settings)
         self._jobs: deque[_Job] = deque()
         self._after = -1
@@ -108,14 +113,25 @@ class _RunLoop:
             if job is None:
                 return
             self.progress.in_flight += 1
+            call = _ItemCall(self, job)
             try:
-                await self.method.ask(job.stored.loaded, self.planned.way, _ItemCall(self, job))
+                await self.method.ask(job.stored.loaded, self.planned.way, call)
+                await self._score(job, call.replies)
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
             finally:
                 self.progress.in_flight -= 1
         if self.asker.stopped is not None:
             self.progress.stopped = str(self.asker.stopped)
+
+    async def _score(self, job: _Job, replies: Mapping[str, Reply]) -> None:
+        if self.planned.run.last_step not in replies:
+            return
+        try:
+            rows = await score_replies(self.store, self.method, job.stored, replies, job.sample)
+        except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
+            return  # score_run meets it again, and raises it, when all replies are kept
+        self.writer.write_scores(self.scoring, rows)
 
     def _next(self) -> _Job | None:
         """The next job; None when there is none left. Pages are small and read on the loop: in a
@@ -131,6 +147,12 @@ class _RunLoop:
     def _plan_page(self, after: int, size: int) -> list[_Job]:
         """What is left to ask of the ``size`` items behind position ``after``."""
         store, planned = self.store, self.planned
+        if self._is_fresh:
+            return [
+                _Job(stored, sample, partial=False)
+                for stored in store.items.page(planned.item_set.id, after, size)
+                for sample in range(planned.samples)
+            ]
         steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
         last = planned.run.last_step
         if sum(last in done for done in steps.values()) == size * planned.samples:
@@ -144,13 +166,15 @@ class _RunLoop:
 
 
 class _ItemCall:
-    """The ``Call`` that a method's ``ask`` is handed for one (item, sample)."""
+    """The ``Call`` that a method's ``ask`` is handed for one (item, sample); it keeps the
+    ``replies`` by step."""
 
-    __slots__ = ("_job", "_loop")
+    __slots__ = ("_job", "_loop", "replies")
 
     def __init__(self, loop: _RunLoop, job: _Job) -> None:
         self._loop = loop
         self._job = job
+        self.replies: dict[str, Reply] = {}
 
     async def __call__(
         self,
@@ -162,6 +186,7 @@ class _ItemCall:
     ) -> Reply:
         loop, job = self._loop, self._job
         if job.partial and (kept := self._kept(step)) is not None:
+            self.replies[step] = kept
             return kept
         prompt = canonical_json(messages)
         settings = loop.settings if schema is None else {**loop.settings, "schema": schema}
@@ -176,7 +201,8 @@ class _ItemCall:
             draw_key=f"{job.stored.loaded.item.id.hex()}:{step}" if oracle is not None else "",
         )
         asked = await loop.asker.ask(request, self._record)
-        return await self._finish(step, asked)
+        reply = self.replies[step] = await self._finish(step, asked)
+        return reply
 
     def _kept(self, step: str) -> Reply | None:
         loop, job = self._loop, self._job

@@ -1,70 +1,89 @@
-"""Scoring: from stored replies to scores, asking nobody. Scoring again makes a new scoring."""
+"""Scoring: from replies to scores, asking nobody.
+
+The run loop scores each reply as it comes; what it left (replies of an earlier version, a process
+that was killed) is scored here from the stored bodies. A scoring grows with its run; scoring again
+makes a new one.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 
 from proofstone.engines.models import read_reply
-from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, UnitRow
+from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, StoredItem, UnitRow
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method
-from proofstone.records import Run, Unit
+from proofstone.records import Reply, Run, Unit
 
-__all__ = ["score_run"]
+__all__ = ["open_scoring", "score_replies", "score_run"]
 
 _PAGE = 128
+
+
+def open_scoring(store: Store, method: Method, key: int, run: Run, clock: Clock) -> int:
+    """The scoring that a run's scores go to: the newest by this version of the scorer, or a new
+    one. One that was cut off half-way goes on; it is current only once it is complete."""
+    newest = store.scores.newest(key, method.scorer_version, "")
+    if newest is not None:
+        return newest.key
+    return store.scores.begin(key, run, method.scorer_version, "", clock.now())
 
 
 async def score_run(
     store: Store, method: Method, key: int, run: Run, *, clock: Clock, again: bool = False
 ) -> int:
-    """Scores every finished (item, sample) of a run and returns how many scores it now has.
+    """Scores every finished (item, sample) of a run and returns how many have scores now.
 
-    What the current scoring holds already, by the same version of the scorer, is not done twice
-    unless ``again``. A scoring cut off half-way is never current.
+    What its scoring holds already is not done twice; ``again`` begins a new one.
     """
-    measure = _stored_measure(method)
-    current = store.scores.current(key)
-    if current is not None and current.scorer_version == method.scorer_version and not again:
-        n_scored = store.scores.n_scored(current.key, measure)
-        if n_scored == store.runs.count_done(key, run.last_step):
-            return n_scored
-    scoring = store.scores.begin(key, run, method.scorer_version, "", clock.now())
+    if again:
+        scoring = store.scores.begin(key, run, method.scorer_version, "", clock.now())
+    else:
+        scoring = open_scoring(store, method, key, run, clock)
+    n_scored = store.scores.n_scored(scoring)
+    if n_scored < store.runs.count_done(key, run.last_step):
+        await _score_missing(store, method, scoring, key, run)
+        n_scored = store.scores.n_scored(scoring)
+    store.scores.complete(scoring, clock.now())
+    return n_scored
+
+
+async def score_replies(
+    store: Store, method: Method, stored: StoredItem, replies: Mapping[str, Reply], sample: int
+) -> list[ScoreRow]:
+    """The scores of one item's replies (by step) in one sample."""
+    units = method.units(stored.loaded, replies, sample)
+    rows = [_unit_row(store, method, stored.key, unit) for unit in units]
+    scores = await method.score(units, None)
+    return [ScoreRow(rows[score.unit], sample, score) for score in scores]
+
+
+async def _score_missing(store: Store, method: Method, scoring: int, key: int, run: Run) -> None:
     # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
     # in a thread, the driver would wait for the interpreter lock at every row.
     storing: asyncio.Task[None] | None = None
     for page in store.runs.reply_pages(key, run.item_set, _PAGE):
-        rows = await _score_page(store, method, run, page)
+        scored = store.scores.scored_among(scoring, [entry.item.key for entry in page])
+        rows: list[ScoreRow] = []
+        for entry in page:
+            for sample, steps in _finished(entry, run.last_step):
+                if (entry.item.key, sample) not in scored:
+                    replies = {step: read_reply(raw.wire, raw.raw) for step, raw in steps.items()}
+                    rows += await score_replies(store, method, entry.item, replies, sample)
         if storing is not None:
             await storing
         storing = asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))
     if storing is not None:
         await storing
-    store.scores.complete(scoring, clock.now())
-    return store.scores.n_scored(scoring, measure)
 
 
-async def _score_page(
-    store: Store, method: Method, run: Run, page: list[ItemReplies]
-) -> list[ScoreRow]:
-    units: list[Unit] = []
-    rows: list[UnitRow] = []
-    for entry in page:
-        for sample, steps in sorted(_finished(entry, run.last_step).items()):
-            replies = {step: read_reply(raw.wire, raw.raw) for step, raw in steps.items()}
-            for unit in method.units(entry.item.loaded, replies, sample):
-                units.append(unit)
-                rows.append(_unit_row(store, method, entry.item.key, unit))
-    scores = await method.score(units, None)
-    return [ScoreRow(rows[score.unit], units[score.unit].sample, score) for score in scores]
-
-
-def _finished(entry: ItemReplies, last_step: str) -> dict[int, dict[str, RawReply]]:
-    """The replies by step of each sample that has its last step."""
+def _finished(entry: ItemReplies, last_step: str) -> Iterable[tuple[int, dict[str, RawReply]]]:
+    """The replies by step of each sample that has its last step, in the order of samples."""
     samples: dict[int, dict[str, RawReply]] = {}
     for (sample, step), raw in entry.replies.items():
         samples.setdefault(sample, {})[step] = raw
-    return {sample: steps for sample, steps in samples.items() if last_step in steps}
+    return [(sample, samples[sample]) for sample in sorted(samples) if last_step in samples[sample]]
 
 
 def _unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
@@ -74,7 +93,3 @@ def _unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
     version, payload = store.payloads.encode(unit.kind, unit.payload)
     identity = content_id("unit", [unit.kind, unit.payload])
     return UnitRow(item, unit.kind, identity, version, payload, gold, n_choices, unit.clusters)
-
-
-def _stored_measure(method: Method) -> str:
-    return next(m.of for m in method.measures if m.name == method.headline)

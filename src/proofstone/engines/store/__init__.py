@@ -59,7 +59,7 @@ class Store:
 
     def writer(self) -> Writer:
         """A new group-commit writer; use one at a time in a process."""
-        return Writer(self.database)
+        return Writer(self.database, self.scores)
 
     def close(self) -> None:
         """Gives the database back."""

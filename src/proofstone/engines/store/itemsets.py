@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, bindparam, func, literal, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.knowledge import KnowledgeStore
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
-from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
+from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows, keys_by
 from proofstone.identity import canonical_json
 from proofstone.records import Fact, Item, ItemSet, LoadedItem, Stratum
 
@@ -137,19 +137,11 @@ class ItemStore:
         Ranges of positions, never lists of keys: a list of hundreds costs more to write into a
         statement than the rows cost to read.
         """
-        member, edge = schema.item_set_item, schema.item_fact
-        here = _within(self._set_key(item_set), after, limit)
-        items = _select_items(member.c.position).join(member, member.c.item_id == schema.item.c.id)
-        facts = (
-            select(edge.c.item_id, edge.c.fact_id)
-            .join(member, member.c.item_id == edge.c.item_id)
-            .where(here)
-            .order_by(edge.c.item_id, edge.c.position)
-        )
+        place = {"item_set": self._set_key(item_set), "after": after, "last": after + limit}
         with self._database.reading() as connection:
-            rows = connection.execute(items.where(here).order_by(member.c.position)).all()
-            edges = connection.execute(facts).all()
-        return self._stored([(row.position, row) for row in rows], edges)
+            rows = connection.execute(_PAGE_ITEMS, place).all()
+            edges = connection.execute(_PAGE_FACTS, place).all()
+        return self._stored(rows, edges)
 
     def one(self, key: int) -> LoadedItem:
         """The item with this key, with its facts."""
@@ -160,25 +152,34 @@ class ItemStore:
             .order_by(edge.c.position)
         )
         with self._database.reading() as connection:
-            row = connection.execute(_select_items().where(schema.item.c.id == key)).one()
+            query = _select_items(literal(0)).where(schema.item.c.id == key)
+            row = connection.execute(query).one()
             edges = connection.execute(facts).all()
-        return self._stored([(0, row)], edges)[0].loaded
+        return self._stored([row], edges)[0].loaded
 
     def _stored(
-        self, rows: Sequence[tuple[int, Row[Any]]], edges: Sequence[Row[Any, Any]]
+        self, rows: Sequence[Sequence[Any]], edges: Sequence[Sequence[int]]
     ) -> list[StoredItem]:
+        """The items of rows of ``_select_items``, in their order."""
         facts: dict[int, list[int]] = {}
-        for item, fact in edges:
-            facts.setdefault(item, []).append(fact)
-        known = self._load_facts({fact for _item, fact in edges})
-        return [
-            StoredItem(
-                row.id,
-                position,
-                self._loaded(row, tuple([known[fact] for fact in facts.get(row.id, ())])),
-            )
-            for position, row in rows
-        ]
+        for owner, fact in edges:
+            facts.setdefault(owner, []).append(fact)
+        known = self._load_facts({fact for _owner, fact in edges})
+        decode = self._payloads.decode
+        stored = []
+        for (
+            key, identity, kind, version, payload, language, discipline, field, subfield, book,
+            number, corrects, position,
+        ) in rows:  # fmt: skip
+            rests_on = tuple([known[fact] for fact in facts.get(key, ())])
+            item = Item(
+                id=identity, kind=kind, payload=decode(kind, version, payload),
+                facts=tuple([fact.id for fact in rests_on]), language=language,
+                stratum=Stratum(discipline, field, subfield, book), number=number,
+                corrects=corrects,
+            )  # fmt: skip
+            stored.append(StoredItem(key, position, LoadedItem(item, rests_on)))
+        return stored
 
     def _set_key(self, item_set: bytes) -> int:
         key = self._set_keys.get(item_set)
@@ -187,16 +188,6 @@ class ItemStore:
                 key = keys_by(connection, schema.item_set, ("hash",), [item_set])[item_set]
             self._set_keys[item_set] = key
         return key
-
-    def _loaded(self, row: Row[Any], facts: tuple[Fact, ...]) -> LoadedItem:
-        item = Item(
-            id=row.hash, kind=row.kind,
-            payload=self._payloads.decode(row.kind, row.version, row.payload),
-            facts=tuple(fact.id for fact in facts), language=row.language,
-            stratum=Stratum(row.discipline, row.field, row.subfield, row.book), number=row.number,
-            corrects=row.corrects_hash,
-        )  # fmt: skip
-        return LoadedItem(item, facts)
 
     def _load_facts(self, keys: set[int]) -> dict[int, Fact]:
         kept = self._facts
@@ -219,9 +210,7 @@ class ItemStore:
             connection, schema.item, ("hash",), {i.corrects for i in items if i.corrects}
         )
         rows = {item.id: self._item_row(item, corrected) for item in items}
-        known = keys_by(connection, schema.item, ("hash",), rows)
-        new = {identity: row for identity, row in rows.items() if identity not in known}
-        known |= insert_missing(connection, schema.item, _ITEM, new)
+        known, new = insert_new(connection, schema.item, _ITEM, rows)
         facts = keys_by(
             connection, schema.fact, ("hash",), {f for i in items if i.id in new for f in i.facts}
         )
@@ -243,13 +232,18 @@ class ItemStore:
         )  # fmt: skip
 
 
-def _select_items(*more: Any) -> Any:
-    corrected = schema.item.alias("corrected")
+def _select_items(position: Any) -> Any:
+    """Items with a position, as ``ItemStore._stored`` unpacks them."""
+    item, corrected = schema.item.c, schema.item.alias("corrected")
     return (
-        select(schema.item, corrected.c.hash.label("corrects_hash"), *more)
+        select(
+            item.id, item.hash, item.kind, item.version, item.payload, item.language,
+            item.discipline, item.field, item.subfield, item.book, item.number,
+            corrected.c.hash.label("corrects_hash"), position.label("position"),
+        )
         .select_from(schema.item)
-        .outerjoin(corrected, corrected.c.id == schema.item.c.corrects_id)
-    )
+        .outerjoin(corrected, corrected.c.id == item.corrects_id)
+    )  # fmt: skip
 
 
 def _within(item_set: int, after: int, limit: int) -> Any:
@@ -262,6 +256,32 @@ def _within(item_set: int, after: int, limit: int) -> Any:
         & (member.c.position > after)
         & (member.c.position <= last)
     )
+
+
+def _page_statements() -> tuple[Any, Any]:
+    """A page's items and their facts, built once: building them costs more than the rows."""
+    member, edge = schema.item_set_item, schema.item_fact
+    here = (
+        (member.c.item_set_id == bindparam("item_set"))
+        & (member.c.position > bindparam("after"))
+        & (member.c.position <= bindparam("last"))
+    )
+    items = (
+        _select_items(member.c.position)
+        .join(member, member.c.item_id == schema.item.c.id)
+        .where(here)
+        .order_by(member.c.position)
+    )
+    facts = (
+        select(edge.c.item_id, edge.c.fact_id)
+        .join(member, member.c.item_id == edge.c.item_id)
+        .where(here)
+        .order_by(edge.c.item_id, edge.c.position)
+    )
+    return items, facts
+
+
+_PAGE_ITEMS, _PAGE_FACTS = _page_statements()
 
 
 def _bank_key(connection: Connection, bank: bytes | None) -> int | None:

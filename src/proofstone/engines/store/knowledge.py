@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -115,8 +115,8 @@ class KnowledgeStore:
         found: dict[int, Fact] = {}
         with self._database.reading() as connection:
             for chunk in chunks(keys, 4000):
-                query = _select_facts().where(schema.fact.c.id.in_(chunk))
-                found |= {row.id: self._fact(row) for row in connection.execute(query).all()}
+                rows = connection.execute(_FACTS_BY_KEY, {"keys": chunk}).all()
+                found |= {row[0]: self._fact(row) for row in rows}
         return found
 
     def facts_by_id(self, identities: Iterable[bytes]) -> dict[bytes, Fact]:
@@ -217,30 +217,38 @@ class KnowledgeStore:
             facts[fact.corrects] if fact.corrects else None,
         )  # fmt: skip
 
-    def _fact(self, row: Row[Any]) -> Fact:
+    def _fact(self, row: Sequence[Any]) -> Fact:
+        (
+            _key, identity, kind, version, payload, language, discipline, field, subfield, book,
+            page, source, passage, corrects,
+        ) = row  # fmt: skip
         return Fact(
-            id=row.hash, kind=row.kind,
-            payload=self._payloads.decode(row.kind, row.version, row.payload),
-            language=row.language,
-            stratum=Stratum(row.discipline, row.field, row.subfield, row.book),
-            source=row.source_hash, passage=row.passage_hash, page=row.page,
-            corrects=row.corrects_hash,
+            id=identity, kind=kind, payload=self._payloads.decode(kind, version, payload),
+            language=language, stratum=Stratum(discipline, field, subfield, book), source=source,
+            passage=passage, page=page, corrects=corrects,
         )  # fmt: skip
 
 
 def _select_facts() -> Any:
-    corrected = schema.fact.alias("corrected")
+    """Facts, as ``KnowledgeStore._fact`` unpacks them."""
+    fact, corrected = schema.fact.c, schema.fact.alias("corrected")
     return (
         select(
-            schema.fact,
+            fact.id, fact.hash, fact.kind, fact.version, fact.payload, fact.language,
+            fact.discipline, fact.field, fact.subfield, fact.book, fact.page,
             schema.source.c.hash.label("source_hash"),
             schema.passage.c.hash.label("passage_hash"),
             corrected.c.hash.label("corrects_hash"),
         )
-        .outerjoin(schema.source, schema.source.c.id == schema.fact.c.source_id)
-        .outerjoin(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
-        .outerjoin(corrected, corrected.c.id == schema.fact.c.corrects_id)
-    )
+        .select_from(schema.fact)
+        .outerjoin(schema.source, schema.source.c.id == fact.source_id)
+        .outerjoin(schema.passage, schema.passage.c.id == fact.passage_id)
+        .outerjoin(corrected, corrected.c.id == fact.corrects_id)
+    )  # fmt: skip
+
+
+# Built once: pages of questions ask for it again and again.
+_FACTS_BY_KEY = _select_facts().where(schema.fact.c.id.in_(bindparam("keys", expanding=True)))
 
 
 def _levels(stratum: Stratum) -> tuple[str, str, str, str]:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Table, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, take_keys
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by, take_keys
 
 __all__ = ["MergeReport", "merge"]
 
@@ -131,7 +131,10 @@ def _copy_identified(
         return parts[0] if len(parts) == 1 else parts
 
     wanted = {identity(values): tuple(values.values()) for values in rows.values()}
-    found = insert_missing(connection, copied.table, tuple(names), wanted, by=copied.identity)
+    # Looked for before: a failure's identity is no constraint that would refuse it twice.
+    found = keys_by(connection, copied.table, copied.identity, wanted)
+    new = {key: row for key, row in wanted.items() if key not in found}
+    found |= insert_missing(connection, copied.table, tuple(names), new, by=copied.identity)
     return {old: found[identity(values)] for old, values in rows.items()}
 
 

@@ -37,6 +37,7 @@ class Database:
         self.is_sqlite = url.startswith("sqlite")
         self._readers = _engine(url, "BEGIN")
         self._writers = _engine(url, "BEGIN IMMEDIATE")
+        self._eager = _engine(url, "BEGIN IMMEDIATE", busy_timeout_s=0.0)
         try:
             self._bring_to_head()
         except (DBAPIError, sqlite3.Error) as error:
@@ -53,6 +54,7 @@ class Database:
         """Gives every connection back; the object is then of no use."""
         self._readers.dispose()
         self._writers.dispose()
+        self._eager.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -63,10 +65,36 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One short write transaction, committed at the end; StoreFailed if it did not hold."""
+        with self._store_failed(), self._writers.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing_at_once(self) -> Iterator[Connection | None]:
+        """A write transaction that never waits, to be committed by whoever takes it; None where
+        somebody else is writing, and always on PostgreSQL, which waits for its network."""
+        with self._store_failed(), self._begun_at_once() as connection:
+            yield connection
+
+    @contextmanager
+    def _begun_at_once(self) -> Iterator[Connection | None]:
+        if not self.is_sqlite:
+            yield None
+            return
+        with self._eager.connect() as connection:
+            try:
+                connection.begin()
+            except OperationalError as error:
+                if getattr(error.orig, "sqlite_errorcode", 0) != sqlite3.SQLITE_BUSY:
+                    raise
+                yield None
+                return
+            yield connection
+
+    @contextmanager
+    def _store_failed(self) -> Iterator[None]:
         try:
-            with self._writers.begin() as connection:
-                yield connection
-        except OperationalError as error:
+            yield
+        except (OperationalError, sqlite3.OperationalError) as error:
             raise StoreFailed(
                 f"could not write to {_shown(self.url)}: {_cause(error)}",
                 hint="free some space or make it writable, then repeat the command: "
@@ -125,10 +153,10 @@ class Database:
             )
 
 
-def _engine(url: str, begin: str) -> Engine:
+def _engine(url: str, begin: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_TIMEOUT_S})
+    engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": busy_timeout_s})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, text
 
-__all__ = ["chunks", "insert_missing", "insert_rows", "keys_by", "take_keys"]
+__all__ = ["chunks", "insert_missing", "insert_new", "insert_rows", "keys_by", "take_keys"]
 
 _CHUNKS = (128, 32, 8, 1)
-_LOOKUPS = (1, 8, 64, 512)
+_LOOKUPS = (1, 8, 32, 128, 512)
 _PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
 
 
@@ -41,19 +41,21 @@ def insert_rows(
     rows: Sequence[Sequence[Any]],
     *,
     or_ignore: bool = False,
-) -> None:
-    """Inserts ``rows`` (values in the order of ``columns``); ``or_ignore`` skips present keys."""
+) -> int:
+    """Inserts ``rows`` (values in the order of ``columns``) and returns how many went in;
+    ``or_ignore`` skips those whose unique values are there."""
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     tail = " ON CONFLICT DO NOTHING" if or_ignore else ""
-    start = 0
+    start = inserted = 0
     for size in _CHUNKS:
         if size * len(columns) > _PARAMETERS:
             continue
         while len(rows) - start >= size:
             values = tuple(chain.from_iterable(rows[start : start + size]))
             statement = _statement(table.name, columns, size, mark, tail)
-            connection.exec_driver_sql(statement, values)
+            inserted += connection.exec_driver_sql(statement, values).rowcount
             start += size
+    return inserted
 
 
 def take_keys(connection: Connection, table: Table, n: int) -> range | list[int]:
@@ -97,6 +99,30 @@ def keys_by(
     return found
 
 
+def insert_new(
+    connection: Connection,
+    table: Table,
+    columns: tuple[str, ...],
+    rows: Mapping[Any, Sequence[Any]],
+    by: tuple[str, ...] = ("hash",),
+) -> tuple[dict[Any, int], set[Any]]:
+    """The key of each row of ``rows`` (identity -> values), after inserting those not there yet,
+    and the identities that were not.
+
+    ``by`` names the unique columns that make the identity: one value, or a tuple of several.
+    Inserts first and looks only where something was there: rows are mostly new, and a look-up
+    costs as much as an insert.
+    """
+    if not rows:
+        return {}, set()
+    fresh = dict(zip(rows, take_keys(connection, table, len(rows)), strict=True))
+    values = [(fresh[identity], *row) for identity, row in rows.items()]
+    if insert_rows(connection, table, ("id", *columns), values, or_ignore=True) == len(rows):
+        return fresh, set(fresh)
+    keys = keys_by(connection, table, by, rows)
+    return keys, {identity for identity, key in keys.items() if key == fresh[identity]}
+
+
 def insert_missing(
     connection: Connection,
     table: Table,
@@ -104,18 +130,5 @@ def insert_missing(
     rows: Mapping[Any, Sequence[Any]],
     by: tuple[str, ...] = ("hash",),
 ) -> dict[Any, int]:
-    """The key of each row of ``rows`` (identity -> values), after inserting those not there yet.
-
-    ``by`` names the unique columns that make the identity: one value, or a tuple of several.
-    """
-    keys = keys_by(connection, table, by, rows)
-    missing = [identity for identity in rows if identity not in keys]
-    if missing:
-        fresh = take_keys(connection, table, len(missing))
-        values = [(key, *rows[identity]) for key, identity in zip(fresh, missing, strict=True)]
-        insert_rows(connection, table, ("id", *columns), values, or_ignore=True)
-        if connection.dialect.name == "sqlite":  # the write lock is held: ours are the keys
-            keys.update(zip(missing, fresh, strict=True))
-        else:
-            keys |= keys_by(connection, table, by, missing)
-    return keys
+    """The keys of ``insert_new`` alone."""
+    return insert_new(connection, table, columns, rows, by)[0]

@@ -148,6 +148,13 @@ class RunStore:
 
     # ---- what is done
 
+    def has_responses(self, run: int) -> bool:
+        """Whether any question of a run has a reply at any step."""
+        table = schema.response
+        with self._database.reading() as connection:
+            query = select(table.c.id).where(table.c.run_id == run).limit(1)
+            return connection.execute(query).first() is not None
+
     def count_done(self, run: int, last_step: str, first: int | None = None) -> int:
         """How many (item, sample) of a run have a reply at their last step, of all items or of
         the ``first`` ones of the set."""

@@ -10,14 +10,16 @@ from sqlalchemy import Row, func, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
+from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows
 from proofstone.identity import content_id
 from proofstone.records import OUTCOMES, Run, Score
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["ScoreRow", "ScoreStore", "ScoringInfo", "UnitRow"]
+__all__ = ["Clusters", "ScoreRow", "ScoreStore", "ScoringInfo", "UnitRow"]
+
+Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
 
 _UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
 _SCORE = (
@@ -65,8 +67,7 @@ class ScoreStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._clusters: dict[tuple[str, bytes], int] = {}
-        self._fresh_clusters: dict[tuple[str, bytes], int] = {}
+        self._clusters: Clusters = {}
 
     def begin(self, run: int, record: Run, scorer_version: int, judge: str, now: float) -> int:
         """A new scoring of a run; its key."""
@@ -79,25 +80,58 @@ class ScoreStore:
     def add(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
         """Stores scores with their units and cluster edges, in one transaction."""
         with self._database.writing() as connection:
-            units = self._unit_keys(connection, [row.unit for row in rows])
-            values = [
-                (
-                    scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure,
-                    _OUTCOME_CODE[row.score.outcome], row.score.value, row.score.answer,
-                    row.score.basis, " ".join(row.score.flags),
-                )
-                for row in rows
-            ]  # fmt: skip
-            insert_rows(connection, schema.score, _SCORE, values)
+            clusters = self.insert(connection, scoring, rows)
+        self.remember(clusters)
+
+    def insert(
+        self,
+        connection: Connection,
+        scoring: int,
+        rows: Sequence[ScoreRow],
+        more: Clusters = {},  # noqa: B006 - read only
+    ) -> Clusters:
+        """Stores scores in a transaction that is open; returns the keys of clusters met in it,
+        to ``remember`` once it is committed. ``more`` are those met in it before."""
+        units, clusters = self._unit_keys(connection, [row.unit for row in rows], more)
+        values = [
+            (
+                scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure,
+                _OUTCOME_CODE[row.score.outcome], row.score.value, row.score.answer,
+                row.score.basis, " ".join(row.score.flags),
+            )
+            for row in rows
+        ]  # fmt: skip
+        insert_rows(connection, schema.score, _SCORE, values)
+        return clusters
+
+    def remember(self, clusters: Clusters) -> None:
+        """Takes keys of clusters that are committed: pages of a form share them."""
         if len(self._clusters) > _CLUSTERS_KEPT:
             self._clusters.clear()
-        self._clusters |= self._fresh_clusters
+        self._clusters |= clusters
 
     def complete(self, scoring: int, now: float) -> None:
         """Marks a scoring as whole; the latest whole one of a run is current."""
         table = schema.scoring
         with self._database.writing() as connection:
             connection.execute(update(table).where(table.c.id == scoring).values(completed_at=now))
+
+    def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
+        """The newest scoring of a run by this scorer and judge, whole or not, or None."""
+        table = schema.scoring
+        query = (
+            select(table)
+            .where(
+                table.c.run_id == run,
+                table.c.scorer_version == scorer_version,
+                table.c.judge == judge,
+            )
+            .order_by(table.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _scoring(row)
 
     def current(self, run: int) -> ScoringInfo | None:
         """The latest complete scoring of a run, or None."""
@@ -112,14 +146,29 @@ class ScoreStore:
             row = connection.execute(query).one_or_none()
         return None if row is None else _scoring(row)
 
-    def n_scored(self, scoring: int, measure: str) -> int:
-        """How many scores of a measure a scoring has."""
-        table = schema.score
-        query = select(func.count()).where(
-            table.c.scoring_id == scoring, table.c.measure == measure
+    def n_scored(self, scoring: int) -> int:
+        """How many (item, sample) have scores in a scoring."""
+        table, unit = schema.score, schema.unit
+        scored = (
+            select(unit.c.item_id, table.c.sample)
+            .distinct()
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring)
+            .subquery()
         )
         with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+            return int(connection.execute(select(func.count()).select_from(scored)).scalar_one())
+
+    def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
+        """Which (item key, sample) of some items have scores in a scoring."""
+        table, unit = schema.score, schema.unit
+        query = (
+            select(unit.c.item_id, table.c.sample)
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
+        )
+        with self._database.reading() as connection:
+            return {(item, sample) for item, sample in connection.execute(query)}
 
     def of_items(
         self, scoring: int, items: Sequence[int]
@@ -163,44 +212,42 @@ class ScoreStore:
             return [(item, sample) for item, sample in connection.execute(query)]
 
     def _unit_keys(
-        self, connection: Connection, units: Sequence[UnitRow]
-    ) -> dict[tuple[int, str, bytes], int]:
+        self, connection: Connection, units: Sequence[UnitRow], more: Clusters
+    ) -> tuple[dict[tuple[int, str, bytes], int], Clusters]:
         """The keys of units, storing those not there yet with their cluster edges (which depend on
-        the item alone, so that a later scoring finds them written)."""
+        the item alone, so that a later scoring finds them written), and of the clusters met."""
         wanted = {_unit_identity(unit): unit for unit in units}
-        identity_columns = ("item_id", "kind", "key")
-        before = keys_by(connection, schema.unit, identity_columns, wanted)
-        new = {identity: unit for identity, unit in wanted.items() if identity not in before}
         rows = {
             identity: (
                 unit.item, unit.kind, unit.key, unit.version, unit.payload, unit.gold,
                 unit.n_choices,
             )
-            for identity, unit in new.items()
+            for identity, unit in wanted.items()
         }  # fmt: skip
-        known = before | insert_missing(connection, schema.unit, _UNIT, rows, by=identity_columns)
-        clusters = self._cluster_keys(
-            connection, {cluster for unit in new.values() for cluster in unit.clusters}
-        )
+        known, new = insert_new(connection, schema.unit, _UNIT, rows, by=("item_id", "kind", "key"))
+        named = {cluster for identity in new for cluster in wanted[identity].clusters}
+        clusters = self._cluster_keys(connection, named, more)
         edges = [
             (known[identity], clusters[cluster])
-            for identity, unit in new.items()
-            for cluster in unit.clusters
+            for identity in new
+            for cluster in wanted[identity].clusters
         ]
         columns = ("unit_id", "cluster_id")
         insert_rows(connection, schema.unit_cluster, columns, edges, or_ignore=True)
-        return known
+        return known, clusters
 
     def _cluster_keys(
-        self, connection: Connection, named: set[tuple[str, bytes]]
-    ) -> dict[tuple[str, bytes], int]:
-        """The keys of clusters, remembered once they are committed: pages of a form share them."""
-        known = self._clusters
-        missing = {cluster: cluster for cluster in named if cluster not in known}
+        self, connection: Connection, named: set[tuple[str, bytes]], more: Clusters
+    ) -> Clusters:
+        """The keys of clusters: remembered ones, those met in this transaction, and new ones."""
+        found = {
+            cluster: key
+            for cluster in named
+            if (key := self._clusters.get(cluster) or more.get(cluster))
+        }
+        missing = {cluster: cluster for cluster in named if cluster not in found}
         columns = ("kind", "key")
-        found = insert_missing(connection, schema.cluster, columns, missing, by=columns)
-        self._fresh_clusters = found
-        return {cluster: known[cluster] for cluster in named if cluster in known} | found
+        return found | insert_missing(connection, schema.cluster, columns, missing, by=columns)
 
 
 def _unit_identity(unit: UnitRow) -> tuple[int, str, bytes]:

@@ -1,15 +1,19 @@
-"""The one writer of a process: calls and responses, committed in groups from a thread of its own.
+"""The one writer of a process: calls, responses and their scores, committed in groups.
 
-A group is what came within 20 ms, at most 256 rows, as one multi-row statement a table in one
+A group is what came within 20 ms, at most 256 calls, as a few multi-row statements in one
 transaction. "Finished" means committed: after a kill, at most what was in flight and one group is
 asked again. No more than one group is ever uncommitted: beyond it ``write`` waits, which stops new
 requests.
+
+Rows are encoded and inserted on the event loop, and only the commit, which waits for the disk, is
+made in a thread: a thread that inserts hands the interpreter's lock back and forth once a
+statement (decision 0004). Where another process or thread is writing, the whole group goes to a
+thread and waits there.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +25,7 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import insert_missing, insert_rows, take_keys
+from proofstone.engines.store.scores import Clusters, ScoreRow, ScoreStore
 from proofstone.errors import ProofstoneError, StoreFailed
 from proofstone.ports import CallRecord
 
@@ -48,37 +53,45 @@ class _Job(msgspec.Struct, gc=False):
     committed: Callable[[], None] | None
 
 
+class _Group(msgspec.Struct, frozen=True, gc=False):
+    """What is committed together: calls, and scores of replies that are in it or came before."""
+
+    jobs: list[_Job]
+    scores: dict[int, list[ScoreRow]]
+
+
 class Writer:
     """Takes rows on the event loop and commits them in groups.
 
-    Use as ``async with Writer(database) as writer``. After a failed commit every later ``write``
-    and the exit raise StoreFailed; what was committed before stands.
+    Use as ``async with Writer(database, scores) as writer``. After a failed commit every later
+    ``write`` and the exit raise StoreFailed; what was committed before stands.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, scores: ScoreStore) -> None:
         self._database = database
+        self._score_store = scores
         self._encoder = CallEncoder()
-        self._jobs: deque[_Job] = deque()
-        self._some = threading.Event()
-        self._full = threading.Event()
+        self._jobs: list[_Job] = []
+        self._scores: dict[int, list[ScoreRow]] = {}
+        self._some = asyncio.Event()
+        self._full = asyncio.Event()
         self._closing = False
         self._outstanding = 0
+        self._committing = False
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._failure: ProofstoneError | None = None
-        self._thread = threading.Thread(target=self._work, name="proofstone-writer", daemon=True)
         self._profiles: dict[bytes, int] = {}
 
     async def __aenter__(self) -> Writer:
         self._loop = asyncio.get_running_loop()
-        self._thread.start()
+        self._work_task = asyncio.create_task(self._work())
         return self
 
     async def __aexit__(self, *_exc: object) -> None:
         self._closing = True
         self._some.set()
         self._full.set()
-        await asyncio.to_thread(self._thread.join)
-        self._settle_waiting()
+        await self._work_task
         if self._failure is not None and _exc[0] is None:
             raise self._failure
 
@@ -94,9 +107,7 @@ class Writer:
         on the loop once the row is on disk. Waits while the queue is full. Raises StoreFailed.
         """
         while self._outstanding >= GROUP_ROWS and self._failure is None:
-            space: asyncio.Future[None] = self._loop.create_future()
-            self._waiting.append(space)
-            await space
+            await self._next_commit()
         if self._failure is not None:
             raise self._failure
         failed = not isinstance(call, int) and call.state != "complete"
@@ -106,54 +117,85 @@ class Writer:
             self._full.set()
         self._some.set()
 
+    def write_scores(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
+        """Queues scores of a reply that was written before; they are committed with it or later,
+        never earlier."""
+        self._scores.setdefault(scoring, []).extend(rows)
+        self._some.set()
+
     async def flush(self) -> None:
         """Waits until everything written so far is committed. Raises StoreFailed."""
-        while self._outstanding and self._failure is None:
+        while (self._outstanding or self._scores or self._committing) and self._failure is None:
             self._full.set()
-            space: asyncio.Future[None] = self._loop.create_future()
-            self._waiting.append(space)
-            await space
+            await self._next_commit()
         if self._failure is not None:
             raise self._failure
 
-    # ---- on the writer's thread
+    async def _next_commit(self) -> None:
+        space: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.append(space)
+        await space
 
-    def _work(self) -> None:
-        while True:
-            self._some.wait()
-            if not self._closing:
-                self._full.wait(GROUP_S)
-            self._some.clear()
-            self._full.clear()
-            group = [self._jobs.popleft() for _ in range(min(len(self._jobs), GROUP_ROWS))]
-            if self._jobs or self._closing:
-                self._some.set()
-            if not group:
-                if self._closing:
-                    return
-                continue
-            failure = self._commit(group)
-            self._tell(group, failure)
-            if failure is not None:
-                return
+    # ---- the work of the writer's task
 
-    def _commit(self, group: list[_Job]) -> ProofstoneError | None:
+    async def _work(self) -> None:
         try:
-            with self._database.writing() as connection:
-                self._insert(connection, group)
+            while self._failure is None:
+                group = await self._next_group()
+                if group is None:
+                    return
+                self._failure = await self._commit(group)
+                self._settle(group)
+        finally:
+            if self._failure is None and not self._closing:
+                self._failure = StoreFailed("the writer was ended before it was closed")
+            self._settle_waiting()
+
+    async def _next_group(self) -> _Group | None:
+        """All that came by the time it is taken; None once there is nothing and nothing comes."""
+        while True:
+            await self._some.wait()
+            if not self._closing and not self._full.is_set():
+                timer = self._loop.call_later(GROUP_S, self._full.set)
+                await self._full.wait()
+                timer.cancel()
+            self._full.clear()
+            if not self._closing:
+                self._some.clear()
+            if self._jobs or self._scores:
+                group = _Group(self._jobs, self._scores)
+                self._jobs, self._scores, self._committing = [], {}, True
+                return group
+            if self._closing:
+                return None
+
+    async def _commit(self, group: _Group) -> ProofstoneError | None:
+        try:
+            with self._database.writing_at_once() as connection:
+                if connection is not None:
+                    clusters = self._insert(connection, group)
+                    await asyncio.to_thread(connection.commit)
+            if connection is None:
+                clusters = await asyncio.to_thread(self._commit_waiting, group)
         except ProofstoneError as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever it was, the run must hear of it
             return StoreFailed(f"could not store a group of replies: {error!r}")
+        self._score_store.remember(clusters)
         return None
 
-    def _tell(self, group: list[_Job], failure: ProofstoneError | None) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._settle, group, failure)
-        except RuntimeError:  # the loop was closed by a second Ctrl-C: nobody waits any more
-            return
+    def _commit_waiting(self, group: _Group) -> Clusters:
+        with self._database.writing() as connection:
+            return self._insert(connection, group)
 
-    def _insert(self, connection: Connection, group: list[_Job]) -> None:
+    def _insert(self, connection: Connection, group: _Group) -> Clusters:
+        self._insert_jobs(connection, group.jobs)
+        clusters: Clusters = {}
+        for scoring, rows in group.scores.items():
+            clusters |= self._score_store.insert(connection, scoring, rows, clusters)
+        return clusters
+
+    def _insert_jobs(self, connection: Connection, group: list[_Job]) -> None:
         asked = [job for job in group if not isinstance(job.call, int)]
         calls = self._encoder.encode([job.call for job in asked])  # type: ignore[misc]
         bodies = {c.prompt_hash: (c.prompt_hash, c.prompt) for c in calls}
@@ -186,14 +228,11 @@ class Writer:
             self._profiles |= insert_missing(connection, schema.profile, PROFILE, new)
         return self._profiles
 
-    # ---- on the loop
-
-    def _settle(self, group: list[_Job], failure: ProofstoneError | None) -> None:
-        self._outstanding -= len(group)
-        if failure is not None:
-            self._failure = failure
-        else:
-            for job in group:
+    def _settle(self, group: _Group) -> None:
+        self._outstanding -= len(group.jobs)
+        self._committing = False
+        if self._failure is None:
+            for job in group.jobs:
                 if job.committed is not None:
                     job.committed()
         self._settle_waiting()
