@@ -2,8 +2,8 @@
 
 Workers take (item, sample) from small pages; a page leaves out what has a reply at the run's last
 step already, so a resumed run renders nothing that is done. Each call goes through the asker
-(cache, limit, retries) and then to the writer; an item whose last step has a reply is scored at
-once, while item and reply are at hand.
+(cache, limit, retries) and then to the writer; finished items are scored a few at a time, while
+their replies are at hand.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from proofstone.ports import CallRecord, Clock, Method, ModelRequest
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
-from proofstone.stages.score import open_scoring, score_replies
+from proofstone.stages.score import Finished, open_scoring, score_replies
 
 __all__ = ["perform_run"]
 
 _PAGE = 128
+_SCORED_AT_ONCE = 64
 _HEARTBEAT_S = 10.0
 
 
@@ -95,6 +96,7 @@ class _RunLoop:
         self._is_fresh = not self.store.runs.has_responses(self.planned.key)
         self.settings = _sent_to_model(self.planned.run.settings)
         self._jobs: deque[_Job] = deque()
+        self._finished: list[Finished] = []
         self._after = -1
         self._left = self.planned.n_items
 
@@ -106,6 +108,7 @@ class _RunLoop:
         finally:
             for worker in workers:
                 worker.cancel()
+        await self._score_finished()
 
     async def _worker(self) -> None:
         while not self.stop.is_set() and self.asker.stopped is None:
@@ -116,19 +119,21 @@ class _RunLoop:
             call = _ItemCall(self, job)
             try:
                 await self.method.ask(job.stored.loaded, self.planned.way, call)
-                await self._score(job, call.replies)
+                self._finished.append(Finished(job.stored, call.replies, job.sample))
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
             finally:
                 self.progress.in_flight -= 1
+            if len(self._finished) >= _SCORED_AT_ONCE:
+                await self._score_finished()
         if self.asker.stopped is not None:
             self.progress.stopped = str(self.asker.stopped)
 
-    async def _score(self, job: _Job, replies: Mapping[str, Reply]) -> None:
-        if self.planned.run.last_step not in replies:
-            return
+    async def _score_finished(self) -> None:
+        """Scores what is finished and was not scored yet."""
+        finished, self._finished = self._finished, []
         try:
-            rows = await score_replies(self.store, self.method, job.stored, replies, job.sample)
+            rows = await score_replies(self.store, self.method, finished)
         except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
             return  # score_run meets it again, and raises it, when all replies are kept
         self.writer.write_scores(self.scoring, rows)
