@@ -48,6 +48,7 @@ __all__ = [
     "huge",
     "in_turn",
     "malformed",
+    "text_answer",
     "with_faults",
 ]
 
@@ -126,6 +127,15 @@ def completion(
 def answer(text: str | None = "Answer: A", **fields: Any) -> Act:
     """A chat completion; the fields are those of ``completion``."""
     return Act(json.dumps(completion(text, **fields)).encode())
+
+
+def text_answer(text: str = " A", *, finish: str = "stop", model: str = "scripted-1") -> Act:
+    """A text completion with the log-probabilities of two tokens."""
+    logprobs = {"tokens": [" ", "A"], "token_logprobs": [-0.25, -0.75], "text_offset": [0, 1]}
+    choice = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": finish}
+    usage = {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}
+    body = {"object": "text_completion", "model": model, "choices": [choice], "usage": usage}
+    return Act(json.dumps(body).encode())
 
 
 def error(status: int, body: Any, **headers: str) -> Act:

@@ -16,6 +16,7 @@ from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings
 from proofstone.methods.encyclo_k.items import compose
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
 from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.prompting import worked_answer
 from proofstone.methods.encyclo_k.recipe import recipe
 from proofstone.methods.encyclo_k.rendering import as_choice, render, show
 from proofstone.methods.encyclo_k.shots import choose_shots
@@ -147,6 +148,33 @@ def test_a_prompt_with_two_worked_examples_is_exactly_this(way: str, language: s
     shots = (worked, LoadedItem(other, worked.facts))
     expected = (SNAPSHOTS / f"{way}.2-shot.{language}.txt").read_text(encoding="utf-8")
     assert text_of(messages(question, way_of(way, *shots))) == expected
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_a_text_for_a_base_model_is_exactly_this(way: str, language: str) -> None:
+    """One user message: two blocks with their answers, and the item's up to where its own begins.
+    Whoever means to change it raises the version in ``text_prompts``."""
+    question, worked = QUESTIONS[language]
+    other = replace(worked.item, payload=replace(worked.item.payload, gold=0, wording=3))
+    shots = (worked, LoadedItem(other, worked.facts))
+    expected = (SNAPSHOTS / f"{way}.text.{language}.txt").read_text(encoding="utf-8")
+    (message,) = messages(question, replace(way_of(way, *shots), as_text=True))
+    assert f"{message.content}<here it goes on>\n" == expected
+    assert message.role == "user"
+
+
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_a_text_ends_where_the_next_question_would_begin(way: str) -> None:
+    """Every block but the last holds an answer that no stop sequence cuts short."""
+    for question, worked in QUESTIONS.values():
+        shots = replace(way_of(way, worked, worked), as_text=True)
+        (message,) = messages(question, shots)
+        stop = prepare(way, 0, form_of(bank_of([BOOK])), None).text.stop
+        assert any(text in message.content for text in stop)
+        (alone,) = messages(question, replace(way_of(way), as_text=True))
+        assert message.content.endswith(alone.content)
+        assert not any(text in worked_answer(worked, way) for text in stop)
 
 
 def test_an_imported_question_is_asked_with_its_own_texts() -> None:

@@ -13,6 +13,7 @@ from proofstone.engines.models.control import (
     control_prompts,
     summarise_control,
 )
+from proofstone.engines.models.entries import Entry
 from proofstone.engines.models.local import LocalModel, open_local
 from proofstone.errors import EndpointUnusable
 from proofstone.identity import canonical_json
@@ -57,6 +58,22 @@ async def test_the_carried_model_answers_simple_completions() -> None:
     assert all(answer.mean_logprob is not None and answer.mean_logprob < 0 for answer in answers)
     assert model.endpoint == "gguf:b179c9523d0e6a0f"
     assert too_long.error == "too_long"
+
+
+@needs_model
+async def test_the_carried_model_goes_on_with_a_text() -> None:
+    """Through its server's /completions: it follows the worked examples and stops where told."""
+    entry = Entry(wire="openai-completions")
+    model = await open_local(f"{NAME}?ctx=512&parallel=1", entry=entry)
+    text = "Question: 2 + 2?\nAnswer: 4\n\nQuestion: 3 + 3?\nAnswer: 6\n\nQuestion: 1 + 1?\nAnswer:"
+    settings = {"max_tokens": 12, "temperature": 0.0, "logprobs": True, "stop": ["\n"]}
+    made = await attempt(model, (Message("user", text),), **settings)
+    await model.close()
+    assert made.reply is not None, made.detail
+    assert (made.reply.text.strip(), made.reply.finish) == ("2", "stop")
+    assert made.reply.usage.prompt
+    assert made.reply.mean_logprob is not None
+    assert made.reply.mean_logprob < 0
 
 
 @needs_model

@@ -120,6 +120,10 @@ def model_options(command: Command) -> Command:
         click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
         click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
         click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),
+        click.option(
+            "--stop", multiple=True, metavar="TEXT",
+            help="End a reply at this text (\\n is a line break); repeat it.",
+        ),
         click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
         click.option(
             "--set", "extra", multiple=True, metavar="NAME=VALUE",

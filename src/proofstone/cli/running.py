@@ -137,7 +137,11 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given; the others keep the way's own defaults."""
-    return {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
+    stop = given.pop("stop", ())
+    if stop:
+        given["stop"] = [text.replace("\\n", "\n") for text in stop]
+    return given
 
 
 def _result_line(result: RunResult) -> str:

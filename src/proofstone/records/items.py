@@ -16,6 +16,7 @@ __all__ = [
     "LoadedItem",
     "Message",
     "Oracle",
+    "TextForm",
     "Unit",
     "Way",
 ]
@@ -94,16 +95,29 @@ class Oracle(Struct, frozen=True, gc=False):
     reply: str = "{choice}"
 
 
+class TextForm(Struct, frozen=True, gc=False, kw_only=True):
+    """How a way is put to a model that only goes on with a text: ``stop`` are the texts that end
+    an answer there (the head of the next question), ``version`` is raised when the text changes."""
+
+    stop: tuple[str, ...] = ()
+    version: int = 0
+
+
 class Way(Struct, frozen=True, gc=False, kw_only=True):
     """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
     shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
-    ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows."""
+    ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows.
+
+    ``as_text`` is set for a model that only goes on with a text: the method then asks in one user
+    message that holds the whole text, ``text`` says where an answer ends."""
 
     name: str
     last_step: str
     prompt_hash: bytes
     shots: tuple[LoadedItem, ...] = ()
     n_shots: int = 0
+    text: TextForm = TextForm()
+    as_text: bool = False
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

@@ -8,8 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from proofstone import __version__
+from proofstone.engines.models import TEXT_WIRES, checked_stop
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
+from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import ItemSet, Run, Way, run_id
 
@@ -69,6 +71,10 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
     way = method.prepare(spec.way, spec.shots, item_set, bank)
     asked = {**method.settings(spec.way), **spec.settings}
+    stop = checked_stop(asked.get("stop"))
+    if model.wire in TEXT_WIRES:
+        way = _as_text(way)
+        asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
     run = Run(
         item_set=item_set.id,
@@ -89,3 +95,9 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     run = msgspec.structs.replace(run, id=run_id(run))
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
     return PlannedRun(run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items)
+
+
+def _as_text(way: Way) -> Way:
+    """The way for a model that only goes on with a text; its prompts have a hash of their own."""
+    key = [way.prompt_hash, way.text.stop, way.text.version]
+    return msgspec.structs.replace(way, as_text=True, prompt_hash=content_id("as-text", key))

@@ -17,12 +17,15 @@ from proofstone.engines.models.opening import (
     open_asker,
     open_model,
 )
+from proofstone.engines.models.plain_text import TEXT_WIRES
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.secret import Secret, scrub
+from proofstone.engines.models.settings import checked_stop
 from proofstone.engines.models.stopping import Stopped
 
 __all__ = [
+    "TEXT_WIRES",
     "Asked",
     "Asker",
     "Checked",
@@ -40,6 +43,7 @@ __all__ = [
     "SystemClock",
     "UnreadableReplyError",
     "check_model",
+    "checked_stop",
     "list_models",
     "load_config",
     "open_asker",

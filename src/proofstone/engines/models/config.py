@@ -20,7 +20,7 @@ from dotenv import dotenv_values
 from msgspec import UNSET, Struct
 
 from proofstone.engines.models.credentials import build_headers, read_address
-from proofstone.engines.models.entries import Entry, Price, Tables, merged, read_tables
+from proofstone.engines.models.entries import Entry, Price, Tables, Wire, merged, read_tables
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.secret import Secret
 from proofstone.errors import BadInput, NotFound, Problem
@@ -49,7 +49,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     ``identity`` is the address without credentials and query: what a request hash and the store
     hold. ``headers`` carry the key; their values print ``***``; ``secrets`` are the values that no
     text may show. ``key_from`` and ``entry`` say for messages where the key comes from and which
-    table of the configuration to change.
+    table of the configuration to change. ``window`` (tokens of prompt and reply together) and
+    ``images`` are None where nobody says.
     """
 
     name: str
@@ -67,6 +68,9 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     max_tokens_field: str = "max_tokens"
     key_from: str = ""
     entry: str = ""
+    wire: Wire = "openai-chat"
+    window: int | None = None
+    images: bool | None = None
 
 
 def load_config(
@@ -129,6 +133,9 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         max_tokens_field=_or(chosen.max_tokens_field, "max_tokens"),
         key_from=variable,
         entry=place,
+        wire=_or(chosen.wire, "openai-chat"),
+        window=_or(chosen.window, None),
+        images=_or(chosen.images, None),
     )
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from proofstone.errors import Problem
 
-__all__ = ["Entry", "Price", "Tables", "merged", "read_tables"]
+__all__ = ["Entry", "Price", "Tables", "Wire", "merged", "read_tables"]
+
+Wire = Literal["openai-chat", "openai-completions"]
 
 # Fields of a request that the engine writes itself, or that would put a key into stored settings.
-_RESERVED_BODY = frozenset({"model", "messages", "stream", "n", "api_key", "key", "authorization"})
+_RESERVED_BODY = frozenset(
+    {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
+)
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +40,9 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     A header's value that starts with ``$`` names an environment variable. ``model`` is the name
     that is sent, ``body`` extra fields of each request, ``unsupported`` settings that are not sent,
-    ``max_tokens_field`` the field that carries ``max_tokens``.
+    ``max_tokens_field`` the field that carries ``max_tokens``. ``wire`` says how it is asked:
+    ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
+    tokens prompt and reply may have together, ``images`` whether it takes pictures.
     """
 
     base_url: str | UnsetType = UNSET
@@ -50,6 +56,9 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     body: dict[str, Any] | UnsetType = UNSET
     unsupported: tuple[str, ...] | UnsetType = UNSET
     max_tokens_field: str | UnsetType = UNSET
+    wire: Wire | UnsetType = UNSET
+    window: int | UnsetType = UNSET
+    images: bool | UnsetType = UNSET
 
 
 class Tables(Struct, frozen=True):
@@ -131,7 +140,7 @@ def _wrong_value(key: str, value: Any) -> list[str]:
         entry = msgspec.convert({key: value}, Entry)
     except msgspec.ValidationError as error:
         return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
-    if key in ("max_connections", "timeout_s", "connect_timeout_s") and value <= 0:
+    if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
         return [f"{key}: must be above 0, not {value}"]
     if key == "price":
         return _wrong_price(entry.price)

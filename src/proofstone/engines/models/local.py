@@ -2,7 +2,8 @@
 
 ``local/x.gguf?ctx=4096&threads=2&parallel=4`` sets what its server needs; a carried model has a
 name in place of a path (``local/smollm2-135m``). The child is started by the first request, so
-what the cache answers costs no loading. Requests and replies go through ``ChatEndpoint``.
+what the cache answers costs no loading. Requests and replies go through the clients of the wire
+formats: chat, or text completions where the entry says ``wire = "openai-completions"``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from proofstone.engines.models.entries import Entry
 from proofstone.engines.models.gguf import GgufFile, open_gguf
 from proofstone.engines.models.local_server import LocalServer, ServerAddress
 from proofstone.engines.models.openai_chat import ChatEndpoint
+from proofstone.engines.models.openai_completions import CompletionsEndpoint, completion_settings
 from proofstone.engines.models.secret import Secret
 from proofstone.engines.models.settings import sent_settings
 from proofstone.errors import BadUsage, EndpointUnusable
@@ -61,7 +63,6 @@ class LocalModel:
     """
 
     simulated = False
-    wire = "local"
 
     def __init__(
         self,
@@ -80,6 +81,8 @@ class LocalModel:
         self._server = server
         self._clock = clock
         self._entry = Entry() if entry is None else entry
+        self._is_text = self._entry.wire == "openai-completions"
+        self.wire = "local-completions" if self._is_text else "local"
         self._address: ServerAddress | None = None
         self._chat: ChatEndpoint | None = None
 
@@ -94,7 +97,7 @@ class LocalModel:
         sent, dropped = sent_settings(asked, extra, _IGNORED.union(refused))
         if sent.get("logprobs"):
             sent.setdefault("top_logprobs", 1)
-        return sent, dropped
+        return completion_settings(sent, dropped) if self._is_text else (sent, dropped)
 
     async def start(self) -> None:
         """Loads the model now rather than with the first request. Raises EndpointUnusable."""
@@ -134,7 +137,8 @@ class LocalModel:
             return self._chat
         before = self._chat
         self._address = address
-        self._chat = chat = ChatEndpoint(self._endpoint_at(address), clock=self._clock)
+        client = CompletionsEndpoint if self._is_text else ChatEndpoint
+        self._chat = chat = client(self._endpoint_at(address), clock=self._clock)
         if before is not None:
             await before.close()
         return chat
@@ -164,9 +168,10 @@ async def open_local(
     """The model of ``local/MODEL``: a path or a carried model's name, with its options as a query.
 
     ``entry`` is its table of the configuration, of which ``model`` (a path with options for a name
-    of one's own), ``timeout_s``, ``body`` and ``unsupported`` are used; ``command`` starts another
-    program in place of the child. Raises BadUsage for a wrong option, NotFound for a missing file,
-    EndpointUnusable for one that is no GGUF model and where the runner is not installed.
+    of one's own), ``timeout_s``, ``body``, ``unsupported`` and ``wire`` are used; ``command``
+    starts another program in place of the child. Raises BadUsage for a wrong option, NotFound for
+    a missing file, EndpointUnusable for one that is no GGUF model and where the runner is not
+    installed.
     """
     entry = Entry() if entry is None else entry
     path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")

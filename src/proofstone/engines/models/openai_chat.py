@@ -37,6 +37,7 @@ class ChatEndpoint:
 
     simulated = False
     wire = "openai-chat"
+    path = "/chat/completions"
 
     def __init__(
         self, endpoint: Endpoint, *, clock: Clock, max_body_bytes: int = MAX_BODY_BYTES
@@ -48,7 +49,7 @@ class ChatEndpoint:
         self._clock = clock
         self._max_body_bytes = max_body_bytes
         self._scrubber = Scrubber(endpoint.secrets)
-        self._url = _completions_url(endpoint)
+        self._url = _address(endpoint, self.path)
         self._head = b'{"model":' + orjson.dumps(endpoint.served_as) + b',"messages":'
         self._session: aiohttp.ClientSession | None = None
 
@@ -164,10 +165,11 @@ def _too_large(parts: list[bytes]) -> str:
     return f"the body passes the limit; it was read to {sum(map(len, parts))} bytes"
 
 
-def _completions_url(endpoint: Endpoint) -> URL:
+def _address(endpoint: Endpoint, path: str) -> URL:
     """The address that requests go to; a query of the base address stays behind the path."""
     base, question, query = endpoint.base_url.reveal().partition("?")
-    path = "" if base.endswith("/chat/completions") else "/chat/completions"
+    for known in ("/chat/completions", "/completions"):
+        base = base.removesuffix(known)
     return URL(base + path + question + query)
 
 

@@ -134,10 +134,21 @@ async def _open(
             f"{name}: providers through Inspect AI are not there yet",
             hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
         )
+    endpoint = resolve(name, config, flags)
+    return _client(endpoint, clock), endpoint
+
+
+def _client(endpoint: Endpoint, clock: Clock) -> Model:
+    """The client of an endpoint's wire format."""
+    if endpoint.wire == "openai-completions":
+        from proofstone.engines.models.openai_completions import (  # noqa: PLC0415 - aiohttp
+            CompletionsEndpoint,
+        )
+
+        return CompletionsEndpoint(endpoint, clock=clock)
     from proofstone.engines.models.openai_chat import ChatEndpoint  # noqa: PLC0415 - aiohttp
 
-    endpoint = resolve(name, config, flags)
-    return ChatEndpoint(endpoint, clock=clock), endpoint
+    return ChatEndpoint(endpoint, clock=clock)
 
 
 def _limiter(

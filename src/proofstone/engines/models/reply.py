@@ -103,14 +103,45 @@ def _read_chat(raw: bytes) -> Reply:
     )
 
 
+def _read_completion(raw: bytes) -> Reply:
+    """A text completion: what went on behind the prompt, thinking split off as in a chat."""
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        body = _lenient(raw, error)
+    try:
+        choice = body["choices"][0]
+        text = choice["text"]
+    except (KeyError, IndexError, TypeError):
+        return _without_choice(body, "text")
+    reason = _text(choice.get("finish_reason"))
+    if choice.get("error"):
+        return _without_choice(body, "text")
+    if reason in _BROKEN_OFF:
+        raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
+    thinking = split_thinking(_text(text))
+    return Reply(
+        text=thinking.text,
+        finish=_FINISH.get(reason) or _unusual_finish(reason),
+        reasoning=thinking.inside,
+        thinking_unclosed=thinking.unclosed,
+        usage=_usage(body.get("usage")),
+        model=_text(body.get("model")),
+        fingerprint=_text(body.get("system_fingerprint")),
+        mean_logprob=_mean_logprob(choice.get("logprobs")),
+    )
+
+
 _READERS: Mapping[str, Callable[[bytes], Reply]] = {
     "openai-chat": _read_chat,
+    "openai-completions": _read_completion,
+    "local-completions": _read_completion,
     "local": _read_chat,
     "sim": _read_chat,
 }
 
 
-def _without_choice(body: Any) -> Reply:
+def _without_choice(body: Any, content: str = "message") -> Reply:
     """A filter's refusal, which stands in an error body; any other body is unreadable."""
     error = read_error(body)
     if error.kind == "content_filter":
@@ -122,7 +153,7 @@ def _without_choice(body: Any) -> Reply:
         raise UnreadableReplyError(f"expected a JSON object, came {type(body).__name__}")
     if not body.get("choices"):
         raise UnreadableReplyError("it has no choices")
-    raise UnreadableReplyError("its first choice has no message")
+    raise UnreadableReplyError(f"its first choice has no {content}")
 
 
 def _lenient(raw: bytes, error: ValueError) -> Any:

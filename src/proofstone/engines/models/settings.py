@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["sent_settings", "wire_fields"]
+from proofstone.errors import BadUsage
+
+__all__ = ["checked_stop", "sent_settings", "wire_fields"]
 
 _NUMBERS = frozenset(
     {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
@@ -38,6 +40,24 @@ def sent_settings(
         else:
             sent[name] = float(value) if name in _NUMBERS else value
     return sent, tuple(sorted(dropped))
+
+
+def checked_stop(value: Any) -> tuple[str, ...]:
+    """The stop sequences that a setting ``stop`` names: a text or several, none where it is unset.
+
+    Raises BadUsage for anything else, and for an empty text, which would end every reply at once.
+    """
+    if value is None:
+        return ()
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(
+        isinstance(text, str) and text for text in texts
+    ):
+        raise BadUsage(
+            f"stop takes texts that end a reply, not {value!r}",
+            hint="--stop TEXT, once for each text",
+        )
+    return tuple(texts)
 
 
 def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from proofstone.methods.encyclo_k.prompting import (
 )
 from proofstone.methods.encyclo_k.rendering import RENDERING, gold_letter, letters
 from proofstone.methods.encyclo_k.shots import choose_shots, compose_shots
+from proofstone.methods.encyclo_k.text_prompts import text_form, text_prompt
 from proofstone.ports import BankReader, Call
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Way
 
@@ -54,7 +55,14 @@ def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) ->
     pool = compose_shots(item_set, bank, shots) if shots and bank is not None else ()
     shaped_by = [way, RENDERING, template_texts(way), phrasing("en"), phrasing("zh"), shots]
     prompt_hash = content_id("encyclo_k.prompt", [*shaped_by, [shot.item.id for shot in pool]])
-    return Way(name=way, last_step=STEP, prompt_hash=prompt_hash, shots=pool, n_shots=shots)
+    return Way(
+        name=way,
+        last_step=STEP,
+        prompt_hash=prompt_hash,
+        shots=pool,
+        n_shots=shots,
+        text=text_form(way),
+    )
 
 
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
@@ -68,6 +76,8 @@ async def ask(item: LoadedItem, way: Way, call: Call) -> None:
 def messages(item: LoadedItem, way: Way) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
     chosen = choose_shots(item, way.shots, way.n_shots) if way.n_shots else ()
+    if way.as_text:
+        return [Message("user", text_prompt(item, chosen, way.name))]
     turns: list[Message] = []
     for shot in chosen:
         turns.append(Message("user", ask_prompt(shot, way.name)))
