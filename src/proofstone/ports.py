@@ -183,6 +183,9 @@ class CallStore(Protocol):
         """The request hashes of this model's complete calls, as a quick filter: it may hold a
         hash that is not stored, and never lacks one that is."""
 
+    def newest_served(self, model: str, endpoint: str) -> str:
+        """The model that the newest complete call at this endpoint says answered it, or ""."""
+
 
 class Clock(Protocol):
     """Time as an effect: seconds since the epoch, a monotonic count, and sleep."""

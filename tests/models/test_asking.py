@@ -109,6 +109,10 @@ class Calls:
                 return key, row
         return None
 
+    def newest_served(self, model: str, endpoint: str) -> str:
+        named = [row.served_model for row in self.rows if row.state == "complete"]
+        return next((name for name in reversed(named) if name), "")
+
     def known_hashes(self, model: str) -> Container[bytes]:
         return {row.request_hash for row in self.rows if row.model == model}
 

@@ -62,6 +62,9 @@ class NoCalls:
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         return None
 
+    def newest_served(self, model: str, endpoint: str) -> str:
+        return ""
+
     def known_hashes(self, model: str) -> Container[bytes]:
         return ()
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from proofstone.ports import Parameter
 
 __all__ = [
+    "cache_option",
     "json_option",
     "model_options",
     "output_option",
@@ -38,6 +39,13 @@ workspace_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
+)
+cache_option = click.option(
+    "--cache",
+    type=click.Choice(["same", "any"]),
+    default="same",
+    show_default=True,
+    help="Stored replies to use: those of the model that answers now, or of any.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
 seed_option = click.option(
@@ -130,6 +138,7 @@ def model_options(command: Command) -> Command:
             help="Any other setting to send, e.g. --set top_p=0.9.",
         ),
         click.option("--replicate", default="", metavar="NAME", help="Ask afresh, past the cache."),
+        cache_option,
         click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
     ]  # fmt: skip
     for option in reversed(options):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.options import (
+    cache_option,
     json_option,
     model_options,
     quiet_option,
@@ -21,6 +22,7 @@ from proofstone.errors import EndpointUnusable
 from proofstone.identity import short
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import CacheUse
     from proofstone.stages.campaign import RunResult
 
 __all__ = ["report_results", "resume_command", "run_command", "score_command"]
@@ -71,11 +73,17 @@ def run_command(
 @click.command("resume")
 @click.argument("run")
 @click.option("--max-connections", type=click.IntRange(1), help="Requests at once.")
+@cache_option
 @workspace_option
 @json_option
 @quiet_option
 def resume_command(
-    run: str, max_connections: int | None, folder: Path | None, as_json: bool, quiet: bool
+    run: str,
+    max_connections: int | None,
+    cache: CacheUse,
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Go on with a run where it stopped.
 
@@ -87,7 +95,11 @@ def resume_command(
     with open_workspace(folder) as workspace:
         with watching(quiet=quiet) as watch:
             results = workspace.resume(
-                run, watch=watch, on_interrupt=_on_interrupt, max_connections=max_connections
+                run,
+                watch=watch,
+                on_interrupt=_on_interrupt,
+                max_connections=max_connections,
+                cache=cache,
             )
         code = report_results(results, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
@@ -115,6 +127,8 @@ def score_command(run: str, again: bool, folder: Path | None, as_json: bool) -> 
 
 def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) -> int:
     """Prints what came of runs and what to do next; returns the exit code."""
+    from proofstone.stages.served import served_note  # noqa: PLC0415
+
     if as_json:
         print_json([_result(result) for result in results])
     else:
@@ -123,6 +137,9 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
     for stopped in dict.fromkeys(result.stopped for result in results if result.stopped):
         say(f"error [{EndpointUnusable.code}] {stopped}")
     for result in results:
+        note = served_note(result.served)
+        if note:
+            say(f"note: run:{short(result.planned.run.id)} was {note}", quiet=quiet)
         if not result.complete:
             say(f"go on: proofstone resume run:{short(result.planned.run.id)}", quiet=quiet)
     if results and not as_json:
@@ -167,6 +184,10 @@ def _result(result: RunResult) -> dict[str, Any]:
         "failed": result.failed,
         "complete": result.complete,
         "stopped": result.stopped,
+        "served": [
+            {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
+            for share in result.served
+        ],
     }
 
 

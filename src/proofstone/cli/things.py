@@ -73,6 +73,7 @@ def show_command(
     digits).
     """
     from proofstone.stages.inspection import describe, show_replies  # noqa: PLC0415
+    from proofstone.stages.served import note_of_run  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -85,7 +86,8 @@ def show_command(
             if as_json:
                 print_json([_as_text(reply) for reply in shown])
             elif shown:
-                click.echo("\n\n".join(map(str, shown)))
+                note = note_of_run(workspace.store, found)
+                click.echo("\n\n".join([*([note] if note else []), *map(str, shown)]))
             else:
                 say("no reply fits")
             return

@@ -14,13 +14,15 @@ __all__ = ["Respondent", "ScoreTable"]
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
-    """One row of a leaderboard: a model asked in one way with one group of settings."""
+    """One row of a leaderboard: a model asked in one way with one group of settings. ``served``
+    are the models that its endpoint said answered, with their replies; mostly one."""
 
     name: str
     way: str
     settings: str = ""
     simulated: bool = False
     runs: tuple[bytes, ...] = ()
+    served: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

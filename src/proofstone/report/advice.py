@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from proofstone.report.board import WARN_ABOVE, Advice, Rate
 from proofstone.report.numbers import shown_share
 
-__all__ = ["advise"]
+__all__ = ["advise", "advise_of_served"]
 
 _TRY: Mapping[str, str] = {
     "truncated": "raise --max-tokens, or lower --reasoning-effort, and run again",
@@ -24,4 +24,17 @@ def advise(rates: Sequence[Rate]) -> tuple[Advice, ...]:
         )
         for rate in rates
         if rate.outcome in _TRY and rate.share > WARN_ABOVE
+    )
+
+
+def advise_of_served(served: Sequence[tuple[str, int]]) -> tuple[Advice, ...]:
+    """A warning where more than one model answered under the respondent's name."""
+    if len(served) < 2:
+        return ()
+    parts = ", ".join(f"{model} {replies:,}" for model, replies in served)
+    return (
+        Advice(
+            what=f"answered by {len(served)} served models ({parts})",
+            try_next="ask one alone: a dated model name, or all afresh with --replicate NAME",
+        ),
     )

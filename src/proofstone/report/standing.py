@@ -22,7 +22,7 @@ from proofstone.engines.stats import (
     tied_runs,
 )
 from proofstone.records.results import Estimate, Measure
-from proofstone.report.advice import advise
+from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
     Breakdown,
@@ -209,7 +209,7 @@ def _row(
         missing=int(sheet.missing[respondent]),
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
-        warnings=advise(rates),
+        warnings=advise(rates) + advise_of_served(who.served),
     )
 
 

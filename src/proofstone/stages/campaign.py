@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from proofstone.engines.models import Asker
-from proofstone.engines.store import Store
+from proofstone.engines.store import ServedShare, Store
 from proofstone.identity import short
 from proofstone.ports import Clock, Method
 from proofstone.stages.calm import calm_interpreter
@@ -16,12 +16,14 @@ from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.run import perform_run
 from proofstone.stages.score import score_run
+from proofstone.stages.served import shares_of
 
 __all__ = ["RunResult", "perform_campaign", "progress_of"]
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing.
+    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing, and
+    which models answered.
 
     ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
     """
@@ -32,6 +34,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     stopped: str
     interrupted: bool
     seconds: float = 0.0
+    served: tuple[ServedShare, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -86,6 +89,7 @@ async def perform_campaign(
                 stopped=progress.stopped,
                 interrupted=stop.is_set() and not progress.complete,
                 seconds=(progress.ended or 0.0) - progress.started,
+                served=shares_of(store, planned.key, planned.run),
             )
 
     try:

@@ -28,6 +28,7 @@ from proofstone.report import (
 )
 from proofstone.stages.control import ControlReport
 from proofstone.stages.inspection import ShownReply, show_replies
+from proofstone.stages.served import shares_of
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
 __all__ = ["page_data", "write_text"]
@@ -106,6 +107,7 @@ def _label(who: Respondent) -> str:
 
 def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> Asked:
     calls = [call for key, _run in runs for call in store.runs.some_calls(key)]
+    shares = [share for key, run in runs for share in shares_of(store, key, run)]
     totals = [store.runs.totals(key) for key, _run in runs]
     latencies = sorted(call.latency_s for call in calls)
     logprobs = [value for call in calls if (value := _logprob(call)) is not None]
@@ -119,8 +121,8 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
             if name not in _OURS
         ),
         dropped=calls[0].settings_dropped if calls else (),
-        served_models=_distinct(call.served_model for call in calls),
-        fingerprints=_distinct(call.fingerprint for call in calls),
+        served_models=_distinct(share.model for share in shares),
+        fingerprints=_distinct(share.fingerprint for share in shares),
         calls=n_calls,
         usage=Usage(
             prompt=sum(total.prompt_tokens for total in totals),

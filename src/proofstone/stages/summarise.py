@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
+from proofstone.stages.served import served_models, shares_of
 
 __all__ = ["Selection", "headline", "read_scores", "respondents_of", "select_runs", "shown_name"]
 
@@ -100,13 +102,20 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
     ]
     return load_table(
         store.database,
-        respondents=respondents,
+        respondents=[_with_served(store, selection, who) for who in respondents],
         scorings=scorings,
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
         failed=failed,
         measure=headline(method).of,
     )
+
+
+def _with_served(store: Store, selection: Selection, who: Respondent) -> Respondent:
+    """The respondent with the models that answered in any of its runs."""
+    runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
+    shares = [share for key, run in runs for share in shares_of(store, key, run)]
+    return replace(who, served=tuple(served_models(shares).items()))
 
 
 def respondents_of(selection: Selection) -> list[Respondent]:

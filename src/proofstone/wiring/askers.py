@@ -9,6 +9,7 @@ from random import Random
 
 from proofstone.engines.models import (
     Asker,
+    CacheUse,
     Checked,
     Entry,
     Limiters,
@@ -31,8 +32,10 @@ async def open_askers(
     clock: Clock,
     stop: asyncio.Event,
     max_connections: int | None = None,
+    cache: CacheUse = "same",
 ) -> AsyncIterator[dict[str, Asker]]:
-    """An asker a name. Raises what ``open_asker`` raises, before anything is asked of any."""
+    """An asker a name; with ``cache`` "any" they take replies of any served version. Raises what
+    ``open_asker`` raises, before anything is asked of any."""
     flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
     limiters = Limiters()
     askers: dict[str, Asker] = {}
@@ -47,6 +50,7 @@ async def open_askers(
                 limiters=limiters,
                 flags=flags,
                 stop=stop,
+                cache=cache,
             )
             opened.push_async_callback(askers[name].close)
         yield askers

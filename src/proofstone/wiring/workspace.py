@@ -31,7 +31,7 @@ from proofstone.wiring.folders import MARK, create_folder, database_url, find_fo
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import Asker, Checked, Listed, ModelConfig
+    from proofstone.engines.models import Asker, CacheUse, Checked, Listed, ModelConfig
     from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
@@ -178,11 +178,15 @@ class Workspace:
         limit: int | None = None,
         replicate: str = "",
         max_connections: int | None = None,
+        cache: CacheUse = "same",
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
         **settings: Any,
     ) -> list[RunResult]:
         """Asks models, scores their replies, and returns a result a run.
+
+        What was asked before comes from the cache, where the model that answers now answered it;
+        ``cache`` "any" takes it whichever model did.
 
         ``settings`` (temperature, max_tokens, ...) override the defaults of the way of asking. The
         same call again asks only what is missing. ``watch`` is called a few times a second with
@@ -204,7 +208,11 @@ class Workspace:
             for item_set in dict.fromkeys(item_sets)
         ]  # fmt: skip
         return self.run_specs(
-            specs, max_connections=max_connections, watch=watch, on_interrupt=on_interrupt
+            specs,
+            max_connections=max_connections,
+            cache=cache,
+            watch=watch,
+            on_interrupt=on_interrupt,
         )
 
     def resume(
@@ -214,6 +222,7 @@ class Workspace:
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
         max_connections: int | None = None,
+        cache: CacheUse = "same",
     ) -> list[RunResult]:
         """Asks what a run still lacks, with the settings that it has."""
         found = self.find(run, "run")
@@ -228,7 +237,11 @@ class Workspace:
             settings={**settings, **left_out}, samples=samples, replicate=record.replicate,
         )  # fmt: skip
         return self.run_specs(
-            [spec], max_connections=max_connections, watch=watch, on_interrupt=on_interrupt
+            [spec],
+            max_connections=max_connections,
+            cache=cache,
+            watch=watch,
+            on_interrupt=on_interrupt,
         )
 
     def control(self, model: str) -> ControlReport:
@@ -321,6 +334,7 @@ class Workspace:
         specs: Sequence[RunSpec],
         *,
         max_connections: int | None = None,
+        cache: CacheUse = "same",
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
     ) -> list[RunResult]:
@@ -329,7 +343,7 @@ class Workspace:
 
         async def work(stop: asyncio.Event) -> list[RunResult]:
             return await self.perform(
-                specs, max_connections=max_connections, progress=shown, stop=stop
+                specs, max_connections=max_connections, cache=cache, progress=shown, stop=stop
             )
 
         background = Background(work)
@@ -346,6 +360,7 @@ class Workspace:
         specs: Sequence[RunSpec],
         *,
         max_connections: int | None = None,
+        cache: CacheUse = "same",
         progress: list[RunProgress] | None = None,
         stop: asyncio.Event | None = None,
     ) -> list[RunResult]:
@@ -357,7 +372,7 @@ class Workspace:
 
         stop = asyncio.Event() if stop is None else stop
         names = list(dict.fromkeys(spec.model for spec in specs))
-        async with self._askers(names, max_connections, stop) as askers:
+        async with self._askers(names, max_connections, stop, cache) as askers:
             plans = []
             for spec in specs:
                 method = find_method(self.store.items.item_set(spec.item_set).method)
@@ -373,7 +388,11 @@ class Workspace:
             )
 
     def _askers(
-        self, names: Sequence[str], max_connections: int | None, stop: asyncio.Event
+        self,
+        names: Sequence[str],
+        max_connections: int | None,
+        stop: asyncio.Event,
+        cache: CacheUse = "same",
     ) -> AbstractAsyncContextManager[dict[str, Asker]]:
         from proofstone.wiring.askers import open_askers  # noqa: PLC0415
 
@@ -384,4 +403,5 @@ class Workspace:
             clock=self.clock,
             stop=stop,
             max_connections=max_connections,
+            cache=cache,
         )

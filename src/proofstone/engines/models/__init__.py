@@ -21,6 +21,7 @@ from proofstone.engines.models.plain_text import TEXT_WIRES
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.secret import Secret, scrub
+from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import checked_stop
 from proofstone.engines.models.stopping import Stopped
 
@@ -28,6 +29,7 @@ __all__ = [
     "TEXT_WIRES",
     "Asked",
     "Asker",
+    "CacheUse",
     "Checked",
     "Endpoint",
     "Entry",

@@ -19,6 +19,7 @@ from proofstone.engines.models.failure_kinds import treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.engines.models.request_hash import request_hash
+from proofstone.engines.models.served import CacheUse, ServedVersions
 from proofstone.engines.models.stopping import Halt, Stopped
 from proofstone.errors import CallFailed, EndpointUnusable
 from proofstone.ports import Attempt, CallRecord, CallStore, Clock, Model, ModelRequest, Recorder
@@ -54,6 +55,7 @@ class Asked(Struct, frozen=True, gc=False):
 class Asker:
     """Asks one model, on one event loop. The cache is searched where any call of the model was
     stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
+    What is found serves where the same model answered it that answers now (``ServedVersions``).
 
     ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...); from
     then on, and once ``stop`` is set, what has not been sent raises CallFailed at once.
@@ -71,8 +73,10 @@ class Asker:
         retries: Retries | None = None,
         stop: asyncio.Event | None = None,
         hints: Mapping[str, str] | None = None,
+        cache: CacheUse = "same",
     ) -> None:
         self.model = model
+        self._served = ServedVersions(store, model, cache)
         self.stopped: EndpointUnusable | None = None
         self._limiter = limiter
         self._store = store
@@ -134,6 +138,8 @@ class Asker:
         if found is None:
             return None
         key, row = found
+        if not self._served.allow(row):
+            return None
         try:
             return Asked(row, read_reply(row.wire, row.raw), key)
         except UnreadableReplyError:  # no longer readable: asked again rather than lost
@@ -149,6 +155,7 @@ class Asker:
             row = self._row(blank, attempt, started_at, kept, tries)
             if attempt.reply is not None:
                 self._has_answered = True
+                self._served.saw(attempt.reply.model)
                 return Asked(row, attempt.reply)
             wait = self._wait(retry, attempt)
             if wait is None:

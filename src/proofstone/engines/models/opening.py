@@ -14,6 +14,7 @@ from proofstone.engines.models.config import MAX_CONNECTIONS, Endpoint, ModelCon
 from proofstone.engines.models.entries import Entry, Price, merged
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name
+from proofstone.engines.models.served import CacheUse
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.identity import canonical_json
 from proofstone.ports import CallStore, Clock, Model, ModelRequest
@@ -66,6 +67,7 @@ async def open_asker(
     flags: Entry | None = None,
     retries: Retries | None = None,
     stop: asyncio.Event | None = None,
+    cache: CacheUse = "same",
 ) -> Asker:
     """An asker over the model of a name, with the limiter of its endpoint and its price."""
     model, endpoint = await _open(_named(name), config, clock, flags)
@@ -82,6 +84,7 @@ async def open_asker(
         retries=retries,
         stop=stop,
         hints=hints,
+        cache=cache,
     )
 
 

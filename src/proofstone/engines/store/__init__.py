@@ -18,6 +18,7 @@ from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
+from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.table import load_table
 from proofstone.engines.store.writer import Place, Writer
 from proofstone.ports import PayloadType
@@ -32,6 +33,7 @@ __all__ = [
     "RawReply",
     "RunTotals",
     "ScoreRow",
+    "ServedShare",
     "Store",
     "StoredBank",
     "StoredItem",
@@ -54,6 +56,7 @@ class Store:
         self.runs = RunStore(self.database, self.items)
         self.calls = CallRows(self.database)
         self.scores = ScoreStore(self.database)
+        self.served = ServedRows(self.database)
         self.people = PeopleStore(self.database)
         self.lookup = Lookup(self.database)
 

@@ -202,6 +202,20 @@ class CallRows:
         with self._database.reading() as connection:
             return HashFilter(connection.execute(query).scalars())
 
+    def newest_served(self, model: str, endpoint: str) -> str:
+        """The model that the newest complete call at this endpoint says answered it, or ""."""
+        call, profile = schema.call, schema.profile
+        query = (
+            select(call.c.served_model)
+            .join(profile, profile.c.id == call.c.profile_id)
+            .where(profile.c.model == model, profile.c.endpoint == endpoint)
+            .where(call.c.state == "complete", call.c.served_model != "")
+            .order_by(call.c.id.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar_one_or_none() or ""
+
     def call(self, key: int) -> CallRecord:
         """The call with this key."""
         with self._database.reading() as connection:

@@ -291,19 +291,6 @@ class RunStore:
             float(latency), first, last,
         )  # fmt: skip
 
-    def served_models(self, run: int) -> list[str]:
-        """The model names that the endpoint said it served, in alphabetical order."""
-        call = schema.call
-        query = (
-            select(call.c.served_model)
-            .distinct()
-            .join(schema.response, schema.response.c.call_id == call.c.id)
-            .where(schema.response.c.run_id == run, call.c.served_model != "")
-            .order_by(call.c.served_model)
-        )
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
-
 
 def _select_runs() -> Any:
     return select(schema.run, schema.item_set.c.hash.label("set_hash")).join(
