@@ -15,7 +15,7 @@ from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import ItemSet, Run, Way, run_id
 
-__all__ = ["PlannedRun", "RunSpec", "plan_run", "store_run"]
+__all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
 
 
 class RunSpec(Struct, frozen=True, kw_only=True):
@@ -50,6 +50,23 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
     def total(self) -> int:
         """The number of (item, sample) to finish."""
         return self.n_items * self.samples
+
+
+def spec_of(run: Run, method: Method) -> RunSpec:
+    """What asks for this very run again: settings that it lacks are left out of the defaults."""
+    settings = dict(run.settings)
+    settings.pop("endpoint", None)
+    samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
+    left_out = {name: None for name in method.settings(run.way) if name not in settings}
+    return RunSpec(
+        item_set=run.item_set,
+        model=run.respondent,
+        way=run.way,
+        shots=shots,
+        settings={**settings, **left_out},
+        samples=samples,
+        replicate=run.replicate,
+    )
 
 
 def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:

@@ -22,7 +22,7 @@ from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
-from proofstone.stages.planning import RunSpec, plan_run, store_run
+from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
 from proofstone.stages.summarise import Selection, read_scores, select_runs
@@ -227,15 +227,7 @@ class Workspace:
         """Asks what a run still lacks, with the settings that it has."""
         found = self.find(run, "run")
         _key, record = self.store.runs.run(found.id)
-        settings = dict(record.settings)
-        settings.pop("endpoint", None)
-        samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
-        method = find_method(record.method)
-        left_out = {name: None for name in method.settings(record.way) if name not in settings}
-        spec = RunSpec(
-            item_set=record.item_set, model=record.respondent, way=record.way, shots=shots,
-            settings={**settings, **left_out}, samples=samples, replicate=record.replicate,
-        )  # fmt: skip
+        spec = spec_of(record, find_method(record.method))
         return self.run_specs(
             [spec],
             max_connections=max_connections,
