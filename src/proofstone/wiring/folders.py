@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proofstone.errors import BadUsage, WorkspaceUnusable
+from proofstone.wiring.shared_folders import SETTING, refuse_shared
 
 __all__ = ["CONFIG_NAME", "MARK", "create_folder", "database_url", "find_folder"]
 
@@ -20,6 +21,7 @@ _NEW_CONFIG = """\
 
 # [workspace]
 # database_env = "PROOFSTONE_DATABASE"    # a PostgreSQL URL instead of the file in .proofstone
+# allow_shared_folder = true              # on a network or synchronised folder: rows may be lost
 
 # [models."mycompany/large"]              # then: proofstone run FORM -m mycompany/large
 # base_url = "https://llm.example.com/v1" # any OpenAI-compatible endpoint
@@ -29,10 +31,12 @@ _NEW_CONFIG = """\
 
 
 def create_folder(folder: Path) -> bool:
-    """Makes ``folder`` a workspace; False where it was one. Raises WorkspaceUnusable."""
+    """Makes ``folder`` a workspace; False where it was one. Raises WorkspaceUnusable, and
+    FolderShared where its database would stand on a network or in a synchronised folder."""
     mark = folder / MARK
     if mark.is_dir():
         return False
+    database_url(folder)
     try:
         mark.mkdir(parents=True)
         (mark / ".gitignore").write_text("*\n", encoding="utf-8")
@@ -66,10 +70,15 @@ def find_folder(start: Path) -> Path:
 
 
 def database_url(folder: Path) -> str:
-    """The URL of a workspace's database: its own file, or what its settings name."""
+    """The URL of a workspace's database: its own file, or what its settings name.
+
+    Raises FolderShared where that file would stand on a network or in a synchronised folder.
+    """
     table = _workspace_settings(folder)
     variable = table.get("database_env")
     if variable is None:
+        if table.get(SETTING) is not True:
+            refuse_shared(folder)
         return f"sqlite:///{folder / MARK / 'store.sqlite'}"
     url = os.environ.get(str(variable))
     if not url:
@@ -94,10 +103,10 @@ def _workspace_settings(folder: Path) -> dict[str, Any]:
         raise BadUsage(f"{path} is not TOML: {error}") from error
     if not isinstance(table, dict):
         raise BadUsage(f"{path}: workspace must be a table, [workspace], not {table!r}")
-    unknown = set(table) - {"database_env"}
+    unknown = set(table) - {"database_env", SETTING}
     if unknown:
         raise BadUsage(
             f"{path}: [workspace] has unknown keys: {', '.join(sorted(unknown))}",
-            hint="it takes: database_env",
+            hint=f"it takes: database_env, {SETTING}",
         )
     return dict(table)

@@ -1,0 +1,7 @@
+"""Workspaces and the command line, as the tests of the command line have them."""
+
+from __future__ import annotations
+
+from cli.conftest import empty, empty_once, made, made_once, proofstone
+
+__all__ = ["empty", "empty_once", "made", "made_once", "proofstone"]
