@@ -46,6 +46,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Admin": {
         "models": ("models", "List configured models, and check that they answer."),
+        "workspace": ("keeping", "Back up, restore, move, merge, migrate or purge a workspace."),
     },
 }
 

@@ -32,9 +32,11 @@ from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, CacheUse, Checked, Listed, ModelConfig
+    from proofstone.engines.store import MergeReport
     from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
+    from proofstone.wiring.keeping import BackedUp
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
 
@@ -82,6 +84,20 @@ class Workspace:
     def close(self) -> None:
         """Gives the database back."""
         self.store.close()
+
+    # ---- keeping
+
+    def backup(self, target: Path | str) -> BackedUp:
+        """Copies the workspace into one file; see ``keeping.back_up``."""
+        from proofstone.wiring.keeping import back_up  # noqa: PLC0415
+
+        return back_up(self.folder, self.store.database, Path(target))
+
+    def merge(self, other: Path | str) -> MergeReport:
+        """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
+        from proofstone.wiring.keeping import merge_from  # noqa: PLC0415
+
+        return merge_from(self.folder, self.store.database, Path(other))
 
     # ---- finding
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from proofstone.engines.store.alone import leave_log, refuse_held
 from proofstone.engines.store.calls import CallRows
+from proofstone.engines.store.copies import (
+    check_copy,
+    copy_database,
+    copy_file,
+    sqlite_file,
+    take_notes_out,
+)
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
 from proofstone.engines.store.leases import this_process
@@ -19,7 +27,9 @@ from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.served import ServedRows, ServedShare
+from proofstone.engines.store.snapshot import Readable, snapshot
 from proofstone.engines.store.table import load_table
+from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import Place, Writer
 from proofstone.ports import PayloadType
 
@@ -31,6 +41,7 @@ __all__ = [
     "MergeReport",
     "Place",
     "RawReply",
+    "Readable",
     "RunTotals",
     "ScoreRow",
     "ServedShare",
@@ -39,8 +50,17 @@ __all__ = [
     "StoredItem",
     "UnitRow",
     "Writer",
+    "check_copy",
+    "copy_database",
+    "copy_file",
+    "leave_log",
     "load_table",
     "merge",
+    "refuse_held",
+    "schema_version",
+    "snapshot",
+    "sqlite_file",
+    "take_notes_out",
     "this_process",
 ]
 

@@ -10,7 +10,33 @@ import os
 import socket
 import sys
 
-__all__ = ["holder_is_gone", "this_process"]
+import msgspec
+from sqlalchemy import select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+
+__all__ = ["HeldLease", "held_leases", "holder_is_gone", "this_process"]
+
+
+class HeldLease(msgspec.Struct, frozen=True):
+    """A run's id, and the process that works on it."""
+
+    run: bytes
+    holder: str
+
+
+def held_leases(database: Database, now: float) -> list[HeldLease]:
+    """The runs that living processes work on, oldest first."""
+    table = schema.run
+    query = (
+        select(table.c.hash, table.c.lease_owner)
+        .where(table.c.lease_owner.is_not(None), table.c.lease_until >= now)
+        .order_by(table.c.id)
+    )
+    with database.reading() as connection:
+        found = [HeldLease(run, holder) for run, holder in connection.execute(query)]
+    return [lease for lease in found if not holder_is_gone(lease.holder)]
 
 
 def this_process() -> str:

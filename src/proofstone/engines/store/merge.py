@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Table, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by, take_keys
+from proofstone.engines.store.snapshot import Readable
 
 __all__ = ["MergeReport", "merge"]
 
@@ -65,6 +66,7 @@ _PLAN = (
     _Copied(_s.score, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
     _Copied(_s.actor, {}),
 )
+_PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
 
@@ -76,14 +78,15 @@ class MergeReport(msgspec.Struct, frozen=True):
     added: dict[str, int]
 
 
-def merge(origin: Database, target: Database) -> MergeReport:
+def merge(origin: Readable, target: Database, *, with_people: bool = False) -> MergeReport:
     """Copies all rows of ``origin`` that ``target`` lacks. Doing it twice changes nothing.
 
-    Each page is its own transaction, so a merge that was cut off is finished by repeating it.
+    Each page is its own transaction, so a merge that was cut off is finished by repeating it. Where
+    others write to the origin, hand in a snapshot of it. Names of people travel only on request.
     """
     keys: dict[str, dict[int, int]] = {}
     report = MergeReport({}, {})
-    for copied in _PLAN:
+    for copied in (*_PLAN, _PEOPLE) if with_people else _PLAN:
         name = copied.table.name
         keys[name] = {}
         report.read[name] = 0
@@ -172,7 +175,7 @@ def _groups(page: Sequence[Any], itself: list[str]) -> Iterator[list[Any]]:
             yield [row]
 
 
-def _pages(database: Database, table: Table) -> Iterator[list[Any]]:
+def _pages(database: Readable, table: Table) -> Iterator[list[Any]]:
     """All rows of a table as mappings, in the order of their primary key, in pages."""
     primary = list(table.primary_key.columns)
     after: tuple[Any, ...] | None = None

@@ -1,0 +1,133 @@
+"""``workspace``: backup, restore, move, merge, migrate and purge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from proofstone.cli.options import json_option, workspace_option
+from proofstone.cli.output import print_json, print_table, say
+
+__all__ = ["workspace_command"]
+
+_path = click.Path(path_type=Path)
+
+
+@click.group("workspace")
+def workspace_command() -> None:
+    """Back up, restore, move, merge, migrate or purge a workspace."""
+
+
+@workspace_command.command("backup")
+@click.argument("target", type=_path, metavar="FILE|DIR")
+@workspace_option
+@json_option
+def backup(target: Path, folder: Path | None, as_json: bool) -> None:
+    """Copy the workspace into one file, also while a run writes.
+
+    FILE must be new; in a DIR the file gets the workspace's name and the time. The file holds all
+    rows as they are at this moment, and the settings; it is checked whole before it takes its name.
+    Rows on a PostgreSQL server are copied by their hashes into the same kind of file.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        made = workspace.backup(target)
+    if as_json:
+        print_json({"file": str(made.file), "bytes": made.n_bytes})
+        return
+    click.echo(f"backup   {made.file}   {made.n_bytes / 1e6:.1f} MB, checked")
+    say(f"back to life: proofstone workspace restore {made.file} NEW-FOLDER")
+
+
+@workspace_command.command("restore")
+@click.argument("file", type=_path)
+@click.argument("new_folder", type=_path)
+@json_option
+def restore(file: Path, new_folder: Path, as_json: bool) -> None:
+    """Make a new folder the workspace of a backup.
+
+    FILE is what 'workspace backup' wrote; it is checked first and stays as it is. NEW_FOLDER must
+    be new or empty. To add a backup's rows to a workspace, or to one on a PostgreSQL server, use
+    'workspace merge'.
+    """
+    from proofstone.wiring.keeping import restore_workspace  # noqa: PLC0415
+
+    made_at = restore_workspace(file, new_folder)
+    if as_json:
+        print_json({"folder": str(new_folder), "made_at": made_at})
+        return
+    click.echo(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
+    say(f"look: proofstone status -w {new_folder}")
+
+
+@workspace_command.command("move")
+@click.argument("target", type=_path, metavar="DIR")
+@workspace_option
+@json_option
+def move(target: Path, folder: Path | None, as_json: bool) -> None:
+    """Move the workspace to another folder.
+
+    Its rows and proofstone.toml go; pages, exports and other files beside them stay. Refused while
+    a run is being worked on or another process has it open, naming who. Rows on a PostgreSQL
+    server stay there.
+    """
+    from proofstone.wiring.folders import find_folder  # noqa: PLC0415
+    from proofstone.wiring.keeping import move_workspace  # noqa: PLC0415
+
+    root = find_folder(folder or Path.cwd())
+    move_workspace(root, target)
+    if as_json:
+        print_json({"from": str(root), "to": str(target)})
+        return
+    click.echo(f"workspace {target.absolute()}   moved from {root}")
+
+
+@workspace_command.command("merge")
+@click.argument("other", type=_path)
+@workspace_option
+@json_option
+def merge(other: Path, folder: Path | None, as_json: bool) -> None:
+    """Add the rows of another workspace that this one lacks.
+
+    OTHER is a workspace's folder or a backup's file; it is only read. Rows are the same where their
+    hashes are, so doing it twice changes nothing. Names of people stay behind. This is also the way
+    from a file to a PostgreSQL server and back.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        report = workspace.merge(other)
+    if as_json:
+        print_json(report)
+        return
+    rows = [(name, n, report.read[name]) for name, n in report.added.items() if report.read[name]]
+    print_table([("table", "new here", "of"), *rows] if rows else [])
+    if not any(report.added.values()):
+        say(f"everything of {other} was here already")
+
+
+@workspace_command.command("migrate")
+@click.option("--no-backup", is_flag=True, help="Without a copy of what was there before.")
+@workspace_option
+@json_option
+def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
+    """Bring an older workspace to this version's tables.
+
+    Every command does so when it opens a workspace; this one first copies what was there, into
+    the folder .proofstone. Rows on a PostgreSQL server are not copied: use the server's own tools
+    (pg_dump), or 'workspace backup' with the older version.
+    """
+    from proofstone.wiring.keeping import migrate_workspace  # noqa: PLC0415
+
+    done = migrate_workspace(folder, with_backup=not no_backup)
+    if as_json:
+        print_json({"before": done.before, "after": done.after, "backup": done.backup})
+        return
+    if done.before == done.after:
+        click.echo(f"schema {done.after} is current; nothing to do")
+        return
+    click.echo(f"schema {done.before or 'none'} -> {done.after}")
+    if done.backup is not None:
+        click.echo(f"before   {done.backup}")

@@ -1,0 +1,161 @@
+"""Copies of a database in one SQLite file: made while a run writes, and checked before use.
+
+A copy is the whole database, names of people included, and a few notes beside the workspace's own
+rows: when and by which version it was made, and the workspace's settings.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from proofstone.engines.store.merge import merge
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.schema import HEAD
+from proofstone.engines.store.snapshot import snapshot
+from proofstone.errors import SchemaTooNew, StoreFailed, WorkspaceUnusable
+
+__all__ = ["check_copy", "copy_database", "copy_file", "sqlite_file", "take_notes_out"]
+
+_NOTE = "copy."  # what the notes' keys in the table ``workspace`` begin with
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite URL; None for a server's."""
+    parsed = make_url(url)
+    return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
+
+
+def copy_database(database: Database, file: Path, notes: Mapping[str, str]) -> None:
+    """Writes all rows of ``database``, of one moment, to the new SQLite file ``file``.
+
+    Rows of a server go there by hash, as ``merge`` takes them, with the names of people. The file
+    appears under its name only once it is whole. Raises StoreFailed.
+    """
+    with _put_in_place(file) as part:
+        there = sqlite_file(database.url)
+        if there is not None:
+            _copy_pages(there, part)
+        else:
+            _copy_rows(database, part)
+        _finish(part, notes)
+
+
+def copy_file(origin: Path, file: Path, notes: Mapping[str, str]) -> None:
+    """The same for an SQLite file of any schema version, which is not opened as a workspace."""
+    with _put_in_place(file) as part:
+        _copy_pages(origin, part)
+        _finish(part, notes)
+
+
+def check_copy(file: Path) -> str:
+    """The schema version of a copy; raises WorkspaceUnusable where it is broken or none of ours,
+    SchemaTooNew where a newer version made it."""
+    try:
+        with closing(_open(file, "ro")) as connection:
+            trouble = _trouble(connection)
+            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            is_ours = {"alembic_version", "workspace", "source"} <= names
+            query = "SELECT version_num FROM alembic_version"
+            version = str(_one(connection, query)) if is_ours else ""
+    except sqlite3.Error as error:
+        raise WorkspaceUnusable(
+            f"{file} cannot be read as a database: {error}",
+            hint="name a file that 'proofstone workspace backup' wrote",
+        ) from error
+    if trouble:
+        raise WorkspaceUnusable(f"{file} is damaged: {trouble}", hint="take an older backup")
+    if not version:
+        raise WorkspaceUnusable(
+            f"{file} is a database, and not Proofstone's",
+            hint="name a file that 'proofstone workspace backup' wrote",
+        )
+    if version > HEAD:
+        raise SchemaTooNew(
+            f"{file} has schema {version}; this Proofstone knows up to {HEAD}",
+            hint="upgrade Proofstone (pip install -U proofstone)",
+        )
+    return version
+
+
+def take_notes_out(file: Path) -> dict[str, str]:
+    """The notes of a copy, which then has none any more; leases of processes go as well."""
+    with closing(_open(file, "rw")) as connection:
+        query = "SELECT key, value FROM workspace WHERE key LIKE ?"
+        rows = connection.execute(query, (f"{_NOTE}%",)).fetchall()
+        connection.execute("DELETE FROM workspace WHERE key LIKE ?", (f"{_NOTE}%",))
+        connection.execute("UPDATE run SET lease_owner = NULL, lease_until = NULL")
+        connection.commit()
+    return {key.removeprefix(_NOTE): value for key, value in rows}
+
+
+def _copy_pages(origin: Path, part: Path) -> None:
+    """In one step: a copy in several would begin again whenever another process writes."""
+    with closing(_open(origin, "ro")) as source, closing(sqlite3.connect(part)) as target:
+        source.backup(target)
+
+
+def _copy_rows(database: Database, part: Path) -> None:
+    copy = Database(f"sqlite:///{part}")
+    try:
+        with snapshot(database) as frozen:
+            merge(frozen, copy, with_people=True)
+        with copy.writing() as connection:
+            statement = text("UPDATE workspace SET value = :id WHERE key = 'id'")
+            connection.execute(statement, {"id": database.workspace_id()})
+    finally:
+        copy.close()
+
+
+def _finish(part: Path, notes: Mapping[str, str]) -> None:
+    """Notes in, one file without a log beside it, and found whole."""
+    with closing(_open(part, "rw")) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        rows = [(_NOTE + key, value) for key, value in notes.items()]
+        connection.executemany("INSERT OR REPLACE INTO workspace (key, value) VALUES (?, ?)", rows)
+        connection.commit()
+        trouble = _trouble(connection)
+    if trouble:
+        raise StoreFailed(
+            f"the copy was damaged when it was written: {trouble}",
+            hint="check the disk; 'proofstone doctor' looks at the workspace itself",
+        )
+
+
+def _trouble(connection: sqlite3.Connection) -> str:
+    """What SQLite's own checks find, or nothing."""
+    said = str(_one(connection, "PRAGMA integrity_check"))
+    if said != "ok":
+        return said
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    return "" if broken is None else f"a row of {broken[0]} names a row of {broken[2]} that is gone"
+
+
+@contextmanager
+def _put_in_place(file: Path) -> Iterator[Path]:
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        os.replace(part, file)  # noqa: PTH105
+    except (OSError, sqlite3.Error) as error:
+        raise StoreFailed(
+            f"{file} was not written: {error}", hint="check the folder and the free space"
+        ) from error
+    finally:
+        for rest in ("", "-wal", "-shm", "-journal"):
+            part.with_name(part.name + rest).unlink(missing_ok=True)
+
+
+def _open(file: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.absolute().as_uri()}?mode={mode}", uri=True)
+
+
+def _one(connection: sqlite3.Connection, query: str) -> object:
+    return connection.execute(query).fetchone()[0]
