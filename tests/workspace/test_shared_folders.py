@@ -18,8 +18,8 @@ MOUNTS = parse_mounts(
 /dev/sda1 / ext4 rw,relatime 0 0
 nas:/export /mnt/nas nfs4 rw,vers=4.2 0 0
 //server/share /mnt/my\\040share cifs rw 0 0
-me@host:/ /home/me/far fuse.sshfs rw,nosuid 0 0
-/dev/sdb1 /home/me/far/disk xfs rw 0 0
+me@host:/ /data/far fuse.sshfs rw,nosuid 0 0
+/dev/sdb1 /data/far/disk xfs rw 0 0
 /dev/sdc1 /media/stick fuseblk rw 0 0
 C:\\134 /mnt/c 9p rw,aname=drvfs;path=C:\\134,trans=fd 0 0
 none /sandbox 9p rw,trans=fd,rfdno=4 0 0
@@ -33,24 +33,24 @@ nas:/export /mnt/nas nfs4 rw,vers=4.2 0 0
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/home/me/work", None),
+        ("/data/work", None),
         ("/mnt/nas/team/bench", "on a network (nfs4 at /mnt/nas)"),
         ("/mnt/nasty", None),
         ("/mnt/my share/bench", "on a network (cifs at /mnt/my share)"),
-        ("/home/me/far/bench", "on a network (fuse.sshfs at /home/me/far)"),
-        ("/home/me/far/disk/bench", None),
+        ("/data/far/bench", "on a network (fuse.sshfs at /data/far)"),
+        ("/data/far/disk/bench", None),
         ("/media/stick/bench", None),
-        ("/mnt/c/Users/me", "on a network (9p at /mnt/c)"),
+        ("/mnt/c/data", "on a network (9p at /mnt/c)"),
         ("/sandbox/work", None),
         ("/mnt/host/work", "on a network (9p at /mnt/host)"),
-        ("/home/me/Dropbox/bench", "kept in step by Dropbox"),
-        ("/home/me/Dropbox (Company)/bench", "kept in step by Dropbox"),
-        ("/home/me/dropbox-notes/bench", None),
-        ("/home/me/OneDrive - Company/bench", "kept in step by OneDrive"),
-        ("/Users/me/Library/Mobile Documents/com~apple~CloudDocs", "kept in step by iCloud Drive"),
-        ("/Users/me/Library/CloudStorage/GoogleDrive-me@x.org/b", "kept in step by GoogleDrive"),
-        ("/Users/me/Library/CloudStorage/Box-Box/b", "kept in step by Box"),
-        ("/home/me/Google Drive/b", "kept in step by Google Drive"),
+        ("/data/Dropbox/bench", "kept in step by Dropbox"),
+        ("/data/Dropbox (Company)/bench", "kept in step by Dropbox"),
+        ("/data/dropbox-notes/bench", None),
+        ("/data/OneDrive - Company/bench", "kept in step by OneDrive"),
+        ("/data/Library/Mobile Documents/com~apple~CloudDocs", "kept in step by iCloud Drive"),
+        ("/data/Library/CloudStorage/GoogleDrive-me@x.org/b", "kept in step by GoogleDrive"),
+        ("/data/Library/CloudStorage/Box-Box/b", "kept in step by Box"),
+        ("/data/Google Drive/b", "kept in step by Google Drive"),
     ],
 )  # fmt: skip
 def test_the_innermost_mount_and_the_parts_of_the_path_decide(path: str, why: str | None) -> None:
@@ -64,8 +64,8 @@ def test_the_innermost_mount_and_the_parts_of_the_path_decide(path: str, why: st
         (r"Z:\bench", "remote", "on a network (remote at Z:\\)"),
         (r"C:\bench", "drive", None),
         (r"\\server\share\bench", "drive", "on a network (a UNC path)"),
-        (r"C:\Users\me\OneDrive\bench", "drive", "kept in step by OneDrive"),
-        (r"C:\Users\me\iCloudDrive\bench", "drive", "kept in step by iCloud Drive"),
+        (r"C:\data\OneDrive\bench", "drive", "kept in step by OneDrive"),
+        (r"C:\data\iCloudDrive\bench", "drive", "kept in step by iCloud Drive"),
         (r"G:\My Drive\bench", "drive", "kept in step by Google Drive"),
     ],
 )

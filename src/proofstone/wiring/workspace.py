@@ -28,15 +28,14 @@ from proofstone.stages.score import score_run
 from proofstone.stages.summarise import Selection, read_scores, select_runs
 from proofstone.wiring.background import Background
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
+from proofstone.wiring.kept import Kept
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, CacheUse, Checked, Listed, ModelConfig
-    from proofstone.engines.store import MergeReport
     from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
-    from proofstone.wiring.keeping import BackedUp
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
 
@@ -62,7 +61,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace:
+class Workspace(Kept):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:
@@ -84,20 +83,6 @@ class Workspace:
     def close(self) -> None:
         """Gives the database back."""
         self.store.close()
-
-    # ---- keeping
-
-    def backup(self, target: Path | str) -> BackedUp:
-        """Copies the workspace into one file; see ``keeping.back_up``."""
-        from proofstone.wiring.keeping import back_up  # noqa: PLC0415
-
-        return back_up(self.folder, self.store.database, Path(target))
-
-    def merge(self, other: Path | str) -> MergeReport:
-        """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
-        from proofstone.wiring.keeping import merge_from  # noqa: PLC0415
-
-        return merge_from(self.folder, self.store.database, Path(other))
 
     # ---- finding
 
