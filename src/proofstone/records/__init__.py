@@ -45,15 +45,17 @@ from proofstone.records.results import (
     Usage,
     run_id,
 )
-from proofstone.records.score_table import Respondent, ScoreTable
+from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 
 __all__ = [
     "OUTCOMES",
     "Bank",
     "CallState",
+    "Corrections",
     "Estimate",
     "Fact",
     "Finish",
+    "HeldRole",
     "Item",
     "ItemSet",
     "LoadedItem",

@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proofstone.records.knowledge import RoleName
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Respondent", "ScoreTable"]
+__all__ = ["Corrections", "HeldRole", "Respondent", "ScoreTable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
     """One row of a leaderboard: a model asked in one way with one group of settings. ``served``
-    are the models that its endpoint said answered, with their replies; mostly one."""
+    are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
+    places in the table's ``roles``, each with whether the model itself held it or another of its
+    family."""
 
     name: str
     way: str
@@ -23,6 +27,31 @@ class Respondent:
     simulated: bool = False
     runs: tuple[bytes, ...] = ()
     served: tuple[tuple[str, int], ...] = ()
+    hands: tuple[tuple[int, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRole:
+    """What one model did to some of the material. ``units`` (codes, ascending) rest on it."""
+
+    role: RoleName
+    model: str
+    units: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """How many of a respondent's scores people ruled on, by what that did to their worth."""
+
+    raised: int = 0
+    lowered: int = 0
+    upheld: int = 0
+    void: int = 0
+
+    @property
+    def total(self) -> int:
+        """All scores that a ruling speaks of."""
+        return self.raised + self.lowered + self.upheld + self.void
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +65,9 @@ class ScoreTable:
     (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
     ``cluster_key`` are the E edges from units to integer cluster keys. ``expected`` (respondents)
     is how many rows each would have if complete; ``failed`` (respondents), how many of those short
-    of it were tried and brought no reply. Such a one has no row: it is no score.
+    of it were tried and brought no reply. Such a one has no row: it is no score. ``roles`` say who
+    had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
+    applied here; ``n_retired`` units are left out, with all their rows.
     """
 
     respondents: tuple[Respondent, ...]
@@ -59,3 +90,6 @@ class ScoreTable:
     cluster_key: NDArray[np.int64]
     expected: NDArray[np.int64]
     failed: NDArray[np.int64] | None = None
+    roles: tuple[HeldRole, ...] = ()
+    corrections: tuple[Corrections, ...] = ()
+    n_retired: int = 0

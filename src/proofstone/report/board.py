@@ -5,7 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterval
+from proofstone.records.knowledge import RoleName
 from proofstone.records.results import Estimate
+from proofstone.records.score_table import Corrections
 
 __all__ = [
     "WARN_ABOVE",
@@ -13,6 +15,8 @@ __all__ = [
     "BoardRow",
     "Breakdown",
     "BreakdownGroup",
+    "Hand",
+    "HandRole",
     "Leaderboard",
     "NamedEstimate",
     "Rate",
@@ -47,6 +51,27 @@ class Advice(Struct, frozen=True, kw_only=True):
     try_next: str
 
 
+class HandRole(Struct, frozen=True, kw_only=True):
+    """A role that ``model`` had in ``n_items`` of the row's items; ``is_itself``: it is the row's
+    own model, else one of its family."""
+
+    role: RoleName
+    model: str
+    is_itself: bool
+    n_items: int
+
+
+class Hand(Struct, frozen=True, kw_only=True):
+    """What a row's model or its family did to the ``n_touched`` of its items that rest on it, and
+    the row without those: its estimate on the others, and its rank there among the ranked rows
+    (None where there is none, or nothing is left)."""
+
+    roles: tuple[HandRole, ...]
+    n_touched: int
+    untouched: Estimate
+    rank: RankInterval | None = None
+
+
 class BoardRow(Struct, frozen=True, kw_only=True):
     """One respondent: who, how asked, and what it scored.
 
@@ -56,6 +81,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     ``others`` the method's other measures over the respondent's own items. ``n_replies`` counts
     replies that came, ``failed`` calls that brought none, ``missing`` all that is short of
     complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
+    ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
+    count the row's scores that people ruled on.
     """
 
     name: str
@@ -77,6 +104,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     bounds: Bounds | None = None
     average: AverageAtK | None = None
     warnings: tuple[Advice, ...] = ()
+    hand: Hand | None = None
+    corrections: Corrections = Corrections()
 
     @property
     def is_complete(self) -> bool:
@@ -132,8 +161,8 @@ class Standings(Struct, frozen=True, kw_only=True):
 class Leaderboard(Struct, frozen=True, kw_only=True):
     """All respondents of a score table under one measure, estimand and level of averaging.
 
-    ``standings`` has the real respondents first; a group without respondents is left out. As text
-    it is the terminal's table.
+    ``standings`` has the real respondents first; a group without respondents is left out.
+    ``n_retired`` items are left out of everything here. As text it is the terminal's table.
     """
 
     measure: str
@@ -145,6 +174,7 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     n_items: int
     forms: tuple[str, ...]
     standings: tuple[Standings, ...]
+    n_retired: int = 0
 
     @property
     def is_simulated_only(self) -> bool:

@@ -9,8 +9,9 @@ from proofstone.errors import BadUsage
 from proofstone.records.results import OUTCOMES, Measure
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.board import Leaderboard
+from proofstone.report.ruler import Ruler
 from proofstone.report.sheet import Sheet
-from proofstone.report.standing import Ruler, stand
+from proofstone.report.standing import stand
 
 __all__ = ["count_rows", "leaderboard"]
 
@@ -59,7 +60,8 @@ def leaderboard(
         estimand=estimand_name(estimand),
         level=level,
         confidence=confidence,
-        n_items=len(table.items),
+        n_items=len(table.items) - table.n_retired,
+        n_retired=table.n_retired,
         forms=table.forms,
         standings=tuple(
             stand(ruler, respondents, simulated=simulated)

@@ -24,7 +24,7 @@ from proofstone.engines.stats import (
     unit_means,
 )
 from proofstone.records.results import OUTCOMES, Outcome
-from proofstone.records.score_table import ScoreTable
+from proofstone.records.score_table import Corrections, ScoreTable
 from proofstone.report.board import Rate
 
 __all__ = ["MISSES", "Sheet"]
@@ -110,6 +110,11 @@ class Sheet:
         """AVG@k over all of the respondent's scores."""
         rows = self._rows(respondent)
         return average_at_k(self.table.sample[rows], self.counted[rows])
+
+    def corrections(self, respondent: int) -> Corrections:
+        """How many of the respondent's scores people ruled on."""
+        counted = self.table.corrections
+        return counted[respondent] if counted else Corrections()
 
     def bounds(self, respondent: int) -> Bounds:
         """What the respondent could still reach."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import (
     Estimand,
     SharedKeys,
-    Weighting,
     chance_level,
     equal_weights,
-    group_weights,
     mean_estimates,
     measure_spread,
     rank_all,
     tied_runs,
 )
-from proofstone.records.results import Estimate, Measure
+from proofstone.records.results import Estimate
 from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
@@ -30,44 +28,14 @@ from proofstone.report.board import (
     NamedEstimate,
     Standings,
 )
+from proofstone.report.hands import hand_of
+from proofstone.report.ruler import SAMPLE_WISE, Ruler
 from proofstone.report.sentences import chance_sentence
-from proofstone.report.sheet import MISSES, Sheet
+from proofstone.report.sheet import MISSES
 
-__all__ = ["Ruler", "stand"]
+__all__ = ["stand"]
 
-SAMPLE_WISE = "sample"
 _NOT_GIVEN = "(not given)"
-
-
-@dataclass(frozen=True, slots=True)
-class Ruler:
-    """How to measure: the sheet of the headline, those of other measures, and what is asked."""
-
-    sheet: Sheet
-    others: Mapping[str, tuple[Measure, Sheet]]
-    estimand: Estimand
-    level: str
-    confidence: float
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Sample-wise, then the strata that the table knows, those of most groups first."""
-        names = self.sheet.table.stratum_names
-        known = [level for level in names if any(names[level])]
-        return (SAMPLE_WISE, *sorted(known, key=lambda level: -len(names[level])))
-
-    @property
-    def telling_levels(self) -> tuple[str, ...]:
-        """Those of ``levels`` with more than one group: fewest first, then in the table's order."""
-        names = self.sheet.table.stratum_names
-        telling = [level for level in names if len(names[level]) > 1]
-        return tuple(sorted(telling, key=lambda level: len(names[level])))
-
-    def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:
-        """The weights of the chosen units at a level."""
-        if level == SAMPLE_WISE:
-            return equal_weights(len(units))
-        return group_weights(self.sheet.table.strata[level][units])
 
 
 def stand(ruler: Ruler, respondents: Sequence[int], *, simulated: bool) -> Standings:
@@ -105,6 +73,7 @@ def _ranked(
             row,
             rank=ranking.intervals[place],
             ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+            hand=hand_of(ruler, complete[place], units, values, keys, column=place),
         )
         for place, row in enumerate(_rows(ruler, complete, units, values, keys))
     ]
@@ -180,7 +149,9 @@ def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
     """The row of a respondent on the items that it has, whoever else has them."""
     units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
     values = ruler.sheet.block(units, [respondent])
-    return next(_rows(ruler, [respondent], units, values, ruler.sheet.keys.among(units)))
+    keys = ruler.sheet.keys.among(units)
+    row = next(_rows(ruler, [respondent], units, values, keys))
+    return msgspec.structs.replace(row, hand=hand_of(ruler, respondent, units, values, keys))
 
 
 def _row(
@@ -210,6 +181,7 @@ def _row(
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
         warnings=advise(rates) + advise_of_served(who.served),
+        corrections=sheet.corrections(respondent),
     )
 
 

@@ -45,6 +45,9 @@ _PLAN = (
     _Copied(_s.item_fact, {"item_id": _s.item, "fact_id": _s.fact}, ()),
     _Copied(_s.item_set, {"bank_id": _s.bank}),
     _Copied(_s.item_set_item, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
+    _Copied(_s.item_set_role, {"item_set_id": _s.item_set}, ()),
+    _Copied(_s.corrected_set, {"item_set_id": _s.item_set, "corrects_id": _s.item_set}, ()),
+    _Copied(_s.corrected_bank, {"bank_id": _s.bank, "corrects_id": _s.bank}, ()),
     _Copied(_s.run, {"item_set_id": _s.item_set}),
     _Copied(_s.prompt, {}),
     _Copied(_s.profile, {}),
@@ -65,7 +68,21 @@ _PLAN = (
     _Copied(_s.scoring, {"run_id": _s.run}),
     _Copied(_s.score, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
     _Copied(_s.actor, {}),
-)
+    _Copied(
+        _s.correction,
+        {
+            "fact_id": _s.fact, "item_id": _s.item, "item_set_id": _s.item_set,
+            "actor_id": _s.actor, "follows_id": _s.correction,
+        },
+    ),
+    _Copied(
+        _s.ruling,
+        {
+            "item_id": _s.item, "call_id": _s.call, "run_id": _s.run, "actor_id": _s.actor,
+            "replaces_id": _s.ruling,
+        },
+    ),
+)  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0001"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0002"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -129,6 +129,22 @@ item_set_item = Table(
     Column("position", Integer, primary_key=True), _ref("item_id", "item"),
 )  # fmt: skip
 
+# A model that had a hand in a whole set (wrote an imported file, filtered a form).
+item_set_role = Table(
+    "item_set_role", metadata, _ref("item_set_id", "item_set", primary=True),
+    Column("role", Text, primary_key=True), Column("model", Text, primary_key=True),
+)  # fmt: skip
+
+# Sets and banks that were made from others by correcting a few of their rows.
+corrected_set = Table(
+    "corrected_set", metadata, _ref("item_set_id", "item_set", primary=True),
+    _ref("corrects_id", "item_set"), Index("ix_corrected_set_corrects_id", "corrects_id"),
+)  # fmt: skip
+
+corrected_bank = Table(
+    "corrected_bank", metadata, _ref("bank_id", "bank", primary=True), _ref("corrects_id", "bank"),
+)  # fmt: skip
+
 run = Table(
     "run", metadata, _key(), _hash(), _ref("item_set_id", "item_set"),
     Column("method", Text, nullable=False), Column("respondent", Text, nullable=False),
@@ -216,4 +232,24 @@ actor = Table("actor", metadata, _key(), _hash(), Column("created_at", Float, nu
 person = Table(
     "person", metadata, _ref("actor_id", "actor", primary=True),
     Column("name", Text, nullable=False), _text("mail"), _text("pay_details"),
+)  # fmt: skip
+
+# What people did to rows, and why: each row speaks of one fact, item or item set. The newest of a
+# row's retirements and restorations holds; an edit's row is the new version, which names the old.
+correction = Table(
+    "correction", metadata, _key(), _hash(), Column("action", Text, nullable=False),
+    _ref("fact_id", "fact", optional=True), _ref("item_id", "item", optional=True),
+    _ref("item_set_id", "item_set", optional=True), _ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
+    _ref("follows_id", "correction", optional=True),
+    Index("ix_correction_fact_id", "fact_id"), Index("ix_correction_item_id", "item_id"),
+)  # fmt: skip
+
+# A person's ruling over a reply to an item; it holds in every run that this very reply serves.
+ruling = Table(
+    "ruling", metadata, _key(), _hash(), _ref("item_id", "item"), _ref("call_id", "call"),
+    _ref("run_id", "run"), Column("sample", Integer, nullable=False),
+    Column("verdict", Text, nullable=False), _ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
+    _ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
 )  # fmt: skip
