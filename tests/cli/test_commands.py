@@ -395,3 +395,19 @@ def test_the_bank_of_these_tests_is_sound() -> None:
     ids = {row["id"] for row in rows() if row["correct"]}
     assert len(ids) * 2 == len(rows()) == STATEMENTS
     assert {row["origin"] for row in rows() if not row["correct"]} == ids
+
+
+def test_a_role_in_a_whole_file_marks_the_model(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """Of a bank it is a role in each statement, of a form one in the set; ROLE=MODEL is checked."""
+    bank = write_bank(tmp_path)
+    done = proofstone("import", bank, "--as", "bank", "--role", "checked=sim/ann", "-w", empty)
+    assert done.code == 0
+    proofstone("build", "form", "old-books", "--questions", QUESTIONS, "-w", empty)
+    proofstone("run", "old-books", "-m", "sim/ann,sim/bob", "-q", "-w", empty)
+    said = proofstone("leaderboard", "old-books", "-w", empty).out
+    assert f"* sim/ann direct: checked {QUESTIONS} of the {QUESTIONS} items; none is left" in said
+    wrong = proofstone("import", bank, "--as", "bank", "--role", "made=sim/ann", "-w", empty)
+    assert wrong.code == 2
+    assert "expected ROLE=MODEL, with one of wrote, falsified, checked" in wrong.err

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 from sqlalchemy import create_engine, text
 
-from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, load_table
+from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, load_table, opening
 from proofstone.engines.store.schema import HEAD, metadata
 from proofstone.errors import (
     BadUsage,
@@ -268,6 +270,31 @@ def test_the_newest_migration_makes_exactly_the_tables_of_the_schema(url: str) -
     opened = open_store(url)
     opened.close()
     engine = create_engine(url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert context.get_current_revision() == HEAD
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", [f"{n:04}" for n in range(1, int(HEAD))])
+def test_every_older_schema_is_brought_to_the_newest(url: str, version: str) -> None:
+    """What was stored before stands, and the tables are those of a blank database."""
+    engine = create_engine(url)
+    config = Config()
+    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+        connection.execute(text("INSERT INTO workspace (key, value) VALUES ('id', 'kept')"))
+        columns = "hash, name, method, created_at"
+        values = {"hash": bytes(32), "name": "old", "method": "test", "created_at": 1.0}
+        marks = ", ".join(f":{name}" for name in values)
+        connection.execute(text(f"INSERT INTO bank ({columns}) VALUES ({marks})"), values)
+    opened = open_store(url)
+    assert opened.database.workspace_id() == "kept"
+    assert opened.lookup.find("old").kind == "bank"
+    opened.close()
     with engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert context.get_current_revision() == HEAD

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 if TYPE_CHECKING:
     from proofstone.ports import Parameter
+    from proofstone.records import Role
 
 __all__ = [
     "cache_option",
@@ -19,6 +20,7 @@ __all__ = [
     "output_option",
     "quiet_option",
     "read_list",
+    "read_roles",
     "read_seeds",
     "read_settings",
     "seed_option",
@@ -61,6 +63,23 @@ def read_list(values: Iterable[str]) -> list[str]:
     """The entries of an option that may be repeated or take commas, in order, each once."""
     entries = [entry.strip() for value in values for entry in value.split(",")]
     return list(dict.fromkeys(entry for entry in entries if entry))
+
+
+def read_roles(pairs: Sequence[str]) -> list[Role]:
+    """``wrote=MODEL`` pairs, the model as leaderboards or people name it."""
+    from proofstone.records import Role, RoleName  # noqa: PLC0415 - no command but one needs them
+
+    known: dict[str, RoleName] = {name: name for name in get_args(RoleName)}
+    roles = []
+    for pair in pairs:
+        role, equals, model = (part.strip() for part in pair.partition("="))
+        if role not in known or not equals or not model:
+            raise click.BadParameter(
+                f"{pair!r}: expected ROLE=MODEL, with one of {', '.join(known)}",
+                param_hint="--role",
+            )
+        roles.append(Role(known[role], model))
+    return roles
 
 
 def read_seeds(text: str | None, seed: int) -> list[int]:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.cli.options import json_option, output_option, read_list, workspace_option
+from proofstone.cli.options import (
+    json_option,
+    output_option,
+    read_list,
+    read_roles,
+    workspace_option,
+)
 from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
 
@@ -138,10 +144,22 @@ def export_command(identity: str, output: Path | None, folder: Path | None, as_j
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
 @click.option("--name", help="Its name; else the file's.")
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE=MODEL",
+    help="A model that wrote, falsified, checked, filtered or judged all of it.",
+)
 @workspace_option
 @json_option
 def import_command(
-    file: Path, kind: str, name: str | None, folder: Path | None, as_json: bool
+    file: Path,
+    kind: str,
+    name: str | None,
+    roles: tuple[str, ...],
+    folder: Path | None,
+    as_json: bool,
 ) -> None:
     """Read a bank or a form from a file, checked whole.
 
@@ -151,16 +169,21 @@ def import_command(
 
     A bank's columns: text, correct (true or false); title, id, origin (the id of the true
     statement that a false one came from), error_type, reason, source, page, language, discipline,
-    field, subfield, book. A form's: question, options, answer; id, language, discipline, ...
+    field, subfield, book; written_by, falsified_by, checked_by, filtered_by, judged_by (models). A
+    form's: question, options, answer; id, language, discipline, ...
+
+    A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
+    marked where it or its family is on a leaderboard of it.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    held = read_roles(roles)
     with open_workspace(folder) as workspace:
         if kind == "bank":
-            bank = workspace.import_bank(file, name=name)
+            bank = workspace.import_bank(file, name=name, roles=held)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = workspace.import_form(file, name=name)
+            form = workspace.import_form(file, name=name, roles=held)
             shown, n, identity = form.name, form.n_items, form.id
     if as_json:
         print_json({kind: identity, "name": shown, "rows": n})

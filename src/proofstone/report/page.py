@@ -15,6 +15,7 @@ from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.figure import dot_plot
+from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
 from proofstone.report.page_parts import (
@@ -82,12 +83,15 @@ def _environment() -> Environment:
     }
     environment.filters.update(shown)
     named: Mapping[str, Any] = {
+        "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
         "by_remedy": by_remedy,
         "column_widths": column_widths,
         "counted": counted,
+        "deeds": deeds,
         "dot_plot": dot_plot,
         "estimate_tables": estimate_tables,
+        "hand_sentence": hand_sentence,
         "has_samples": _has_samples,
         "joined": joined,
         "lanes": _lanes,

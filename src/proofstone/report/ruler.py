@@ -1,4 +1,4 @@
-"""How a leaderboard measures: the measure's sheet, what intervals speak of, how units are averaged."""
+"""How a leaderboard measures: one sheet, what intervals speak of, how units are averaged."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import msgspec
 from proofstone.engines.stats import Bounds
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
+from proofstone.report.hand_sentences import HAND_MARK, hand_sentence, marked
 from proofstone.report.numbers import (
     points,
     shown_estimate,
@@ -70,6 +71,10 @@ def _standings(board: Leaderboard, group: Standings, *, width: int, colour: bool
         lines.append("incomplete, not ranked: missing replies counted all wrong .. all right")
         lines += _incomplete(group, width)
     for row in (*group.ranked, *group.incomplete):
+        if row.hand is not None:
+            text = f"{row.label}: {hand_sentence(row, row.hand)}"
+            lines.append(f"{HAND_MARK} {printable(text)}")
+    for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
             text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
             lines.append(_tinted(text, colour))
@@ -101,7 +106,7 @@ def _optional_columns(group: Standings) -> list[str]:
 
 
 def _cells(row: BoardRow, columns: Sequence[str], digits: int) -> list[str]:
-    who = printable(row.name), printable(f"{row.way} {row.settings}".strip())
+    who = printable(marked(row)), printable(f"{row.way} {row.settings}".strip())
     estimate = row.estimate
     interval = shown_interval(estimate.low, estimate.high, digits)
     value = f"{points(estimate.value):>{digits}} {interval}"
@@ -130,7 +135,7 @@ def _incomplete(group: Standings, width: int) -> list[str]:
 def _incomplete_cells(row: BoardRow, bounds: Bounds) -> list[str]:
     expected = row.n_replies + row.missing
     return [
-        printable(row.name),
+        printable(marked(row)),
         printable(f"{row.way} {row.settings}".strip()),
         f"{row.n_replies:,} of {counted(expected, 'reply', 'replies')}",
         f"{points(bounds.low)} .. {points(bounds.high)}",

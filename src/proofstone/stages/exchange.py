@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from proofstone.engines.ingest import read_checked, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput
 from proofstone.ports import BuiltFact, Clock, Method
-from proofstone.records import Bank, Item, ItemSet, imported_set_id
+from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
 
 __all__ = ["export_bank", "export_items", "import_bank", "import_items"]
 
@@ -19,22 +21,38 @@ _ROW_BYTES = 8 * 2**20
 
 
 def import_bank(
-    store: Store, method: Method, path: Path, *, name: str | None, clock: Clock
+    store: Store,
+    method: Method,
+    path: Path,
+    *,
+    name: str | None,
+    clock: Clock,
+    roles: Sequence[Role] = (),
 ) -> tuple[Bank, bool]:
-    """Reads statements from a file into a bank; returns it and whether it is new.
+    """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
+    added to those that each row states.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     built: list[BuiltFact] = list(read_checked(path, method.read_facts, line_limit=_ROW_BYTES))
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
+    if roles:
+        built = [structs.replace(b, roles=(*b.roles, *roles)) for b in built]
     return store.knowledge.add_bank(name or path_stem(path), method.name, built, clock.now())
 
 
 def import_items(
-    store: Store, method: Method, path: Path, *, name: str | None, clock: Clock
+    store: Store,
+    method: Method,
+    path: Path,
+    *,
+    name: str | None,
+    clock: Clock,
+    roles: Sequence[Role] = (),
 ) -> tuple[ItemSet, bool]:
-    """Reads a form made elsewhere; returns its item set and whether it is new.
+    """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
+    of models that had a hand in the whole file.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
@@ -48,9 +66,10 @@ def import_items(
         method=method.name,
         n_items=len(items),
     )
-    if store.items.add_set(item_set, items, clock.now()):
-        return item_set, True
-    return store.items.item_set(item_set.id), False
+    is_new = store.items.add_set(item_set, items, clock.now())
+    if roles:
+        store.roles.add_to_set(item_set.id, roles)
+    return item_set if is_new else store.items.item_set(item_set.id), is_new
 
 
 def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
 
+from proofstone.engines.models.families import family_of
 from proofstone.engines.store import Found, Store, load_table
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
+from proofstone.stages.hands import with_hands
 from proofstone.stages.served import served_models, shares_of
 
 __all__ = ["Selection", "headline", "read_scores", "respondents_of", "select_runs", "shown_name"]
@@ -78,11 +80,18 @@ def headline(method: Method) -> Measure:
     return next(measure for measure in method.measures if measure.name == method.headline)
 
 
-def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTable:
+def read_scores(
+    store: Store,
+    method: Method,
+    selection: Selection,
+    *,
+    family: Callable[[str], str] = family_of,
+) -> ScoreTable:
     """The scores of the selection's runs, the current scoring of each, as one table.
 
     Runs that differ only in their form are one respondent. A run never scored has no rows and its
-    full number expected, so that it shows as incomplete.
+    full number expected, so that it shows as incomplete. ``family`` gives the family of a model,
+    by which contestants that had a hand in the items are known.
     """
     sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
     keys = {run.id: key for key, run in selection.runs}
@@ -100,7 +109,7 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
         sum(len(store.runs.failures(keys[run], last_step[run])) for run in who.runs)
         for who in respondents
     ]
-    return load_table(
+    table = load_table(
         store.database,
         respondents=[_with_served(store, selection, who) for who in respondents],
         scorings=scorings,
@@ -109,6 +118,7 @@ def read_scores(store: Store, method: Method, selection: Selection) -> ScoreTabl
         failed=failed,
         measure=headline(method).of,
     )
+    return with_hands(store, table, list(sizes), family)
 
 
 def _with_served(store: Store, selection: Selection, who: Respondent) -> Respondent:

@@ -19,7 +19,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method, find_payload, method_names
 from proofstone.ports import Method
-from proofstone.records import Bank, ItemSet
+from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
 from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
@@ -101,20 +101,32 @@ class Workspace(Kept):
     # ---- making
 
     def import_bank(
-        self, path: Path | str, *, name: str | None = None, method: str = "encyclo_k"
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        method: str = "encyclo_k",
+        roles: Sequence[Role] = (),
     ) -> Bank:
-        """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank."""
+        """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
+
+        ``roles`` of models in the whole file are added to those that its rows state."""
         bank, _is_new = import_bank(
-            self.store, find_method(method), Path(path), name=name, clock=self.clock
+            self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
         )
         return bank
 
     def import_form(
-        self, path: Path | str, *, name: str | None = None, method: str = "encyclo_k"
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        method: str = "encyclo_k",
+        roles: Sequence[Role] = (),
     ) -> ItemSet:
-        """Reads a form made elsewhere, checked whole."""
+        """Reads a form made elsewhere, checked whole; ``roles`` are those of models in it all."""
         form, _is_new = import_items(
-            self.store, find_method(method), Path(path), name=name, clock=self.clock
+            self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
         )
         return form
 

@@ -38,17 +38,16 @@ _WORDS = re.compile(r"[^0-9a-z]+")
 _FILE = re.compile(r"\.(gguf|safetensors|bin)$")
 
 
-def family_of(name: str, cards: Mapping[str, str] | None = None) -> str:
+def family_of(name: str, stated: str = "") -> str:
     """The family of a model named ``provider/model``, or as people write it; "" for no name.
 
-    ``cards`` gives the families that cards state, by the model's name, and wins. Else the first
-    word that is a known family: ``gpt-4.1`` and ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm,
-    ``meta-llama-3`` llama, ``hermes-3-llama-3.1`` llama. Else the letters of the first word that
-    is no lab's name; else the whole name. A simulated respondent is a family of its own.
+    ``stated`` is what the model's card says, and wins. Else the first word that is a known family:
+    ``gpt-4.1`` and ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm, ``meta-llama-3`` llama,
+    ``hermes-3-llama-3.1`` llama. Else the letters of the first word that is no lab's name; else
+    the whole name. A simulated respondent is a family of its own.
     """
-    stated = (cards or {}).get(name, "")
     if stated:
-        return stated
+        return stated.strip().lower()
     if name.startswith("sim/"):
         return name.partition("?")[0]
     words = [word for word in _WORDS.split(_bare(name)) if word]

@@ -24,6 +24,7 @@ from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
+from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.served import ServedRows, ServedShare
@@ -78,6 +79,7 @@ class Store:
         self.scores = ScoreStore(self.database)
         self.served = ServedRows(self.database)
         self.people = PeopleStore(self.database)
+        self.roles = RoleStore(self.database)
         self.lookup = Lookup(self.database)
 
     def writer(self) -> Writer:

@@ -1,0 +1,42 @@
+"""Contestants that had a hand in the material: found by name and by family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from proofstone.engines.models.families import same_model
+from proofstone.engines.store import Store
+from proofstone.records import HeldRole, ScoreTable
+
+__all__ = ["with_hands"]
+
+
+def with_hands(
+    store: Store, table: ScoreTable, item_sets: Sequence[bytes], family: Callable[[str], str]
+) -> ScoreTable:
+    """``table`` with the roles that models had in its items, and each respondent's part in them.
+
+    ``family`` gives the family of a model's name. Roles of models that nobody here is kin to are
+    named too: they are part of how the material was made.
+    """
+    found = store.roles.of_items(item_sets)
+    if not found:
+        return table
+    import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
+
+    roles = []
+    for role, items in found.items():
+        units = [place for place, identity in enumerate(table.items) if identity in items]
+        roles.append(HeldRole(role.role, role.model, np.array(units, dtype=np.int32)))
+    kin = {name: family(name) for name in {held.model for held in roles}}
+    respondents = []
+    for who in table.respondents:
+        own = family(who.name)
+        hands = [
+            (place, same_model(who.name, held.model))
+            for place, held in enumerate(roles)
+            if same_model(who.name, held.model) or (own and kin[held.model] == own)
+        ]
+        respondents.append(replace(who, hands=tuple(hands)))
+    return replace(table, respondents=tuple(respondents), roles=tuple(roles))
