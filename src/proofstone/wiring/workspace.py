@@ -25,15 +25,14 @@ from proofstone.stages.exchange import export_bank, export_items, import_bank, i
 from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
-from proofstone.stages.summarise import Selection, read_scores, select_runs
 from proofstone.wiring.background import Background
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
+from proofstone.wiring.reading import Reading
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, CacheUse, Checked, Listed, ModelConfig
-    from proofstone.report import Leaderboard
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
 
@@ -61,7 +60,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Kept):
+class Workspace(Kept, Reading):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:
@@ -270,45 +269,7 @@ class Workspace(Kept):
 
         return Background(work).wait()
 
-    # ---- reading
-
-    def leaderboard(self, *targets: Target, **options: Any) -> Leaderboard:
-        """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table."""
-        return self._board(self._selection(targets), options)
-
-    def _selection(self, targets: Sequence[Target]) -> Selection:
-        found = [self.find(target, "bank", "form", "run") for target in targets]
-        return select_runs(self.store, found)
-
-    def _board(self, selection: Selection, options: dict[str, Any]) -> Leaderboard:
-        from proofstone.report import leaderboard  # noqa: PLC0415 - numpy is loaded here
-
-        method = find_method(selection.method)
-        table = read_scores(self.store, method, selection)
-        return leaderboard(table, method.measures, method.headline, **options)
-
-    def report(
-        self,
-        *targets: Target,
-        path: Path | str,
-        control: ControlReport | None = None,
-        command: str = "",
-        **options: Any,
-    ) -> None:
-        """Writes the leaderboard of the targets with its evidence as one HTML page."""
-        from proofstone.report import render_page  # noqa: PLC0415
-        from proofstone.stages.pages import page_data, write_text  # noqa: PLC0415
-
-        selection = self._selection(targets)
-        data = page_data(
-            self.store,
-            selection,
-            self._board(selection, options),
-            now=self.clock.now(),
-            control=control,
-            command=command,
-        )
-        write_text(Path(path), render_page(data))
+    # ---- models
 
     def models(self) -> list[Listed]:
         """The configured models and known providers, with what keeps each from use."""
