@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from itertools import count
 from random import Random
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -50,6 +51,15 @@ class Asked(Struct, frozen=True, gc=False):
     record: CallRecord
     reply: Reply | None
     key: int | None = None
+
+
+class _Asking(Struct, frozen=True, gc=False):
+    """A request on its way: what is asked, its hash, and its settings as they are sent."""
+
+    request: ModelRequest
+    identity: bytes
+    sent: Mapping[str, Any]
+    dropped: tuple[str, ...]
 
 
 class Asker:
@@ -110,23 +120,7 @@ class Asker:
         identity = request_hash(self.model, request, sent)
         if identity in self._known and (cached := self._cached(identity)) is not None:
             return cached
-        model = self.model
-        blank = CallRecord(
-            request_hash=identity,
-            purpose=request.purpose,
-            model=model.name,
-            endpoint=model.endpoint,
-            wire=model.wire,
-            prompt_hash=request.prompt_hash,
-            prompt=request.prompt,
-            sample=request.sample,
-            settings_asked=request.settings,
-            settings_sent=sent,
-            settings_dropped=dropped,
-            state="submitted",
-            simulated=model.simulated,
-        )
-        return await self._ask_endpoint(request, blank, record)
+        return await self._ask_endpoint(_Asking(request, identity, sent, dropped), record)
 
     async def close(self) -> None:
         """Closes the model's connections."""
@@ -145,14 +139,12 @@ class Asker:
         except UnreadableReplyError:  # no longer readable: asked again rather than lost
             return None
 
-    async def _ask_endpoint(
-        self, request: ModelRequest, blank: CallRecord, record: Recorder
-    ) -> Asked:
+    async def _ask_endpoint(self, asking: _Asking, record: Recorder) -> Asked:
         kept = tries = 0
         for retry in count():
-            started_at, attempt = await self._try(request, blank, record)
+            started_at, attempt = await self._try(asking, record)
             tries += 1
-            row = self._row(blank, attempt, started_at, kept, tries)
+            row = self._row(asking, attempt, started_at, kept, tries)
             if attempt.reply is not None:
                 self._has_answered = True
                 self._served.saw(attempt.reply.model)
@@ -167,9 +159,7 @@ class Asker:
         self._stop_where_hopeless(attempt)
         return Asked(row, None)
 
-    async def _try(
-        self, request: ModelRequest, blank: CallRecord, record: Recorder
-    ) -> tuple[float, Attempt]:
+    async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt]:
         """One attempt in a slot of the limiter, and when it began."""
         limiter = self._limiter
         feedback: Feedback = "neutral"
@@ -180,9 +170,9 @@ class Asker:
         try:
             self._refuse_when_stopped()
             started_at = self._clock.now()
-            ticket = await self.model.submit(request)
+            ticket = await self.model.submit(asking.request)
             if ticket.reference:  # outlives this process: known before it is waited for
-                await record(_submitted(blank, ticket.reference, started_at))
+                await record(self._submitted(asking, ticket.reference, started_at))
             attempt = await self.model.collect(ticket)
             feedback = _feedback(attempt)
         finally:
@@ -212,14 +202,25 @@ class Asker:
         return Stopped()
 
     def _row(
-        self, blank: CallRecord, attempt: Attempt, started_at: float, kept: int, tries: int
+        self, asking: _Asking, attempt: Attempt, started_at: float, kept: int, tries: int
     ) -> CallRecord:
-        reply = attempt.reply
+        model, request, reply = self.model, asking.request, attempt.reply
         usage = salvage_usage(attempt.raw) if reply is None else reply.usage
-        return structs.replace(
-            blank,
+        return CallRecord(
+            request_hash=asking.identity,
             attempt=kept,
+            purpose=request.purpose,
+            model=model.name,
+            endpoint=model.endpoint,
+            wire=model.wire,
+            prompt_hash=request.prompt_hash,
+            prompt=request.prompt,
+            sample=request.sample,
+            settings_asked=request.settings,
+            settings_sent=asking.sent,
+            settings_dropped=asking.dropped,
             state="failed" if reply is None else "complete",
+            simulated=model.simulated,
             error=attempt.error,
             detail=attempt.detail,
             status=attempt.status,
@@ -232,6 +233,11 @@ class Asker:
             attempts=tries,
             started_at=started_at,
         )
+
+    def _submitted(self, asking: _Asking, reference: str, started_at: float) -> CallRecord:
+        """The row of a request that outlives this process, before anything came of it."""
+        row = self._row(asking, Attempt(), started_at, 0, 1)
+        return structs.replace(row, state="submitted", reference=reference)
 
     def _wait(self, retry: int, attempt: Attempt) -> float | None:
         """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
@@ -263,10 +269,6 @@ class Asker:
         self.stopped = EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint)
         self._stopped_by = kind
         self._halt.now(self.stopped.message)
-
-
-def _submitted(blank: CallRecord, reference: str, started_at: float) -> CallRecord:
-    return structs.replace(blank, reference=reference, started_at=started_at)
 
 
 def _feedback(attempt: Attempt) -> Feedback:

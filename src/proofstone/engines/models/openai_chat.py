@@ -7,14 +7,17 @@ Nothing that an endpoint does raises: each attempt comes back with its raw body 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 import orjson
+from msgspec import Struct
 from yarl import URL
 
 from proofstone.engines.models.config import Endpoint
+from proofstone.engines.models.deadlines import Deadlines
 from proofstone.engines.models.failures import classify
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.retry_after import delay_in_body, read_retry_after
@@ -30,6 +33,15 @@ _DETAIL_CHARS = 600
 # that is being closed.
 _KEEP_ALIVE_S = 30.0
 _USER_AGENT = "proofstone"
+
+
+class _Settings(Struct, frozen=True, gc=False):
+    """Settings as asked, as sent, those dropped, and how the sent ones end a request's body."""
+
+    asked: Mapping[str, Any]
+    sent: dict[str, Any]
+    dropped: tuple[str, ...]
+    tail: bytes
 
 
 class ChatEndpoint:
@@ -51,19 +63,28 @@ class ChatEndpoint:
         self._scrubber = Scrubber(endpoint.secrets)
         self._url = _address(endpoint, self.path)
         self._head = b'{"model":' + orjson.dumps(endpoint.served_as) + b',"messages":'
+        self._deadlines = Deadlines(endpoint.timeout_s)
         self._session: aiohttp.ClientSession | None = None
+        self._last = _Settings({}, {}, (), b"}")
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The settings that reach the model, with the configuration's extra fields, and the names
         of those that do not."""
-        return sent_settings(asked, self._settings.body, self._settings.unsupported)
+        known = self._known(asked)
+        return known.sent, known.dropped
 
     async def submit(self, request: ModelRequest) -> Ticket:
         """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
-        sent, _dropped = self.sent_settings(request.settings)
-        fields = orjson.dumps(wire_fields(sent, self._settings.max_tokens_field))
-        rest = b"}" if fields == b"{}" else b"," + fields[1:]
-        return Ticket(request, self._head + request.prompt + rest)
+        return Ticket(request, self._head + request.prompt + self._known(request.settings).tail)
+
+    def _known(self, asked: Mapping[str, Any]) -> _Settings:
+        """What settings come to, kept for the next request: a run hands in the same ones."""
+        if self._last.asked is not asked:
+            sent, dropped = sent_settings(asked, self._settings.body, self._settings.unsupported)
+            fields = orjson.dumps(wire_fields(sent, self._settings.max_tokens_field))
+            tail = b"}" if fields == b"{}" else b"," + fields[1:]
+            self._last = _Settings(asked, sent, dropped, tail)
+        return self._last
 
     async def collect(self, ticket: Ticket) -> Attempt:
         """One attempt, whatever comes of it."""
@@ -72,6 +93,7 @@ class ChatEndpoint:
         parts: list[bytes] = []
         status = 0
         retry_after: float | None = None
+        task = self._deadlines.enter()
         try:
             async with session.post(self._url, data=ticket.body, allow_redirects=False) as response:
                 status = response.status
@@ -83,6 +105,13 @@ class ChatEndpoint:
         except (OSError, ValueError, aiohttp.ClientError) as error:  # OSError: TimeoutError too
             kind, detail = _what_broke(error)
             return self._failed(started, parts, status, kind, detail)
+        except asyncio.CancelledError:
+            if not self._deadlines.is_over(task):
+                raise
+            detail = f"no whole reply within {self._deadlines.limit_s:g} s"
+            return self._failed(started, parts, status, "timeout", detail)
+        finally:
+            self._deadlines.leave(task)
         return self._read_attempt(started, b"".join(parts), status, retry_after)
 
     async def close(self) -> None:
@@ -99,9 +128,7 @@ class ChatEndpoint:
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
-            timeout=aiohttp.ClientTimeout(
-                total=known.timeout_s, sock_connect=known.connect_timeout_s
-            ),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=known.connect_timeout_s),
         )
         return self._session
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from math import fsum, isfinite
 from typing import Any
 
-import orjson
+import msgspec
 
 from proofstone.engines.models.failures import error_text, read_error
 from proofstone.engines.models.thinking import split_thinking
@@ -41,6 +41,7 @@ _FINISH: Mapping[str, Finish] = {
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 _NO_USAGE = Usage()
 _TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens)"\s*:\s*(\d{1,12})\b')
+_MOST_TOKENS = 2**53  # more is no count, and would not fit into a column
 _TAIL = 4096  # usage stands at a body's end
 
 
@@ -68,8 +69,8 @@ def salvage_usage(raw: bytes) -> Usage:
 
 def _read_chat(raw: bytes) -> Reply:
     try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        body = msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         body = _lenient(raw, error)
     try:
         choice = body["choices"][0]
@@ -156,7 +157,7 @@ def _without_choice(body: Any, content: str = "message") -> Reply:
     raise UnreadableReplyError(f"its first choice has no {content}")
 
 
-def _lenient(raw: bytes, error: ValueError) -> Any:
+def _lenient(raw: bytes, error: Exception) -> Any:
     """The body as Python's own reader takes it, broken characters replaced by U+FFFD."""
     text = raw.decode("utf-8-sig", "replace")
     if not text.strip():
@@ -232,7 +233,7 @@ def _usage(usage: Any) -> Usage:
 
 
 def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 def _mean_logprob(logprobs: Any) -> float | None:

@@ -33,6 +33,7 @@ __all__ = ["Place", "Writer"]
 
 GROUP_ROWS = 256
 GROUP_S = 0.020
+_ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
 
@@ -113,7 +114,7 @@ class Writer:
         failed = not isinstance(call, int) and call.state != "complete"
         self._jobs.append(_Job(call, place, failed, committed))
         self._outstanding += 1
-        if len(self._jobs) >= GROUP_ROWS:
+        if len(self._jobs) >= _ENOUGH_ROWS:
             self._full.set()
         self._some.set()
 
