@@ -101,11 +101,13 @@ class Limiters:
     def __init__(self) -> None:
         self._by_endpoint: dict[str, Limiter] = {}
 
-    def of(self, endpoint: str, maximum: int) -> Limiter:
-        """The endpoint's limiter; the lowest maximum that anyone gave holds."""
+    def of(self, endpoint: str, maximum: int, *, at_once: bool = False) -> Limiter:
+        """The endpoint's limiter; the lowest maximum that anyone gave holds. ``at_once`` begins
+        there: somebody who names a number for this command knows the endpoint."""
         limiter = self._by_endpoint.get(endpoint)
         if limiter is None:
-            limiter = self._by_endpoint[endpoint] = Limiter(maximum)
+            start = {"start": maximum} if at_once else {}
+            limiter = self._by_endpoint[endpoint] = Limiter(maximum, **start)
         elif maximum < limiter.maximum:
             limiter.maximum = maximum
             limiter.limit = min(limiter.limit, float(maximum))

@@ -158,7 +158,8 @@ def _limiter(
     model: Model, endpoint: Endpoint | None, limiters: Limiters, flags: Entry | None
 ) -> Limiter:
     if endpoint is not None:
-        return limiters.of(endpoint.identity, endpoint.max_connections)
+        named = flags is not None and not isinstance(flags.max_connections, UnsetType)
+        return limiters.of(endpoint.identity, endpoint.max_connections, at_once=named)
     most = MAX_CONNECTIONS
     if flags is not None and not isinstance(flags.max_connections, UnsetType):
         most = flags.max_connections

@@ -1,6 +1,6 @@
 """The one writer of a process: calls, responses and their scores, committed in groups.
 
-A group is what came within 20 ms, at most 256 calls, as a few multi-row statements in one
+A group is what came within 50 ms, at most 256 calls, as a few multi-row statements in one
 transaction. "Finished" means committed: after a kill, at most what was in flight and one group is
 asked again. No more than one group is ever uncommitted: beyond it ``write`` waits, which stops new
 requests.
@@ -32,7 +32,7 @@ from proofstone.ports import CallRecord
 __all__ = ["Place", "Writer"]
 
 GROUP_ROWS = 256
-GROUP_S = 0.020
+GROUP_S = 0.050
 _ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
