@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
+from random import Random
 
 import pytest
 
-from proofstone.records import ItemSet
+from proofstone.engines.models import Limiters, open_asker
+from proofstone.methods.encyclo_k.method import EncycloK
+from proofstone.ports import Judge
+from proofstone.records import ItemSet, Score, Unit
+from proofstone.stages.campaign import progress_of
+from proofstone.stages.planning import RunSpec, plan_run, store_run
+from proofstone.stages.run import perform_run
+from proofstone.stages.score import score_run
 from proofstone.wiring import Workspace
 from scripted_server import Act, ScriptedServer, Seen, answer, error
 from serving import configure, serving
@@ -160,3 +169,54 @@ def test_scoring_again_is_a_new_scoring_that_asks_nobody(
     assert (count(workspace, "scoring"), count(workspace, "score")) == (2, 2 * QUESTIONS)
     (row,) = workspace.leaderboard(form).standings[0].ranked
     assert row.n_replies == server.requests == QUESTIONS
+
+
+def test_replies_that_a_killed_process_left_unscored_are_scored_once(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """Scores lost behind their replies come back from these, in the same scoring; nobody is asked
+    and nothing is scored twice."""
+    workspace.run(form, models="scripted/one")
+    with workspace.store.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE scoring SET completed_at = NULL")
+        connection.exec_driver_sql(
+            "DELETE FROM score WHERE unit_id IN (SELECT id FROM unit ORDER BY id LIMIT 5)"
+        )
+    assert count(workspace, "score") == QUESTIONS - 5
+    (result,) = workspace.run(form, models="scripted/one")
+    assert (result.complete, result.n_scored) == (True, QUESTIONS)
+    assert (count(workspace, "score"), count(workspace, "scoring")) == (QUESTIONS, 1)
+    assert server.requests == QUESTIONS
+
+
+class _FailingScorer(EncycloK):
+    """Fails on every reply, as a scorer with a fault would."""
+
+    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        raise ZeroDivisionError(f"{len(units)} units")
+
+
+async def test_a_scorer_that_fails_does_not_end_a_run(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """All questions are asked and kept before its error is raised; the sound scorer then scores
+    them without a call."""
+    clock, store, method = workspace.clock, workspace.store, _FailingScorer()
+    rng = Random(1)
+    asker = await open_asker(
+        "scripted/one", workspace.config, store=store.calls, clock=clock, rng=rng,
+        limiters=Limiters(),
+    )  # fmt: skip
+    spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", way="direct")
+    planned = store_run(store, plan_run(store, method, spec, asker.model), clock)
+    async with store.writer() as writer:
+        await perform_run(
+            store, writer, method, planned, asker, progress=progress_of(store, planned),
+            stop=asyncio.Event(), clock=clock,
+        )  # fmt: skip
+    await asker.close()
+    assert count(workspace, "response") == server.requests == QUESTIONS
+    with pytest.raises(ZeroDivisionError):
+        await score_run(store, method, planned.key, planned.run, clock=clock)
+    n_scored = await score_run(store, EncycloK(), planned.key, planned.run, clock=clock)
+    assert n_scored == server.requests == QUESTIONS

@@ -162,6 +162,40 @@ async def test_many_rows_wait_for_the_queue_and_all_arrive(store: Store) -> None
         assert connection.execute(text("SELECT count(*) FROM prompt")).scalar() == 10
 
 
+async def test_scores_are_committed_with_their_replies(store: Store) -> None:
+    """Scores handed in behind a reply are on disk when the writer is flushed, scored once."""
+    made, key, asked = filled(store)
+    scoring = store.scores.begin(key, asked, 1, "", now=5.0)
+    places = [place for _position, place in store.items.places(made.id, -1, 10)]
+    async with store.writer() as writer:
+        for place in places[:2]:
+            await writer.write(call(f"{place}"), Place(key, place, 0, "answer"))
+            unit = UnitRow(place, "item", b"", 1, b"", "A", 4, (("book", b"b"),))
+            score = Score(unit=0, measure="accuracy", outcome="answered", value=1.0, answer="A")
+            writer.write_scores(scoring, [ScoreRow(unit, 0, score)])
+        await writer.flush()
+        assert store.scores.n_scored(scoring) == 2
+    assert store.scores.scored_among(scoring, places) == {(place, 0) for place in places[:2]}
+    newest = store.scores.newest(key, 1, "")
+    assert newest is not None
+    assert (newest.key, newest.completed_at) == (scoring, None)
+    assert store.scores.newest(key, 2, "") is None
+
+
+async def test_the_writer_waits_for_another_one_that_is_writing(store: Store) -> None:
+    """Rows written while another connection holds the database arrive when it lets go."""
+    made, key, _asked = filled(store)
+    place = store.items.places(made.id, -1, 1)[0][1]
+    async with store.writer() as writer:
+        with store.database.writing() as other:
+            other.execute(text("UPDATE run SET lease_owner = 'host:1'"))
+            await writer.write(call("one"), Place(key, place, 0, "answer"))
+            await asyncio.sleep(0.2)
+            assert store.runs.count_done(key, "answer") == 0 or not store.database.is_sqlite
+        await writer.flush()
+        assert store.runs.count_done(key, "answer") == 1
+
+
 async def test_a_store_that_fails_stops_the_writer_and_keeps_what_was_committed(
     store: Store,
 ) -> None:
