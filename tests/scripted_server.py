@@ -48,6 +48,7 @@ __all__ = [
     "huge",
     "in_turn",
     "malformed",
+    "models_list",
     "text_answer",
     "with_faults",
 ]
@@ -186,6 +187,12 @@ def hang() -> Act:
     return Act(drop="never_answer")
 
 
+def models_list(*ids: str) -> Act:
+    """The list of an endpoint's models, as OpenAI and its likes give it."""
+    rows = [{"id": name, "object": "model", "owned_by": "scripted"} for name in ids]
+    return Act(json.dumps({"object": "list", "data": rows}).encode())
+
+
 def in_turn(*acts: Act, then: Act | None = None) -> Script:
     """The acts by the number of the request; afterwards ``then``, else the last one."""
     last = acts[-1] if then is None else then
@@ -223,6 +230,7 @@ class ScriptedServer:
         self.requests = 0
         self.seen: deque[Seen] = deque(maxlen=keep)
         self.bodies: Counter[str] = Counter()
+        self.listing: Script | None = None  # what GET /models brings, where something does
         self.in_flight = 0
         self.most_in_flight = 0
 
@@ -257,6 +265,8 @@ class ScriptedServer:
         method, path, _ = lines[0].split(" ", 2)
         pairs = (line.partition(":") for line in lines[1:])
         headers = {name.lower(): value.strip() for name, _, value in pairs}
+        if method == "GET" and "/models" in path and self.listing is not None:
+            return self.listing(Seen(self.requests, method, path, headers, body))
         if method == "GET":
             report = {"requests": self.requests, "bodies": self.bodies}
             return Act(json.dumps(report).encode())

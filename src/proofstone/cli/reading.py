@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,11 +39,33 @@ _estimand = click.option(
 )
 
 
+def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that go by the models' cards."""
+    options = [
+        click.option(
+            "--group-by", default="", metavar="FIELD",
+            help="Group by the models' cards: kind, lab, family, openness, size or architecture.",
+        ),
+        click.option(
+            "--where", multiple=True, metavar="FIELD=VALUE,...",
+            help="Only models whose card fits: kind=reasoning,openness=open, size=10-40.",
+        ),
+        click.option(
+            "--columns", multiple=True, metavar="FIELD,...",
+            help="Show of the cards, too: lab, kind, parameters, released, licence, ...",
+        ),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command("leaderboard")
 @click.argument("targets", nargs=-1, required=True)
 @_level
 @_estimand
 @click.option("--by", multiple=True, metavar="LEVEL", help="Also by discipline, ... or position.")
+@_by_cards
 @workspace_option
 @json_option
 def leaderboard_command(
@@ -49,6 +73,9 @@ def leaderboard_command(
     level: str,
     estimand: str,
     by: tuple[str, ...],
+    group_by: str,
+    where: tuple[str, ...],
+    columns: tuple[str, ...],
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -56,13 +83,21 @@ def leaderboard_command(
 
     TARGETS are runs, forms, or a bank. Models are ranked on the questions that all of them
     answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
-    ranking with the bounds of what it could still become. Simulated respondents stand apart.
+    ranking with the bounds of what it could still become. Simulated respondents stand apart. A
+    model of which no card is known stands under "unknown".
     """
     from proofstone.report import render_breakdowns, render_terminal, to_json  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        board = workspace.leaderboard(*read_list(targets), level=level, estimand=estimand)
+        board = workspace.leaderboard(
+            *read_list(targets),
+            level=level,
+            estimand=estimand,
+            group_by=group_by,
+            where=where,
+            card_columns=read_list(columns),
+        )
     if as_json:
         click.echo(to_json(board))
         return
@@ -70,7 +105,10 @@ def leaderboard_command(
     heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    click.echo(render_terminal(board, heading=heading, width=width, colour=colour), nl=False)
+    shown = render_terminal(
+        board, heading=heading, card_columns=read_list(columns), width=width, colour=colour
+    )
+    click.echo(shown, nl=False)
     for text in breakdowns:
         click.echo(f"\n{text}", nl=False)
 
@@ -80,6 +118,7 @@ def leaderboard_command(
 @output_option
 @_level
 @_estimand
+@_by_cards
 @workspace_option
 @json_option
 def report_command(
@@ -87,6 +126,9 @@ def report_command(
     output: Path | None,
     level: str,
     estimand: str,
+    group_by: str,
+    where: tuple[str, ...],
+    columns: tuple[str, ...],
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -100,7 +142,15 @@ def report_command(
 
     path = output or Path("report.html")
     with open_workspace(folder) as workspace:
-        workspace.report(*read_list(targets), path=path, level=level, estimand=estimand)
+        workspace.report(
+            *read_list(targets),
+            path=path,
+            level=level,
+            estimand=estimand,
+            group_by=group_by,
+            where=where,
+            card_columns=read_list(columns),
+        )
     if as_json:
         print_json({"page": str(path)})
     else:

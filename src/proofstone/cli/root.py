@@ -45,7 +45,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "extract": ("files", "Extract answer letters from replies, a file in and a file out."),
     },
     "Admin": {
-        "models": ("models", "List configured models, and check that they answer."),
+        "models": ("models", "List models, check that they answer, see what they cost."),
         "workspace": ("keeping", "Back up, restore, move, merge, migrate or purge a workspace."),
     },
 }

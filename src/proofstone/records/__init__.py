@@ -4,6 +4,7 @@ They are out of the cyclic garbage collector's sight (``gc=False``): a frozen ro
 refer to itself, and walking a bank's 43,000 facts again and again took a fifth of a run's time.
 """
 
+from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
 from proofstone.records.items import (
     Item,
     ItemSet,
@@ -51,6 +52,8 @@ __all__ = [
     "OUTCOMES",
     "Bank",
     "CallState",
+    "Card",
+    "CardSnapshot",
     "Corrections",
     "Estimate",
     "Fact",
@@ -61,10 +64,12 @@ __all__ = [
     "LoadedItem",
     "Measure",
     "Message",
+    "ModelCheck",
     "Oracle",
     "Outcome",
     "Passage",
     "Person",
+    "Price",
     "Purpose",
     "Reply",
     "Respondent",
@@ -84,6 +89,7 @@ __all__ = [
     "fact_id",
     "imported_set_id",
     "item_id",
+    "merged_card",
     "passage_id",
     "run_id",
     "source_id",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proofstone.records.cards import Card
 from proofstone.records.knowledge import RoleName
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Respondent:
     """One row of a leaderboard: a model asked in one way with one group of settings. ``served``
     are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
     places in the table's ``roles``, each with whether the model itself held it or another of its
-    family."""
+    family. ``card`` is what is known of the model, None where nothing is."""
 
     name: str
     way: str
@@ -28,6 +29,7 @@ class Respondent:
     runs: tuple[bytes, ...] = ()
     served: tuple[tuple[str, int], ...] = ()
     hands: tuple[tuple[int, bool], ...] = ()
+    card: Card | None = None
 
 
 @dataclass(frozen=True, slots=True)

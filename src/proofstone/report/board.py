@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterval
+from proofstone.records.cards import Card
 from proofstone.records.knowledge import RoleName
 from proofstone.records.results import Estimate
 from proofstone.records.score_table import Corrections
@@ -18,8 +19,10 @@ __all__ = [
     "Hand",
     "HandRole",
     "Leaderboard",
+    "LeftOut",
     "NamedEstimate",
     "Rate",
+    "RowGroup",
     "Standings",
 ]
 
@@ -82,7 +85,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     replies that came, ``failed`` calls that brought none, ``missing`` all that is short of
     complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
     ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
-    count the row's scores that people ruled on.
+    count the row's scores that people ruled on. ``card`` is what is known of the
+    model; None where nothing is.
     """
 
     name: str
@@ -106,6 +110,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     warnings: tuple[Advice, ...] = ()
     hand: Hand | None = None
     corrections: Corrections = Corrections()
+    card: Card | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -137,13 +142,31 @@ class Breakdown(Struct, frozen=True, kw_only=True):
     groups: tuple[BreakdownGroup, ...]
 
 
+class RowGroup(Struct, frozen=True, kw_only=True):
+    """Respondents whose cards say the same: ``ranked`` and ``incomplete`` are places in the
+    standings. ``mean`` is the mean over the ranked ones on the items that they are ranked on, its
+    interval for these respondents and other items; None where nobody is ranked."""
+
+    name: str
+    ranked: tuple[int, ...]
+    incomplete: tuple[int, ...] = ()
+    mean: Estimate | None = None
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """A model that a filter left out of the leaderboard, and what its card says instead."""
+
+    name: str
+    why: str
+
+
 class Standings(Struct, frozen=True, kw_only=True):
     """Respondents that may be ranked against each other: real ones, or simulated ones.
 
     ``ranked`` is in falling order of the estimate. ``incomplete`` ones stand below. ``compared``
     holds all pairs of ``ranked`` (by place). ``chance`` is NaN where guessing has no meaning.
     ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
-    own and no ranks.
+    own and no ranks. ``groups`` holds every row once, where the leaderboard is grouped.
     """
 
     simulated: bool
@@ -156,6 +179,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     chance: float
     chance_sentence: str
     breakdowns: tuple[Breakdown, ...] = ()
+    groups: tuple[RowGroup, ...] = ()
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):
@@ -163,6 +187,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
 
     ``standings`` has the real respondents first; a group without respondents is left out.
     ``n_retired`` items are left out of everything here. As text it is the terminal's table.
+    ``group_by`` is the field of the card that rows are grouped by,
+    ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
     """
 
     measure: str
@@ -175,6 +201,10 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     forms: tuple[str, ...]
     standings: tuple[Standings, ...]
     n_retired: int = 0
+    group_by: str = ""
+    where: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_simulated_only(self) -> bool:

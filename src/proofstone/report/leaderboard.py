@@ -8,7 +8,8 @@ from proofstone.engines.stats import ESTIMANDS, Estimand, estimand_name
 from proofstone.errors import BadUsage
 from proofstone.records.results import OUTCOMES, Measure
 from proofstone.records.score_table import ScoreTable
-from proofstone.report.board import Leaderboard
+from proofstone.report.board import Leaderboard, LeftOut
+from proofstone.report.row_groups import grouped
 from proofstone.report.ruler import Ruler
 from proofstone.report.sheet import Sheet
 from proofstone.report.standing import stand
@@ -26,13 +27,19 @@ def leaderboard(
     estimand: Estimand = "knowledge",
     level: str = "sample",
     confidence: float = 0.95,
+    group_by: str = "",
+    where: str = "",
+    left_out: tuple[LeftOut, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Leaderboard:
     """The respondents of ``table`` under the measure ``headline``, best first.
 
     ``measures`` are all on the table's scores (the same ``of``); ``level`` is "sample" or a stratum
     of the table. Complete respondents are ranked on the items that all of them have; incomplete
     ones stand below with bounds; simulated ones stand apart from real ones. A table without
-    respondents gives a leaderboard without standings.
+    respondents gives a leaderboard without standings. ``group_by`` is a field of the card, by
+    which rows are arranged but not ranked anew; ``where``, ``left_out`` and ``notes`` say what was
+    done before.
 
     Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
     """
@@ -64,10 +71,14 @@ def leaderboard(
         n_retired=table.n_retired,
         forms=table.forms,
         standings=tuple(
-            stand(ruler, respondents, simulated=simulated)
+            grouped(ruler, stand(ruler, respondents, simulated=simulated), group_by)
             for simulated, respondents in by_kind.items()
             if respondents
         ),
+        group_by=group_by,
+        where=where,
+        left_out=left_out,
+        notes=notes,
     )
 
 

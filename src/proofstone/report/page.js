@@ -1,6 +1,5 @@
 // Sorting by any column of a table marked "sorts". Without this script the page reads the same.
 for (const table of document.querySelectorAll("table.sorts")) {
-  const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   const keyOf = (row, column) => {
     const cell = row.cells[column];
@@ -23,9 +22,11 @@ for (const table of document.querySelectorAll("table.sorts")) {
       for (const each of heads) each.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", order);
       const sign = order === "ascending" ? 1 : -1;
-      const rows = [...body.rows];
-      rows.sort((a, b) => sign * compare(keyOf(a, column), keyOf(b, column)));
-      body.append(...rows);
+      for (const body of table.tBodies) {  // a grouped table is sorted within its groups
+        const rows = [...body.rows].filter((row) => !row.classList.contains("part"));
+        rows.sort((a, b) => sign * compare(keyOf(a, column), keyOf(b, column)));
+        body.append(...rows);
+      }
     });
   });
 }

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Standings
+from proofstone.report.card_lines import where_lines
+from proofstone.report.card_values import card_value
 from proofstone.report.figure import dot_plot
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
@@ -24,6 +26,7 @@ from proofstone.report.page_parts import (
     column_widths,
     estimate_tables,
     same_recipe,
+    table_bodies,
 )
 from proofstone.report.sentences import answer_sentences, counted, joined
 
@@ -80,11 +83,13 @@ def _environment() -> Environment:
         "visible": _visible,
         "sortable": _sortable,
         "letters": _letters,
+        "card_fact": card_value,
     }
     environment.filters.update(shown)
     named: Mapping[str, Any] = {
         "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
+        "bodies": table_bodies,
         "by_remedy": by_remedy,
         "column_widths": column_widths,
         "counted": counted,
@@ -96,6 +101,7 @@ def _environment() -> Environment:
         "joined": joined,
         "lanes": _lanes,
         "same_recipe": same_recipe,
+        "where_lines": where_lines,
     }
     environment.globals.update(named)
     return environment

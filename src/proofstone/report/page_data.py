@@ -84,13 +84,15 @@ class Provenance(Struct, frozen=True, kw_only=True):
 class PageData(Struct, frozen=True, kw_only=True):
     """A results page: its title, the leaderboard, and the evidence beside it.
 
-    ``notes`` stand above everything else (what the data are, what is partial).
+    ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
+    facts of the models' cards to show on the leaderboard.
     """
 
     title: str
     board: Leaderboard
     provenance: Provenance
     notes: tuple[str, ...] = ()
+    card_columns: tuple[str, ...] = ()
     forms: tuple[FormShown, ...] = ()
     asked: tuple[Asked, ...] = ()
     controls: tuple[Control, ...] = ()

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from proofstone.records.results import Estimate
-from proofstone.report.board import Standings
+from proofstone.report.board import BoardRow, Leaderboard, Standings
+from proofstone.report.card_lines import group_heading
 from proofstone.report.numbers import points
 from proofstone.report.page_data import FormShown, QuestionShown
 
 __all__ = [
     "EstimateTable",
+    "TableBody",
     "anchors",
     "by_remedy",
     "column_widths",
     "estimate_tables",
     "same_recipe",
+    "table_bodies",
 ]
 
 _LEVELS = (
@@ -63,6 +66,23 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
             heads=tuple((other.name, other.denominator) for other in rows[0].others),
             cells=tuple(tuple(other.estimate for other in row.others) for row in rows),
         )
+
+
+class TableBody(Struct, frozen=True, kw_only=True):
+    """Rows of the leaderboard that stand together, under a heading where it is grouped."""
+
+    heading: str
+    rows: tuple[BoardRow, ...]
+
+
+def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
+    """The ranked rows of a standing, by group; all in one without a heading where there is none."""
+    if not group.groups:
+        yield TableBody(heading="", rows=group.ranked)
+    for each in group.groups:
+        if each.ranked:
+            rows = tuple(group.ranked[place] for place in each.ranked)
+            yield TableBody(heading=group_heading(board.group_by, each), rows=rows)
 
 
 def column_widths(estimates: Iterable[Estimate]) -> tuple[int, int]:

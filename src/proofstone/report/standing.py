@@ -182,6 +182,7 @@ def _row(
         average=sheet.average(respondent),
         warnings=advise(rates) + advise_of_served(who.served),
         corrections=sheet.corrections(respondent),
+        card=who.card,
     )
 
 

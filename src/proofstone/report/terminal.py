@@ -8,6 +8,8 @@ import msgspec
 
 from proofstone.engines.stats import Bounds
 from proofstone.report.board import BoardRow, Leaderboard, Standings
+from proofstone.report.card_lines import group_heading, where_lines
+from proofstone.report.card_values import card_value
 from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
 from proofstone.report.hand_sentences import HAND_MARK, hand_sentence, marked
 from proofstone.report.numbers import (
@@ -33,6 +35,7 @@ def render_terminal(
     *,
     heading: Sequence[tuple[str, str]] = (),
     next_steps: Sequence[tuple[str, str]] = (),
+    card_columns: Sequence[str] = (),
     width: int = 100,
     colour: bool = False,
 ) -> str:
@@ -40,13 +43,15 @@ def render_terminal(
 
     ``heading`` and ``next_steps`` are labelled lines above and below (what was asked; the page,
     the command that looks closer). Names are cut so that rows fit in ``width`` cells, but never
-    below 12 cells. ``colour`` marks banner and warnings only.
+    below 12 cells. ``card_columns`` are facts of the models' cards to show beside the names.
+    ``colour`` marks banner and warnings only.
     """
     lines = [_labelled(label, text) for label, text in heading]
     if not board.standings:
         lines.append("no scores yet: nothing to rank")
     for group in board.standings:
-        lines += _standings(board, group, width=width, colour=colour)
+        lines += _standings(board, group, card_columns, width=width, colour=colour)
+    lines += where_lines(board)
     if any(row.estimate.n for group in board.standings for row in group.ranked):
         share = f"{100 * board.confidence:g}%"
         lines.append(f"{share} intervals for {board.estimand}; {_level(board)}")
@@ -59,17 +64,19 @@ def to_json(board: Leaderboard) -> str:
     return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
 
 
-def _standings(board: Leaderboard, group: Standings, *, width: int, colour: bool) -> list[str]:
+def _standings(
+    board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
+) -> list[str]:
     lines = [_tinted(SIMULATED_BANNER, colour)] if group.simulated else []
     if group.ranked:
-        lines += _table(board, group, width)
+        lines += _table(board, group, cards, width)
     if group.ranked and not group.is_common:
         lines.append("These respondents share no item, so they are not ranked against each other.")
     if group.chance_sentence:
         lines.append(f"{group.chance_sentence} Chance is {shown_share(group.chance)}.")
     if group.incomplete:
         lines.append("incomplete, not ranked: missing replies counted all wrong .. all right")
-        lines += _incomplete(group, width)
+        lines += _incomplete(board, group, cards, width)
     for row in (*group.ranked, *group.incomplete):
         if row.hand is not None:
             text = f"{row.label}: {hand_sentence(row, row.hand)}"
@@ -81,16 +88,28 @@ def _standings(board: Leaderboard, group: Standings, *, width: int, colour: bool
     return lines
 
 
-def _table(board: Leaderboard, group: Standings, width: int) -> list[str]:
+def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: int) -> list[str]:
     columns = _optional_columns(group)
-    header = ["rank", "model", "", "n", printable(board.measure), *columns]
+    header = ["rank", "model", "", *cards, "n", printable(board.measure), *columns]
     digits = max(len(points(row.estimate.high)) for row in group.ranked)
-    body = [_cells(row, columns, max(digits, 4)) for row in group.ranked]
+    body = [_cells(row, cards, columns, max(digits, 4)) for row in group.ranked]
     if len(group.ranked) < 2:
         header, body = header[1:], [cells[1:] for cells in body]
     name = header.index("model")
     rows = _narrowed([header, *body], name, width)
-    return aligned(rows, left=[name, name + 1, name + 3])
+    texts = range(name, name + 2 + len(cards))
+    lines = aligned(rows, left=[*texts, texts.stop + 1])
+    return _by_group(board, group, lines) if group.groups else lines
+
+
+def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> list[str]:
+    """The lines of a table, those of each group under its heading."""
+    head, *body = lines
+    arranged = [head]
+    for each in group.groups:
+        if each.ranked:
+            arranged += [group_heading(board.group_by, each), *(body[i] for i in each.ranked)]
+    return arranged
 
 
 def _optional_columns(group: Standings) -> list[str]:
@@ -105,7 +124,7 @@ def _optional_columns(group: Standings) -> list[str]:
     return [f"avg@{samples} sd", *shown] if samples > 1 else shown
 
 
-def _cells(row: BoardRow, columns: Sequence[str], digits: int) -> list[str]:
+def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: int) -> list[str]:
     who = printable(marked(row)), printable(f"{row.way} {row.settings}".strip())
     estimate = row.estimate
     interval = shown_interval(estimate.low, estimate.high, digits)
@@ -113,6 +132,7 @@ def _cells(row: BoardRow, columns: Sequence[str], digits: int) -> list[str]:
     return [
         shown_rank(row.rank),
         *who,
+        *(printable(card_value(row.card, column)) for column in cards),
         f"{estimate.n:,}",
         value,
         *(_optional_cell(row, column) for column in columns),
@@ -127,16 +147,23 @@ def _optional_cell(row: BoardRow, column: str) -> str:
     return shown_share(row.rate(column).share)
 
 
-def _incomplete(group: Standings, width: int) -> list[str]:
-    rows = [_incomplete_cells(row, row.bounds) for row in group.incomplete if row.bounds]
-    return aligned(_narrowed(rows, 0, width), left=[0, 1, 3, 4])
+def _incomplete(
+    board: Leaderboard, group: Standings, cards: Sequence[str], width: int
+) -> list[str]:
+    order = [place for each in group.groups for place in each.incomplete]
+    listed = [group.incomplete[place] for place in order] or group.incomplete
+    shown = list(dict.fromkeys([*([board.group_by] if board.group_by else []), *cards]))
+    rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
+    texts = range(2 + len(shown))
+    return aligned(_narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
 
 
-def _incomplete_cells(row: BoardRow, bounds: Bounds) -> list[str]:
+def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
     expected = row.n_replies + row.missing
     return [
         printable(marked(row)),
         printable(f"{row.way} {row.settings}".strip()),
+        *(printable(card_value(row.card, column)) for column in cards),
         f"{row.n_replies:,} of {counted(expected, 'reply', 'replies')}",
         f"{points(bounds.low)} .. {points(bounds.high)}",
         f"so far {shown_estimate(row.estimate)}, {row.failed:,} failed",

@@ -45,6 +45,7 @@ def page_data(
     now: float,
     control: ControlReport | None = None,
     command: str = "",
+    card_columns: Sequence[str] = (),
 ) -> PageData:
     """Everything a page of these runs shows, read from the store."""
     runs = {run.id: (key, run) for key, run in selection.runs}
@@ -55,6 +56,7 @@ def page_data(
     return PageData(
         title=names,
         board=board,
+        card_columns=tuple(card_columns),
         provenance=Provenance(
             version=__version__,
             made_at=_date(now),

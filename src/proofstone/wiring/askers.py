@@ -10,17 +10,14 @@ from random import Random
 from proofstone.engines.models import (
     Asker,
     CacheUse,
-    Checked,
     Entry,
     Limiters,
     ModelConfig,
-    check_model,
     open_asker,
-    open_model,
 )
 from proofstone.ports import CallStore, Clock
 
-__all__ = ["check_all", "open_askers"]
+__all__ = ["open_askers"]
 
 
 @asynccontextmanager
@@ -54,15 +51,3 @@ async def open_askers(
             )
             opened.push_async_callback(askers[name].close)
         yield askers
-
-
-async def check_all(names: Sequence[str], config: ModelConfig, clock: Clock) -> list[Checked]:
-    """Asks each model one tiny request, one after the other."""
-    checks = []
-    for name in names:
-        model = await open_model(name, config, clock=clock)
-        try:
-            checks.append(await check_model(model))
-        finally:
-            await model.close()
-    return checks

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.models.families import family_of
-from proofstone.engines.store import Store
-from proofstone.methods import find_method
-from proofstone.ports import Clock
-from proofstone.stages.summarise import Selection, read_scores, select_runs
+from proofstone.stages.summarise import Selection, select_runs
+from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -20,15 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["Reading"]
 
 
-class Reading:
+class Reading(Catalogue):
     """Leaderboards and pages of what a workspace's ``store`` holds."""
 
-    store: Store
-    clock: Clock
-
     def leaderboard(self, *targets: Target, **options: Any) -> Leaderboard:
-        """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table."""
-        return self._board(self._selection(targets), options)
+        """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
+
+        ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards.
+        """
+        return self._board(self._selection(targets), options)[0]
 
     def report(
         self,
@@ -42,14 +40,15 @@ class Reading:
         from proofstone.report import render_page  # noqa: PLC0415
         from proofstone.stages.pages import page_data, write_text  # noqa: PLC0415
 
-        selection = self._selection(targets)
+        board, selection = self._board(self._selection(targets), options)
         data = page_data(
             self.store,
             selection,
-            self._board(selection, options),
+            board,
             now=self.clock.now(),
             control=control,
             command=command,
+            card_columns=options.get("card_columns", ()),
         )
         write_text(Path(path), render_page(data))
 
@@ -61,9 +60,12 @@ class Reading:
         found = [find_target(self.store, target, ("bank", "form", "run")) for target in targets]
         return select_runs(self.store, found)
 
-    def _board(self, selection: Selection, options: dict[str, Any]) -> Leaderboard:
-        from proofstone.report import leaderboard  # noqa: PLC0415 - numpy is loaded here
+    def _board(
+        self, selection: Selection, options: dict[str, Any]
+    ) -> tuple[Leaderboard, Selection]:
+        """The leaderboard, and the runs that stand on it."""
+        from proofstone.wiring.boards import make_board  # noqa: PLC0415 - numpy is loaded there
 
-        method = find_method(selection.method)
-        table = read_scores(self.store, method, selection, family=self.family_of)
-        return leaderboard(table, method.measures, method.headline, **options)
+        return make_board(
+            self.store, lambda: self.config, selection, family=self.family_of, **options
+        )

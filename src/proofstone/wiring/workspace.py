@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ from proofstone.wiring.reading import Reading
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import Asker, CacheUse, Checked, Listed, ModelConfig
+    from proofstone.engines.models import Asker, CacheUse
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
 
@@ -269,28 +268,7 @@ class Workspace(Kept, Reading):
 
         return Background(work).wait()
 
-    # ---- models
-
-    def models(self) -> list[Listed]:
-        """The configured models and known providers, with what keeps each from use."""
-        from proofstone.engines.models import list_models  # noqa: PLC0415
-
-        return list_models(self.config)
-
-    def check_models(self, names: Sequence[str]) -> list[Checked]:
-        """Asks each model one tiny request."""
-        from proofstone.wiring.askers import check_all  # noqa: PLC0415
-
-        return Background(lambda _stop: check_all(names, self.config, self.clock)).wait()
-
     # ---- inside
-
-    @cached_property
-    def config(self) -> ModelConfig:
-        """The models' settings: this folder's file, the user's, and the environment."""
-        from proofstone.engines.models import load_config  # noqa: PLC0415
-
-        return load_config(self.folder, other_tables=frozenset({"workspace"}))
 
     def _method_of_bank(self, found: Found) -> Method:
         return find_method(self.store.knowledge.bank(found.id).method)
@@ -335,6 +313,7 @@ class Workspace(Kept, Reading):
         ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
         """
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
+        from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
 
         stop = asyncio.Event() if stop is None else stop
         names = list(dict.fromkeys(spec.model for spec in specs))
@@ -348,6 +327,7 @@ class Workspace(Kept, Reading):
             runs = [(planned, progress_of(self.store, planned)) for planned in stored]
             if progress is not None:
                 progress += [counters for _planned, counters in runs]
+            keep_cards(self.store, self.config, runs, self.clock)
             by_name = {askers[name].model.name: askers[name] for name in names}
             return await perform_campaign(
                 self.store, find_method, runs, by_name, stop=stop, clock=self.clock

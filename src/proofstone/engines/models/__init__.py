@@ -4,15 +4,21 @@ Importing it loads no client library; ``open_model`` and ``open_asker`` load the
 """
 
 from proofstone.engines.models.asking import Asked, Asker, Retries
+from proofstone.engines.models.checking import Checked, check_model
 from proofstone.engines.models.clock import SystemClock
-from proofstone.engines.models.config import Endpoint, ModelConfig, load_config, resolve
+from proofstone.engines.models.config import (
+    Endpoint,
+    ModelConfig,
+    card_of,
+    load_config,
+    price_of,
+    resolve,
+)
 from proofstone.engines.models.entries import Entry, Price
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name, parse_model_names
 from proofstone.engines.models.opening import (
-    Checked,
     Listed,
-    check_model,
     list_models,
     open_asker,
     open_model,
@@ -20,10 +26,12 @@ from proofstone.engines.models.opening import (
 from proofstone.engines.models.plain_text import TEXT_WIRES
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
+from proofstone.engines.models.roll_call import call_roll
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import checked_stop
 from proofstone.engines.models.stopping import Stopped
+from proofstone.engines.models.toml_lines import key_lines
 
 __all__ = [
     "TEXT_WIRES",
@@ -44,14 +52,18 @@ __all__ = [
     "Stopped",
     "SystemClock",
     "UnreadableReplyError",
+    "call_roll",
+    "card_of",
     "check_model",
     "checked_stop",
+    "key_lines",
     "list_models",
     "load_config",
     "open_asker",
     "open_model",
     "parse_model_name",
     "parse_model_names",
+    "price_of",
     "read_reply",
     "request_hash",
     "resolve",

@@ -19,13 +19,15 @@ import platformdirs
 from dotenv import dotenv_values
 from msgspec import UNSET, Struct
 
+from proofstone.engines.models.carried_cards import carried_card
 from proofstone.engines.models.credentials import build_headers, read_address
-from proofstone.engines.models.entries import Entry, Price, Tables, Wire, merged, read_tables
+from proofstone.engines.models.entries import Entry, Tables, Wire, merged, read_tables
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.secret import Secret
 from proofstone.errors import BadInput, NotFound, Problem
+from proofstone.records import Card, Price, merged_card
 
-__all__ = ["FILE_NAME", "Endpoint", "ModelConfig", "load_config", "resolve"]
+__all__ = ["FILE_NAME", "Endpoint", "ModelConfig", "card_of", "load_config", "price_of", "resolve"]
 
 FILE_NAME = "proofstone.toml"
 MAX_CONNECTIONS = 64
@@ -35,12 +37,18 @@ CONNECT_TIMEOUT_S = 15.0
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """All that files and environment say. ``environment`` holds keys and is never shown."""
+    """All that files and environment say. ``environment`` holds keys and is never shown;
+    ``layers`` are the files one by one, the built-in providers first, and ``env_file`` is the
+    ``.env`` that was read, if any, with the variables that came from it.
+    """
 
     providers: Mapping[str, Entry]
     models: Mapping[str, Entry]
     environment: Mapping[str, str] = field(repr=False)
     files: tuple[str, ...] = ()
+    layers: tuple[Tables, ...] = field(default=(), repr=False)
+    env_file: str = ""
+    from_env_file: frozenset[str] = frozenset()
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
@@ -63,6 +71,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     timeout_s: float = TIMEOUT_S
     connect_timeout_s: float = CONNECT_TIMEOUT_S
     price: Price | None = None
+    card: Card = Card()
     body: Mapping[str, Any] = {}
     unsupported: frozenset[str] = frozenset()
     max_tokens_field: str = "max_tokens"
@@ -95,11 +104,16 @@ def load_config(
         problems += wrong
     if problems:
         raise BadInput("the configuration cannot be used", problems, hint="see docs/models.md")
+    given = os.environ if environ is None else environ
+    env_file, read = _read_env_file(folder)
     return ModelConfig(
         providers=_by_name(table.providers for table in tables),
         models=_by_name(table.models for table in tables),
-        environment=_environment(folder, os.environ if environ is None else environ),
+        environment={**read, **given},
         files=tuple(table.where for table in tables[1:]),
+        layers=tuple(tables),
+        env_file=env_file,
+        from_env_file=frozenset(read) - frozenset(given),
     )
 
 
@@ -114,6 +128,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
     table = f'[models."{name}"]' if own is not None else f"[providers.{name.provider}]"
     place = f"{table} of {FILE_NAME}"
     address = read_address(_or(chosen.base_url, ""), place)
+    card = card_of(name, config)
     variable = _or(chosen.api_key_env, "")
     given = _or(chosen.headers, {})
     headers = build_headers(name, variable, given, config.environment, address, place)
@@ -128,15 +143,55 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         timeout_s=_or(chosen.timeout_s, TIMEOUT_S),
         connect_timeout_s=_or(chosen.connect_timeout_s, CONNECT_TIMEOUT_S),
         price=_or(chosen.price, None),
+        card=card,
         body=_or(chosen.body, {}),
-        unsupported=frozenset(_or(chosen.unsupported, ())),
-        max_tokens_field=_or(chosen.max_tokens_field, "max_tokens"),
+        unsupported=_unsupported(chosen, own or Entry(), card),
+        max_tokens_field=_max_tokens_field(chosen, own or Entry(), card),
         key_from=variable,
         entry=place,
         wire=_or(chosen.wire, "openai-chat"),
         window=_or(chosen.window, None),
         images=_or(chosen.images, None),
     )
+
+
+def card_of(name: ModelName, config: ModelConfig) -> Card:
+    """What is known of a model: the carried card, its provider's and its own entry over it. An
+    empty one for a simulated respondent, which is no model."""
+    if name.provider == "sim":
+        return Card()
+    provider, own = _entries_of(name, config)
+    served_as = _or(own.model, "")
+    return merged_card(
+        [carried_card(name, served_as), _or(provider.card, Card()), _or(own.card, Card())]
+    )
+
+
+def price_of(name: ModelName, config: ModelConfig) -> Price | None:
+    """A model's price as its own entry or its provider's says it; None where neither does."""
+    price: Price | None = _or(merged(_entries_of(name, config)).price, None)
+    return price
+
+
+def _entries_of(name: ModelName, config: ModelConfig) -> tuple[Entry, Entry]:
+    """The provider's entry and the model's own, empty where there is none."""
+    return config.providers.get(name.provider, Entry()), config.models.get(str(name), Entry())
+
+
+def _unsupported(chosen: Entry, own: Entry, card: Card) -> frozenset[str]:
+    """Settings that are not sent: those that the model's own entry lists, where it does; else its
+    provider's and those that the card says it refuses."""
+    if own.unsupported is not UNSET:
+        return frozenset(_or(chosen.unsupported, ()))
+    return frozenset((*_or(chosen.unsupported, ()), *card.refuses))
+
+
+def _max_tokens_field(chosen: Entry, own: Entry, card: Card) -> str:
+    """Of the model's own entry, of its card, of its provider: the first that says it."""
+    if own.max_tokens_field is UNSET and card.max_tokens_field:
+        return card.max_tokens_field
+    field_name: str = _or(chosen.max_tokens_field, "max_tokens")
+    return field_name
 
 
 def _or(value: Any, otherwise: Any) -> Any:
@@ -166,19 +221,19 @@ def _by_name(groups: Any) -> dict[str, Entry]:
     return entries
 
 
-def _environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    """The nearest ``.env`` from ``folder`` upwards, under the process's environment."""
-    values: dict[str, str] = {}
+def _read_env_file(folder: Path) -> tuple[str, dict[str, str]]:
+    """The nearest ``.env`` from ``folder`` upwards, and its variables; empty where there is none.
+    The process's environment wins over it."""
     start = folder.absolute()
     found = next((p for f in (start, *start.parents) if (p := f / ".env").is_file()), None)
-    if found is not None:
-        try:
-            # Taken as written: expanding ${NAME} would read an environment that nobody passed.
-            read = dotenv_values(found, encoding="utf-8-sig", interpolate=False)
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"{found} cannot be read: {error}") from error
-        values = {name: value for name, value in read.items() if value is not None}
-    return {**values, **environ}
+    if found is None:
+        return "", {}
+    try:
+        # Taken as written: expanding ${NAME} would read an environment that nobody passed.
+        read = dotenv_values(found, encoding="utf-8-sig", interpolate=False)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{found} cannot be read: {error}") from error
+    return str(found), {name: value for name, value in read.items() if value is not None}
 
 
 def _unknown_provider(name: ModelName, config: ModelConfig) -> NotFound:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -10,7 +9,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from proofstone.engines.models.card_entries import wrong_card, wrong_price
+from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import Problem
+from proofstone.records import Card, Price, merged_card
 
 __all__ = ["Entry", "Price", "Tables", "Wire", "merged", "read_tables"]
 
@@ -22,25 +24,13 @@ _RESERVED_BODY = frozenset(
 )
 
 
-class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """US dollars per million tokens, with the day and the page they were read from.
-
-    ``cached`` is the price of a prompt token from the provider's cache, ``input`` where unset.
-    """
-
-    input: float
-    output: float
-    cached: float | None = None
-    date: str
-    source: str
-
-
 class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One ``[providers.NAME]`` or ``[models."provider/model"]``, or the flags of a command.
 
     A header's value that starts with ``$`` names an environment variable. ``model`` is the name
     that is sent, ``body`` extra fields of each request, ``unsupported`` settings that are not sent,
-    ``max_tokens_field`` the field that carries ``max_tokens``. ``wire`` says how it is asked:
+    ``max_tokens_field`` the field that carries ``max_tokens``, ``card`` what is known of the model.
+    ``wire`` says how it is asked:
     ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
     tokens prompt and reply may have together, ``images`` whether it takes pictures.
     """
@@ -53,6 +43,7 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     connect_timeout_s: float | UnsetType = UNSET
     model: str | UnsetType = UNSET
     price: Price | UnsetType = UNSET
+    card: Card | UnsetType = UNSET
     body: dict[str, Any] | UnsetType = UNSET
     unsupported: tuple[str, ...] | UnsetType = UNSET
     max_tokens_field: str | UnsetType = UNSET
@@ -62,15 +53,17 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Tables(Struct, frozen=True):
-    """The providers and models of a file, and where it stands."""
+    """The providers and models of a file, where it stands, and its text, to find lines in."""
 
     where: str
     providers: Mapping[str, Entry] = {}
     models: Mapping[str, Entry] = {}
+    text: str = ""
 
 
 def merged(entries: Iterable[Entry]) -> Entry:
-    """One entry of several, field by field: a later one wins; ``headers`` and ``body`` add up."""
+    """One entry of several, field by field: a later one wins; ``headers``, ``body`` and the facts
+    of ``card`` add up."""
     values: dict[str, Any] = {}
     for entry in entries:
         for name in Entry.__struct_fields__:
@@ -79,6 +72,8 @@ def merged(entries: Iterable[Entry]) -> Entry:
                 continue
             if name in ("headers", "body"):
                 value = {**values.get(name, {}), **value}
+            if name == "card":
+                value = merged_card([values.get(name, Card()), value])
             values[name] = value
     return Entry(**values)
 
@@ -93,7 +88,7 @@ def read_tables(
     except tomllib.TOMLDecodeError as error:
         return Tables(where), [Problem(where, f"not TOML: {error}")]
     problems = [
-        Problem(where, _unknown(key, ("providers", "models", *others)))
+        Problem(where, unknown_key(key, ("providers", "models", *others)))
         for key in document
         if key not in ("providers", "models", *others)
     ]
@@ -106,7 +101,7 @@ def read_tables(
         for name in tables["models"]
         if "/" not in name
     ]
-    return Tables(where, tables["providers"], tables["models"]), problems
+    return Tables(where, tables["providers"], tables["models"], text=text), problems
 
 
 def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[Problem]]:
@@ -128,7 +123,7 @@ def _wrong(fields: Any) -> list[str]:
     if not isinstance(fields, dict):
         return [f"expected a table, came {type(fields).__name__}"]
     known = Entry.__struct_fields__
-    wrong = [_unknown(key, known) for key in fields if key not in known]
+    wrong = [unknown_key(key, known) for key in fields if key not in known]
     for key, value in fields.items():
         if key in known:
             wrong += _wrong_value(key, value)
@@ -136,14 +131,16 @@ def _wrong(fields: Any) -> list[str]:
 
 
 def _wrong_value(key: str, value: Any) -> list[str]:
+    if key == "price":
+        return wrong_price(value)
+    if key == "card":
+        return wrong_card(value)
     try:
-        entry = msgspec.convert({key: value}, Entry)
+        msgspec.convert({key: value}, Entry)
     except msgspec.ValidationError as error:
         return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
     if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
         return [f"{key}: must be above 0, not {value}"]
-    if key == "price":
-        return _wrong_price(entry.price)
     if key == "body":
         return [
             f"body.{name}: not for a configuration file; it is written by Proofstone or is a key"
@@ -151,23 +148,6 @@ def _wrong_value(key: str, value: Any) -> list[str]:
             if name.lower() in _RESERVED_BODY
         ]
     return []
-
-
-def _wrong_price(price: Price | UnsetType) -> list[str]:
-    if isinstance(price, UnsetType):
-        return []
-    numbers = {"input": price.input, "output": price.output, "cached": price.cached}
-    return [
-        f"price.{name}: must be a finite number from 0 up, not {number}"
-        for name, number in numbers.items()
-        if number is not None and not 0 <= number < float("inf")
-    ]
-
-
-def _unknown(key: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(key, list(known), n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(sorted(known))}"
-    return f"unknown key {key!r}{meant}"
 
 
 def _quoted(name: str) -> str:

@@ -114,6 +114,31 @@ class ChatEndpoint:
             self._deadlines.leave(task)
         return self._read_attempt(started, b"".join(parts), status, retry_after)
 
+    async def fetch(self, path: str, query: str = "") -> Attempt:
+        """What lies at ``path`` below the endpoint's address, which costs nothing to ask; whatever
+        comes of it. ``raw`` is its body, ``error`` names why there is none of use."""
+        session = self._session or self._open()
+        started = self._clock.monotonic()
+        parts: list[bytes] = []
+        status = 0
+        try:
+            url = _address(self._settings, path, query)
+            async with session.get(url, allow_redirects=False) as response:
+                status = response.status
+                await self._read(response, parts)
+        except (_TooLargeError, OSError, ValueError, aiohttp.ClientError) as error:
+            kind, detail = _what_broke(error)
+            return self._failed(started, parts, status, kind, detail)
+        raw = self._scrubber.raw(b"".join(parts))
+        failure = None if status == 200 else classify(status, raw)
+        return Attempt(
+            raw=raw,
+            status=status,
+            error="" if failure is None else failure.kind,
+            detail="" if failure is None else self._shown(failure.detail),
+            latency_s=self._clock.monotonic() - started,
+        )
+
     async def close(self) -> None:
         """Closes the connections."""
         if self._session is not None:
@@ -192,12 +217,14 @@ def _too_large(parts: list[bytes]) -> str:
     return f"the body passes the limit; it was read to {sum(map(len, parts))} bytes"
 
 
-def _address(endpoint: Endpoint, path: str) -> URL:
-    """The address that requests go to; a query of the base address stays behind the path."""
-    base, question, query = endpoint.base_url.reveal().partition("?")
+def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
+    """The address that requests go to; a query of the base address stays behind the path, with
+    ``more`` behind it."""
+    base, _, query = endpoint.base_url.reveal().partition("?")
     for known in ("/chat/completions", "/completions"):
         base = base.removesuffix(known)
-    return URL(base + path + question + query)
+    whole = "&".join(part for part in (query, more) if part)
+    return URL(base + path + (f"?{whole}" if whole else ""))
 
 
 def _what_broke(error: Exception) -> tuple[str, str]:

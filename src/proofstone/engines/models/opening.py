@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from hashlib import sha256
+from collections.abc import Iterable, Mapping
 from random import Random
 
 from msgspec import Struct, UnsetType
 
 from proofstone.engines.models.asking import Asker, Retries
-from proofstone.engines.models.config import MAX_CONNECTIONS, Endpoint, ModelConfig, resolve
-from proofstone.engines.models.entries import Entry, Price, merged
+from proofstone.engines.models.config import (
+    MAX_CONNECTIONS,
+    Endpoint,
+    ModelConfig,
+    card_of,
+    price_of,
+    resolve,
+)
+from proofstone.engines.models.entries import Entry, merged
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name
 from proofstone.engines.models.served import CacheUse
 from proofstone.errors import BadUsage, ProofstoneError
-from proofstone.identity import canonical_json
-from proofstone.ports import CallStore, Clock, Model, ModelRequest
-from proofstone.records import Message, Oracle
+from proofstone.ports import CallStore, Clock, Model
+from proofstone.records import Card, ModelCheck, Price
 
-__all__ = ["Checked", "Listed", "check_model", "list_models", "open_asker", "open_model"]
+__all__ = ["Listed", "list_models", "open_asker", "open_model"]
 
-_CHECK = (Message("user", "Reply with the word ready."),)
-_CHECK_TOKENS = 16  # a few providers refuse less
+_HERE = "this machine"
+_NO_ENDPOINT = ("local", "sim")
 
 
 class Listed(Struct, frozen=True, kw_only=True):
-    """A model or provider of the configuration, and why it cannot be used (empty where it can)."""
+    """A model or provider of the configuration, and why it cannot be used (empty where it can).
+
+    ``checked`` is what the last check of it came to, where there was one.
+    """
 
     name: str
     endpoint: str = ""
     key_from: str = ""
     price: Price | None = None
+    card: Card = Card()
     problem: str = ""
-
-
-class Checked(Struct, frozen=True, kw_only=True):
-    """What one tiny request to a model came to; ``kind`` and ``detail`` say why it is unusable."""
-
-    name: str
-    usable: bool
-    served_model: str = ""
-    latency_s: float = 0.0
-    kind: str = ""
-    detail: str = ""
+    checked: ModelCheck | None = None
 
 
 async def open_model(
@@ -88,32 +87,11 @@ async def open_asker(
     )
 
 
-def list_models(config: ModelConfig) -> list[Listed]:
-    """Every model of the configuration and every provider, by name, with what keeps it from use."""
-    names = [*config.models, *(f"{provider}/..." for provider in config.providers)]
-    return [_listed(name, config) for name in sorted(names)]
-
-
-async def check_model(model: Model) -> Checked:
-    """Asks one tiny request, once."""
-    prompt = canonical_json(_CHECK)
-    request = ModelRequest(
-        messages=_CHECK,
-        prompt=prompt,
-        prompt_hash=sha256(prompt).digest(),
-        settings={"max_tokens": _CHECK_TOKENS},
-        purpose="control",
-        oracle=Oracle("ready", ("ready",)) if model.simulated else None,
-    )
-    attempt = await model.collect(await model.submit(request))
-    return Checked(
-        name=model.name,
-        usable=attempt.reply is not None,
-        served_model="" if attempt.reply is None else attempt.reply.model,
-        latency_s=attempt.latency_s,
-        kind=attempt.error,
-        detail=attempt.detail,
-    )
+def list_models(config: ModelConfig, more: Iterable[str] = ()) -> list[Listed]:
+    """Every model of the configuration, those named in ``more``, and every provider, by name, with
+    what keeps it from use."""
+    providers = (f"{provider}/..." for provider in config.providers)
+    return [_listed(name, config) for name in sorted({*config.models, *more, *providers})]
 
 
 def _named(name: str | ModelName) -> ModelName:
@@ -173,13 +151,21 @@ def _hints(endpoint: Endpoint) -> Mapping[str, str]:
 
 
 def _listed(name: str, config: ModelConfig) -> Listed:
+    problem, identity, key_from = "", "", ""
+    parsed = parse_model_name(name)
     try:
-        endpoint = resolve(parse_model_name(name), config)
+        if parsed.provider in _NO_ENDPOINT:
+            identity = _HERE
+        else:
+            endpoint = resolve(parsed, config)
+            identity, key_from = endpoint.identity, endpoint.key_from
     except ProofstoneError as error:
-        return Listed(name=name, problem=error.message)
+        problem = error.message
     return Listed(
         name=name,
-        endpoint=endpoint.identity,
-        key_from=endpoint.key_from,
-        price=endpoint.price,
+        endpoint=identity,
+        key_from=key_from,
+        price=price_of(parsed, config),
+        card=card_of(parsed, config),
+        problem=problem,
     )

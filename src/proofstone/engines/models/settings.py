@@ -11,7 +11,7 @@ from typing import Any
 
 from proofstone.errors import BadUsage
 
-__all__ = ["checked_stop", "sent_settings", "wire_fields"]
+__all__ = ["SETTINGS", "checked_stop", "sent_settings", "wire_fields"]
 
 _NUMBERS = frozenset(
     {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
@@ -20,7 +20,7 @@ _OTHERS = frozenset(
     {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
      "response_format", "schema"}
 )  # fmt: skip
-_ALLOWED = _NUMBERS | _OTHERS
+SETTINGS = _NUMBERS | _OTHERS  # every setting that may be sent
 
 
 def sent_settings(
@@ -35,7 +35,7 @@ def sent_settings(
     for name, value in asked.items():
         if value is None:
             continue
-        if name not in _ALLOWED or name in unsupported:
+        if name not in SETTINGS or name in unsupported:
             dropped.append(name)
         else:
             sent[name] = float(value) if name in _NUMBERS else value

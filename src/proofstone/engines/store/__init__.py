@@ -21,6 +21,7 @@ from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
 from proofstone.engines.store.leases import this_process
 from proofstone.engines.store.lookup import KINDS, Found, Lookup
 from proofstone.engines.store.merge import MergeReport, merge
+from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
@@ -40,6 +41,7 @@ __all__ = [
     "Found",
     "ItemReplies",
     "MergeReport",
+    "ModelFacts",
     "Place",
     "RawReply",
     "Readable",
@@ -78,6 +80,7 @@ class Store:
         self.calls = CallRows(self.database)
         self.scores = ScoreStore(self.database)
         self.served = ServedRows(self.database)
+        self.models = ModelFacts(self.database)
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
         self.lookup = Lookup(self.database)

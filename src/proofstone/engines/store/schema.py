@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0002"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0003"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -224,6 +224,26 @@ score = Table(
     _ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
     Column("measure", Text, primary_key=True), Column("outcome", SmallInteger, nullable=False),
     Column("value", Float), _text("answer"), _text("basis"), _text("flags"),
+)  # fmt: skip
+
+# What was known of a model, and since when: a new row where it changed; the newest is in force.
+model_card = Table(
+    "model_card", metadata, _key(), _hash(), Column("model", Text, nullable=False),
+    Column("payload", LargeBinary, nullable=False), Column("recorded_at", Float, nullable=False),
+    Index("ix_model_card_model", "model"),
+)  # fmt: skip
+
+# Which cards were in force while a run was asked.
+run_card = Table(
+    "run_card", metadata, _ref("run_id", "run", primary=True),
+    _ref("model_card_id", "model_card", primary=True),
+)  # fmt: skip
+
+# What a check of a model came to; the newest says whether it is retired.
+model_check = Table(
+    "model_check", metadata, _key(), _hash(), Column("model", Text, nullable=False),
+    Column("state", Text, nullable=False), _text("endpoint"), _text("detail"),
+    Column("checked_at", Float, nullable=False), Index("ix_model_check_model", "model"),
 )  # fmt: skip
 
 actor = Table("actor", metadata, _key(), _hash(), Column("created_at", Float, nullable=False))

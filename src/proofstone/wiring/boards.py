@@ -1,0 +1,53 @@
+"""From runs to their leaderboard, with the cards of their models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proofstone.engines.models import ModelConfig
+from proofstone.engines.store import Store
+from proofstone.methods import find_method
+from proofstone.report import Leaderboard, leaderboard
+from proofstone.report.card_values import read_columns, read_field, read_where
+from proofstone.stages.carding import carded, narrowed, open_book
+from proofstone.stages.summarise import Selection, read_scores
+
+__all__ = ["make_board"]
+
+
+def make_board(
+    store: Store,
+    config: Callable[[], ModelConfig],
+    selection: Selection,
+    *,
+    family: Callable[[str], str],
+    group_by: str = "",
+    where: str | Sequence[str] = (),
+    card_columns: Sequence[str] = (),
+    **options: Any,
+) -> tuple[Leaderboard, Selection]:
+    """The leaderboard of a selection and the runs that stand on it.
+
+    Where cards are asked for (to group, filter or show), a model of which none was kept has the
+    one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
+    none, NotFound where the filter leaves nobody.
+    """
+    texts = [where] if isinstance(where, str) else list(where)
+    conditions = read_where(texts)
+    read_columns(card_columns)
+    asked = bool(conditions or card_columns or (group_by and read_field(group_by)))
+    book = open_book(store, selection, config() if asked else None)
+    chosen, left_out = narrowed(selection, book, conditions)
+    method = find_method(chosen.method)
+    board = leaderboard(
+        carded(read_scores(store, method, chosen, family=family), book),
+        method.measures,
+        method.headline,
+        group_by=group_by,
+        where=",".join(text for text in texts if text),
+        left_out=left_out,
+        notes=(*book.retired, *(book.notes if asked else ())),
+        **options,
+    )
+    return board, chosen
