@@ -107,8 +107,8 @@ def _read_chat(raw: bytes) -> Reply:
 def _read_completion(raw: bytes) -> Reply:
     """A text completion: what went on behind the prompt, thinking split off as in a chat."""
     try:
-        body = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        body = msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         body = _lenient(raw, error)
     try:
         choice = body["choices"][0]
