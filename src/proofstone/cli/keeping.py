@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import print_json, print_table, say
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.stages.purge import PurgeReport
 
 __all__ = ["workspace_command"]
 
@@ -86,19 +91,21 @@ def move(target: Path, folder: Path | None, as_json: bool) -> None:
 
 @workspace_command.command("merge")
 @click.argument("other", type=_path)
+@click.option("--take-purged", is_flag=True, help="Also where it holds what was purged here.")
 @workspace_option
 @json_option
-def merge(other: Path, folder: Path | None, as_json: bool) -> None:
+def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) -> None:
     """Add the rows of another workspace that this one lacks.
 
     OTHER is a workspace's folder or a backup's file; it is only read. Rows are the same where their
     hashes are, so doing it twice changes nothing. Names of people stay behind. This is also the way
-    from a file to a PostgreSQL server and back.
+    from a file to a PostgreSQL server and back. Refused, naming the tombstone, where OTHER holds a
+    source that was purged here.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        report = workspace.merge(other)
+        report = workspace.merge(other, take_purged=take_purged)
     if as_json:
         print_json(report)
         return
@@ -131,3 +138,69 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
     click.echo(f"schema {done.before or 'none'} -> {done.after}")
     if done.backup is not None:
         click.echo(f"before   {done.backup}")
+
+
+@workspace_command.command("purge")
+@click.argument("source")
+@click.option("--reason", default="", help="Why; kept in the tombstone.")
+@click.option("--by", "name", help="Who does it; else the user of this computer.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--lift", is_flag=True, help="Let a purged source be taken in again.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@workspace_option
+@json_option
+def purge(
+    source: str,
+    reason: str,
+    name: str | None,
+    dry_run: bool,
+    lift: bool,
+    yes: bool,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Take a source out for good, with all texts derived from it.
+
+    Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
+    scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
+    who did it, when and why, and refuses the same source when it is taken in again. Backups,
+    exports and pages that were made before still hold the texts.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        if lift:
+            stone = workspace.lift(source, reason=reason, name=name)
+            print_json(stone) if as_json else click.echo(f"source:{short(stone.source)}  {stone}")
+            return
+        if not dry_run and not reason.strip():
+            raise click.UsageError("say why: --reason 'the licence has ended'")
+        if dry_run or not yes:
+            preview = workspace.purge(source, dry_run=True)
+            if not (as_json and dry_run):
+                _show(preview, "would go", err=not dry_run)
+            if dry_run:
+                if as_json:
+                    print_json(preview)
+                return
+            click.confirm("Take these texts out for good?", abort=True, err=True)
+        report = workspace.purge(source, reason=reason, name=name)
+    if as_json:
+        print_json(report)
+        return
+    _show(report, "gone")
+    say("backups, exports and pages made before still hold the texts")
+
+
+def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
+    """What a purge takes out, and what held it."""
+    click.echo(f"source:{short(report.source)}  {report.title}", err=err)
+    if report.tombstone is not None:
+        click.echo(str(report.tombstone), err=err)
+    counts = "   ".join(f"{name} {n}" for name, n in report.removed.items())
+    click.echo(f"{state:<9} {counts}", err=err)
+    units = {"bank": "facts", "form": "questions", "run": "replies"}
+    for holder in report.held_by:
+        named = f"{holder.kind}:{short(holder.id)}"
+        said = f"{holder.n} of {holder.total} {units[holder.kind]}"
+        click.echo(f"{'held by':<9} {named:<14} {holder.name}   {said}", err=err)

@@ -22,6 +22,7 @@ from proofstone.engines.store import (
     copy_file,
     leave_log,
     merge,
+    purged_there,
     refuse_held,
     schema_version,
     snapshot,
@@ -29,7 +30,8 @@ from proofstone.engines.store import (
     take_notes_out,
 )
 from proofstone.engines.store.schema import HEAD
-from proofstone.errors import BadUsage, StoreFailed, WorkspaceUnusable
+from proofstone.errors import BadUsage, Problem, SourcePurged, StoreFailed, WorkspaceUnusable
+from proofstone.identity import short
 from proofstone.wiring.folders import (
     CONFIG_NAME,
     MARK,
@@ -142,15 +144,25 @@ def move_workspace(folder: Path, target: Path) -> Path:
     return target
 
 
-def merge_from(folder: Path, database: Database, other: Path) -> MergeReport:
+def merge_from(
+    folder: Path, database: Database, other: Path, *, take_purged: bool = False
+) -> MergeReport:
     """Adds every row of another workspace, or of a backup's file, that this one lacks.
 
-    The other one is only read, as it is at this moment. Names of people do not come along.
+    The other one is only read, as it is at this moment. Names of people do not come along. Raises
+    SourcePurged where it holds what was purged here, unless ``take_purged``.
     """
     url = _url_of(other)
     if url == database.url:
         raise BadUsage(f"{other} is this workspace itself", hint="name another one")
     with _at_one_moment(folder, url) as there:
+        stones = [] if take_purged else purged_there(there, database)
+        if stones:
+            raise SourcePurged(
+                f"{other} holds what was purged here; nothing was merged",
+                [Problem(f"source:{short(stone.source)}", str(stone)) for stone in stones],
+                hint="purge it there first, or take what is new of it with --take-purged",
+            )
         return merge(there, database)
 
 

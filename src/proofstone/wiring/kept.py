@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proofstone.engines.store import MergeReport, Store
+from proofstone.engines.models.clock import SystemClock
+from proofstone.engines.store import MergeReport, Store, Tombstone
+from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
+from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.wiring.keeping import BackedUp
@@ -14,10 +18,11 @@ __all__ = ["Kept"]
 
 
 class Kept:
-    """An open workspace's folder and store, with backup and merge."""
+    """An open workspace's folder, store and clock, with backup, merge and purge."""
 
     folder: Path
     store: Store
+    clock: SystemClock
 
     def backup(self, target: Path | str) -> BackedUp:
         """Copies the workspace into one file; see ``keeping.back_up``."""
@@ -25,8 +30,36 @@ class Kept:
 
         return back_up(self.folder, self.store.database, Path(target))
 
-    def merge(self, other: Path | str) -> MergeReport:
+    def merge(self, other: Path | str, *, take_purged: bool = False) -> MergeReport:
         """Adds what another workspace or a backup has beyond this one; see ``merge_from``."""
         from proofstone.wiring.keeping import merge_from  # noqa: PLC0415
 
-        return merge_from(self.folder, self.store.database, Path(other))
+        return merge_from(self.folder, self.store.database, Path(other), take_purged=take_purged)
+
+    def purge(
+        self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
+    ) -> PurgeReport:
+        """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
+
+        ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
+        changed and the report says what would go.
+        """
+        found = find_target(self.store, source, ("source",))
+        if dry_run:
+            return preview_purge(self.store, found)
+        who = name or _user()
+        return purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
+
+    def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:
+        """Lets a purged source be taken in again; see ``lift_tombstone``."""
+        found = find_target(self.store, source, ("source",))
+        who = name or _user()
+        return lift_tombstone(self.store, found, reason=reason, name=who, clock=self.clock)
+
+
+def _user() -> str:
+    """The user's name as the system knows it."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a number without a name, in a container
+        return "unknown"

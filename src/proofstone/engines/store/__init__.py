@@ -16,6 +16,7 @@ from proofstone.engines.store.copies import (
     sqlite_file,
     take_notes_out,
 )
+from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
 from proofstone.engines.store.leases import this_process
@@ -25,12 +26,15 @@ from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
+from proofstone.engines.store.purge_plan import PurgePlan, plan_purge
+from proofstone.engines.store.purging import empty_rows, rewrite
 from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.snapshot import Readable, snapshot
 from proofstone.engines.store.table import load_table
+from proofstone.engines.store.tombstones import Tombstone, TombstoneRows, purged_there
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import Place, Writer
 from proofstone.ports import PayloadType
@@ -39,10 +43,12 @@ __all__ = [
     "KINDS",
     "Database",
     "Found",
+    "HeldBy",
     "ItemReplies",
     "MergeReport",
     "ModelFacts",
     "Place",
+    "PurgePlan",
     "RawReply",
     "Readable",
     "RunTotals",
@@ -51,15 +57,21 @@ __all__ = [
     "Store",
     "StoredBank",
     "StoredItem",
+    "Tombstone",
     "UnitRow",
     "Writer",
     "check_copy",
     "copy_database",
     "copy_file",
+    "empty_rows",
+    "held_by",
     "leave_log",
     "load_table",
     "merge",
+    "plan_purge",
+    "purged_there",
     "refuse_held",
+    "rewrite",
     "schema_version",
     "snapshot",
     "sqlite_file",
@@ -84,6 +96,7 @@ class Store:
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
         self.lookup = Lookup(self.database)
+        self.tombstones = TombstoneRows(self.database)
 
     def writer(self) -> Writer:
         """A new group-commit writer; use one at a time in a process."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import zstandard
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -184,6 +184,7 @@ class CallRows:
         query = (
             select_calls()
             .where(table.c.request_hash == request_hash, table.c.state == "complete")
+            .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
             .order_by(table.c.id.desc())
             .limit(1)
         )

@@ -66,6 +66,11 @@ class ItemStore:
             insert_rows(connection, schema.item_set_item, columns, members)
         return True
 
+    def forget(self) -> None:
+        """Lets go of facts that were kept decoded: their texts may have been purged."""
+        with self._facts_lock:
+            self._facts.clear()
+
     def item_set(self, identity: bytes) -> ItemSet:
         """The item set with this id; KeyError when there is none."""
         table = schema.item_set

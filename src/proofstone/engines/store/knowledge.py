@@ -13,6 +13,7 @@ from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.references import generations, refuse_absent
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
+from proofstone.engines.store.tombstones import fill_again, refuse_emptied, refuse_purged
 from proofstone.identity import canonical_json
 from proofstone.ports import BuiltFact
 from proofstone.records import Bank, Fact, Passage, Role, Source, Stratum, bank_id
@@ -63,8 +64,11 @@ class KnowledgeStore:
         """Stores a source and its passages."""
         with self._database.writing() as connection:
             keys = self._sources(connection, [source])
+            passages = list(passages)
             rows = {p.id: _passage_row(p, keys[p.source]) for p in passages}
             insert_missing(connection, schema.passage, _PASSAGE, rows)
+            texts = {p.id: {"text": p.text, "heading": p.heading} for p in passages}
+            fill_again(connection, schema.passage, "text", texts)
 
     def add_bank(
         self, name: str, method: str, built: Sequence[BuiltFact], now: float
@@ -180,6 +184,8 @@ class KnowledgeStore:
         return found
 
     def _sources(self, connection: Connection, sources: Iterable[Source]) -> dict[bytes, int]:
+        sources = list(sources)
+        refuse_purged(connection, sources)
         rows = {source.id: _source_row(source) for source in sources}
         return insert_missing(connection, schema.source, _SOURCE, rows)
 
@@ -194,9 +200,12 @@ class KnowledgeStore:
         corrected = {b.fact.corrects for b in built if b.fact.corrects}
         keys: dict[Any, int] = keys_by(connection, schema.fact, ("hash",), corrected)
         refuse_absent(built, passages, keys)
+        refuse_emptied(connection, (b.fact for b in built))
         for group in generations(built):
             rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in group}
             keys |= insert_missing(connection, schema.fact, _FACT, rows)
+            texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
+            fill_again(connection, schema.fact, "payload", texts)
         roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]
         columns = ("fact_id", "role", "model")
         insert_rows(connection, schema.fact_role, columns, roles, or_ignore=True)

@@ -85,6 +85,7 @@ _PLAN = (
             "replaces_id": _s.ruling,
         },
     ),
+    _Copied(_s.tombstone, {"actor_id": _s.actor}),
 )  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proofstone.errors import WorkspaceUnusable
+from proofstone.errors import TextPurged, WorkspaceUnusable
 from proofstone.identity import canonical_json
 from proofstone.ports import PayloadType
 
@@ -38,7 +38,13 @@ class Payloads:
         return self._type(kind).version, canonical_json(payload)
 
     def decode(self, kind: str, version: int, data: bytes) -> Any:
-        """The payload struct of stored bytes; WorkspaceUnusable where its version is unknown."""
+        """The payload struct of stored bytes; WorkspaceUnusable where its version is unknown,
+        TextPurged where the text was purged."""
+        if not data:
+            raise TextPurged(
+                f"the text of this {kind.partition('.')[2]} was purged with its source",
+                hint="'proofstone list source' marks purged sources; 'show' says who, when and why",
+            )
         known = self._type(kind)
         if version == known.version:
             return self._decoders[kind].decode(data)

@@ -33,6 +33,21 @@ class PeopleStore:
             connection.execute(schema.person.insert(), values)
         return person
 
+    def named(self, name: str, now: float) -> Person:
+        """The oldest person of this name, stored now where there is none."""
+        query = (
+            select(schema.person, schema.actor.c.hash)
+            .join(schema.actor, schema.actor.c.id == schema.person.c.actor_id)
+            .where(schema.person.c.name == name)
+            .order_by(schema.actor.c.id)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return self.add(name, now)
+        return Person(actor=row.hash, name=name, mail=row.mail, pay_details=row.pay_details)
+
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
         query = (

@@ -1,7 +1,8 @@
 """The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
 
 What is filtered or joined is a typed column; everything else of a record stands in its payload.
-Rows are appended. The only columns ever updated are a run's lease and a scoring's completion.
+Rows are appended. The only columns ever updated are a run's lease and a scoring's completion; and a
+purge takes the texts out of the rows that hold them.
 """
 
 from __future__ import annotations
@@ -272,4 +273,14 @@ ruling = Table(
     Column("verdict", Text, nullable=False), _ref("actor_id", "actor"),
     Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
     _ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
+)  # fmt: skip
+
+# A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
+# the same file is known under another title; ``removed`` counts texts by kind, as JSON.
+tombstone = Table(
+    "tombstone", metadata, _key(), _hash(), Column("kind", Text, nullable=False),
+    Column("source_hash", LargeBinary(32), nullable=False),
+    Column("content", LargeBinary, nullable=False), _ref("actor_id", "actor"),
+    Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
+    Column("removed", LargeBinary, nullable=False),
 )  # fmt: skip

@@ -1,0 +1,217 @@
+"""What goes when a source is purged: its passages, and everything that was made from its text.
+
+Derived from a source are its passages; facts of it or of them; facts that correct such a fact or
+name one in their payload (a falsified statement names its true one); items that rest on such
+facts; and the prompts and replies in which those items were asked. Beyond that every stored prompt
+and reply is searched for the texts: worked examples and builders quote them too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.calls import decompress
+from proofstone.engines.store.purged_text import Finder, sentences, strings_of
+from proofstone.engines.store.rows import chunks
+
+__all__ = ["PurgePlan", "plan_purge"]
+
+_CHUNK = 4000
+_PAGE = 500  # bodies held at once while they are searched
+
+
+class PurgePlan(msgspec.Struct, frozen=True):
+    """The keys of the rows whose texts go. ``facts``, ``items`` and ``units`` are all that rest on
+    the source; ``texts_of_...`` those of them that still hold text themselves."""
+
+    source: int
+    passages: frozenset[int]
+    facts: frozenset[int]
+    texts_of_facts: frozenset[int]
+    items: frozenset[int]
+    texts_of_items: frozenset[int]
+    units: frozenset[int]
+    texts_of_units: frozenset[int]
+    prompts: frozenset[int]
+    replies: frozenset[int]
+
+    def counts(self) -> dict[str, int]:
+        """How many texts of each kind go."""
+        return {
+            "passages": len(self.passages),
+            "facts": len(self.texts_of_facts),
+            "item texts": len(self.texts_of_items) + len(self.texts_of_units),
+            "prompts": len(self.prompts),
+            "replies": len(self.replies),
+        }
+
+
+def plan_purge(connection: Connection, source: int) -> PurgePlan:
+    """What still holds text of the source with this key."""
+    passage, fact = schema.passage, schema.fact
+    passages = _texts(connection, passage, passage.c.text, passage.c.source_id == source)
+    facts = _derived_facts(connection, source, set(passages))
+    payloads = _payloads(connection, fact, facts)
+    items = _items_on(connection, facts)
+    units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
+    asked = _calls_on(connection, items)
+    finder = Finder(_own_texts(connection, passages, payloads, facts, source))
+    prompts, replies = _bodies(connection, asked, finder)
+    return PurgePlan(
+        source=source,
+        passages=frozenset(key for key, text in passages.items() if text),
+        facts=frozenset(facts),
+        texts_of_facts=frozenset(key for key, body in payloads.items() if body),
+        items=frozenset(items),
+        texts_of_items=frozenset(_with_text(_payloads(connection, schema.item, items))),
+        units=frozenset(units),
+        texts_of_units=frozenset(_with_text(_payloads(connection, schema.unit, units))),
+        prompts=frozenset(prompts),
+        replies=frozenset(replies),
+    )
+
+
+def _derived_facts(connection: Connection, source: int, passages: set[int]) -> set[int]:
+    """The keys of all facts derived from the source, over any number of steps."""
+    fact = schema.fact
+    query = select(
+        fact.c.id, fact.c.hash, fact.c.source_id, fact.c.passage_id, fact.c.corrects_id,
+        fact.c.payload,
+    )  # fmt: skip
+    found: set[int] = set()
+    hashes: set[bytes] = set()
+    named: dict[int, tuple[int | None, frozenset[bytes]]] = {}
+    identity: dict[int, bytes] = {}
+    for row in connection.execute(query):
+        identity[row.id] = row.hash
+        if row.source_id == source or row.passage_id in passages:
+            found.add(row.id)
+            hashes.add(row.hash)
+        else:
+            named[row.id] = (row.corrects_id, frozenset(_ids_in(row.payload)))
+    while True:
+        more = {
+            key
+            for key, (corrects, ids) in named.items()
+            if corrects in found or not hashes.isdisjoint(ids)
+        }
+        if not more:
+            return found
+        found |= more
+        hashes |= {identity[key] for key in more}
+        for key in more:
+            del named[key]
+
+
+def _ids_in(payload: bytes) -> Iterator[bytes]:
+    """The row ids that a payload names: 32 bytes, as canonical JSON spells them."""
+    for text in strings_of(payload) if payload else ():
+        if len(text) == 44 and text.endswith("="):
+            try:
+                yield base64.b64decode(text, validate=True)
+            except binascii.Error:
+                continue
+
+
+def _items_on(connection: Connection, facts: set[int]) -> set[int]:
+    """Items that rest on these facts, and those that correct such items."""
+    found = set(_in(connection, schema.item_fact.c.item_id, schema.item_fact.c.fact_id, facts))
+    more = found
+    while more:
+        more = set(_in(connection, schema.item.c.id, schema.item.c.corrects_id, more)) - found
+        found |= more
+    return found
+
+
+def _calls_on(connection: Connection, items: set[int]) -> set[int]:
+    """The calls in which these items were asked, answered or not."""
+    found: set[int] = set()
+    for table in (schema.response, schema.failure):
+        found |= set(_in(connection, table.c.call_id, table.c.item_id, items))
+    return found
+
+
+def _own_texts(
+    connection: Connection,
+    passages: dict[int, str],
+    payloads: dict[int, bytes],
+    facts: set[int],
+    source: int,
+) -> set[str]:
+    """The sentences that only this source holds: what others hold as well stays theirs."""
+    own = {part for text in passages.values() for part in sentences(text)}
+    own |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
+    fact, passage = schema.fact, schema.passage
+    for key, body in connection.execute(select(fact.c.id, fact.c.payload)):
+        if key not in facts and body:
+            own.difference_update(part for s in strings_of(body) for part in sentences(s))
+    query = select(passage.c.text).where(passage.c.source_id != source)
+    for text in connection.scalars(query):
+        own.difference_update(sentences(text))
+    return own
+
+
+def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[set[int], set[int]]:
+    """The prompts and the calls whose bodies go: of ``asked``, and wherever the texts stand."""
+    prompt, call = schema.prompt, schema.call
+    prompts = set(_in(connection, call.c.prompt_id, call.c.id, asked))
+    for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
+        if key not in prompts and _holds(finder, body):
+            prompts.add(key)
+    replies = asked | set(_in(connection, call.c.id, call.c.prompt_id, prompts))
+    for key, raw in _bodies_of(connection, call.c.id, call.c.raw):
+        if key not in replies and _holds(finder, raw):
+            replies.add(key)
+    full = (func.length(call.c.raw) > 0) | (call.c.detail != "")
+    return (
+        set(_in(connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0)),
+        set(_in(connection, call.c.id, call.c.id, replies, full)),
+    )
+
+
+def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
+    after = 0
+    while True:
+        query = select(key, body).where(key > after).order_by(key).limit(_PAGE)
+        page = connection.execute(query).all()
+        if not page:
+            return
+        yield from ((row[0], decompress(row[1])) for row in page)
+        after = page[-1][0]
+
+
+def _holds(finder: Finder, body: bytes) -> bool:
+    return any(finder.finds(text) for text in strings_of(body)) if body else False
+
+
+def _texts(connection: Connection, table: Any, column: Any, condition: Any) -> dict[int, str]:
+    query = select(table.c.id, column).where(condition)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _payloads(connection: Connection, table: Any, keys: Iterable[int]) -> dict[int, bytes]:
+    found: dict[int, bytes] = {}
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
+        found |= {row[0]: row[1] for row in connection.execute(query)}
+    return found
+
+
+def _with_text(payloads: dict[int, bytes]) -> set[int]:
+    """Payloads that hold words of their own; a question that only counts places holds none."""
+    return {key for key, body in payloads.items() if body and any(strings_of(body))}
+
+
+def _in(
+    connection: Connection, wanted: Any, column: Any, keys: Iterable[int], *more: Any
+) -> Iterator[int]:
+    """``wanted`` of the rows whose ``column`` is one of ``keys``."""
+    for chunk in chunks(keys, _CHUNK):
+        yield from connection.scalars(select(wanted).where(column.in_(chunk), *more).distinct())

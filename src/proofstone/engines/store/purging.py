@@ -1,0 +1,83 @@
+"""Purging: texts go for good, and hashes, scores, usage and costs stay.
+
+An empty text is the mark of a purged row. The hash of a purged prompt is hashed once more, so that
+the same prompt may be stored again should its source ever come back.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select, update
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.alone import users_of
+from proofstone.engines.store.copies import sqlite_file
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.purge_plan import PurgePlan
+from proofstone.engines.store.rows import chunks
+from proofstone.errors import WorkspaceInUse
+from proofstone.identity import content_id
+
+__all__ = ["empty_rows", "rewrite"]
+
+_CHUNK = 4000
+_LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
+_EMPTIED = ("passage", "fact", "item", "unit", "prompt", "call", "score")
+
+
+def empty_rows(connection: Connection, plan: PurgePlan) -> None:
+    """Takes the texts of a plan out of their rows, in the transaction that is open."""
+    _empty(connection, schema.passage, plan.passages, text="", heading="")
+    _empty(connection, schema.fact, plan.texts_of_facts, payload=b"")
+    _empty(connection, schema.item, plan.texts_of_items, payload=b"")
+    _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
+    _empty(connection, schema.call, plan.replies, raw=b"", detail="")
+    for chunk in chunks(plan.units, _CHUNK):
+        table = schema.score
+        long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
+        connection.execute(update(table).where(long).values(answer=""))
+    table = schema.prompt
+    for chunk in chunks(plan.prompts, _CHUNK):
+        query = select(table.c.id, table.c.hash).where(table.c.id.in_(chunk))
+        for key, identity in connection.execute(query).all():
+            emptied = {"body": b"", "hash": content_id("purged-prompt", identity)}
+            connection.execute(update(table).where(table.c.id == key).values(emptied))
+
+
+def rewrite(database: Database) -> None:
+    """Writes the whole database anew, so that nothing of what was emptied is left in its files.
+
+    Raises WorkspaceInUse where another process keeps an older state of it open: the rows are empty
+    then, and the log still holds the texts until this is done again.
+    """
+    file = sqlite_file(database.url)
+    if file is None:
+        with database.reading() as connection:
+            free = connection.execution_options(isolation_level="AUTOCOMMIT")
+            for name in _EMPTIED:
+                free.exec_driver_sql(f'VACUUM FULL "{name}"')
+        return
+    with closing(sqlite3.connect(file, isolation_level=None, timeout=5.0)) as raw:
+        raw.execute("PRAGMA secure_delete=ON")
+        try:
+            raw.execute("VACUUM")
+            (is_busy, _log, _moved) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            is_busy = 1
+    if is_busy:
+        raise WorkspaceInUse(
+            f"the rows are empty, but {file} is open in {users_of(file) or 'another process'}, "
+            "and its log still holds the texts",
+            hint="close that process, then repeat the command: it finishes the work",
+        )
+
+
+def _empty(connection: Connection, table: Table, keys: Iterable[int], **values: Any) -> None:
+    for chunk in chunks(keys, _CHUNK):
+        connection.execute(update(table).where(table.c.id.in_(chunk)).values(values))
