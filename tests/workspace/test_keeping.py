@@ -13,8 +13,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from sqlalchemy import text
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, text
 
+from proofstone.engines.store import migrations
 from proofstone.engines.store.leases import this_process
 from proofstone.engines.store.schema import HEAD, metadata
 from proofstone.errors import BadUsage, WorkspaceUnusable
@@ -22,6 +25,7 @@ from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.ports import BuiltFact
 from proofstone.records import Fact, fact_id
 from proofstone.wiring import Workspace, create_workspace, open_workspace
+from proofstone.wiring.folders import create_folder
 from proofstone.wiring.keeping import move_workspace, restore_workspace
 from told import Proofstone
 
@@ -296,6 +300,60 @@ def test_migrating_what_is_current_does_nothing(made: Path, proofstone: Proofsto
     """It says so."""
     said = proofstone("workspace", "migrate", "-w", made)
     assert (said.code, said.out) == (0, f"schema {HEAD} is current; nothing to do\n")
+
+
+def test_migrating_copies_what_was_there_and_brings_the_tables_up(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """From the first schema, with a row in it: the copy has the old tables, the workspace the new
+    ones, and the row is in both. So it is without a copy, and when a command simply opens it."""
+    folders = [tmp_path / name for name in ("asked", "bare", "opened")]
+    for folder in folders:
+        first_schema(folder)
+    said = proofstone("workspace", "migrate", "-w", folders[0])
+    assert said.out.startswith(f"schema 0001 -> {HEAD}\nbefore   ")
+    (copy,) = (folders[0] / ".proofstone").glob("schema-0001-*.sqlite")
+    bare = proofstone("workspace", "migrate", "--no-backup", "--json", "-w", folders[1])
+    assert bare.json == {"before": "0001", "after": HEAD, "backup": None}
+    assert proofstone("status", "-w", folders[2]).code == 0
+    for folder in folders:
+        assert schema_and_banks(folder / ".proofstone" / "store.sqlite") == (HEAD, ["kept"])
+    assert schema_and_banks(copy) == ("0001", ["kept"])
+
+
+def test_an_older_workspace_and_its_backup_are_merged_and_stay_old(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """The other workspace is only read."""
+    first_schema(tmp_path / "old")
+    file = tmp_path / "old" / ".proofstone" / "store.sqlite"
+    assert proofstone("workspace", "merge", tmp_path / "old", "-w", empty).code == 0
+    assert schema_and_banks(empty / ".proofstone" / "store.sqlite") == (HEAD, ["kept"])
+    assert schema_and_banks(file) == ("0001", ["kept"])
+    assert proofstone("workspace", "restore", file, tmp_path / "new").code == 0
+    assert schema_and_banks(tmp_path / "new" / ".proofstone" / "store.sqlite")[1] == ["kept"]
+
+
+def first_schema(folder: Path) -> None:
+    """A workspace as the first version made it, with one bank."""
+    create_folder(folder)
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__path__[0])))
+    engine = create_engine(f"sqlite:///{folder / '.proofstone' / 'store.sqlite'}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(text("INSERT INTO workspace (key, value) VALUES ('id', 'old')"))
+        row = "INSERT INTO bank (hash, name, method, created_at) VALUES (:hash, 'kept', 'test', 1)"
+        connection.execute(text(row), {"hash": bytes(32)})
+    engine.dispose()
+
+
+def schema_and_banks(file: Path) -> tuple[str, list[str]]:
+    """The schema version of a database, and the names of its banks."""
+    with closing(sqlite3.connect(file)) as connection:
+        (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return version, [name for (name,) in connection.execute("SELECT name FROM bank")]
 
 
 def test_a_backup_whose_folder_is_none_is_refused(made: Path) -> None:

@@ -183,7 +183,9 @@ def purge(
                 if as_json:
                     print_json(preview)
                 return
-            click.confirm("Take these texts out for good?", abort=True, err=True)
+            if not click.confirm("Take these texts out for good?", err=True):
+                say("nothing was changed")
+                click.get_current_context().exit(130)
         report = workspace.purge(source, reason=reason, name=name)
     if as_json:
         print_json(report)

@@ -6,8 +6,8 @@ import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.store import MergeReport, Store, Tombstone
+from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
 from proofstone.wiring.targets import Target, find_target
 
@@ -22,7 +22,7 @@ class Kept:
 
     folder: Path
     store: Store
-    clock: SystemClock
+    clock: Clock
 
     def backup(self, target: Path | str) -> BackedUp:
         """Copies the workspace into one file; see ``keeping.back_up``."""
