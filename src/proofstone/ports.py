@@ -39,6 +39,7 @@ __all__ = [
     "Clock",
     "FactBuilder",
     "Judge",
+    "Limits",
     "Method",
     "Model",
     "ModelRequest",
@@ -115,6 +116,15 @@ class Attempt(Struct, frozen=True, gc=False, kw_only=True):
     latency_s: float = 0.0
 
 
+class Limits(Struct, frozen=True, gc=False, kw_only=True):
+    """What a model takes, as far as somebody says: ``window`` tokens of prompt and reply together
+    (of the prompt alone, where ``counts_reply`` is not), and whether it takes images."""
+
+    window: int | None = None
+    counts_reply: bool = True
+    images: bool | None = None
+
+
 class Model(Protocol):
     """A respondent behind one endpoint.
 
@@ -127,6 +137,7 @@ class Model(Protocol):
     wire: str
     endpoint: str
     served_as: str
+    limits: Limits
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """The settings that will be sent, and the names of those dropped."""
@@ -182,6 +193,9 @@ class CallStore(Protocol):
     def known_hashes(self, model: str) -> Container[bytes]:
         """The request hashes of this model's complete calls, as a quick filter: it may hold a
         hash that is not stored, and never lacks one that is."""
+
+    def image(self, digest: bytes) -> bytes:
+        """The bytes of an image that a prompt names. Raises NotFound."""
 
     def newest_served(self, model: str, endpoint: str) -> str:
         """The model that the newest complete call at this endpoint says answered it, or ""."""

@@ -20,7 +20,7 @@ from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.reply import read_reply
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json
-from proofstone.ports import Attempt, CallRecord, Model, ModelRequest, Ticket
+from proofstone.ports import Attempt, CallRecord, Limits, Model, ModelRequest, Ticket
 from proofstone.records import Message, Usage
 from scripted_server import completion
 
@@ -49,6 +49,7 @@ class ScriptedModel:
     wire: str = "openai-chat"
     endpoint: str = "https://acme.example/v1"
     served_as: str = "m"
+    limits: Limits = field(default_factory=Limits)
     reference: str = ""
     asked: list[ModelRequest] = field(default_factory=list)
     gate: asyncio.Event | None = None
@@ -108,6 +109,9 @@ class Calls:
             if row.request_hash == request_hash and row.state == "complete":
                 return key, row
         return None
+
+    def image(self, digest: bytes) -> bytes:
+        raise KeyError(digest)
 
     def newest_served(self, model: str, endpoint: str) -> str:
         named = [row.served_model for row in self.rows if row.state == "complete"]

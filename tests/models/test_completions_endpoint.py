@@ -11,22 +11,25 @@ from typing import Any
 import pytest
 
 from proofstone.engines.models import (
+    Endpoint,
     ModelConfig,
     SystemClock,
     UnreadableReplyError,
     open_model,
     read_reply,
     request_hash,
+    resolve,
 )
 from proofstone.engines.models.control import CONTROL_SETTINGS
 from proofstone.engines.models.entries import Entry, read_tables
 from proofstone.engines.models.local import open_local
+from proofstone.engines.models.names import parse_model_name
 from proofstone.engines.models.openai_completions import CompletionsEndpoint
 from proofstone.engines.models.settings import checked_stop
 from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import Attempt, Model, ModelRequest
-from proofstone.records import Message, Usage
+from proofstone.records import Card, Message, Usage
 from scripted_server import Act, ScriptedServer, answer, error, half, text_answer
 
 TEXT = "Question: Which?\n(A) (B)\nAnswer:"
@@ -192,9 +195,39 @@ def test_an_unknown_wire_is_refused_where_it_stands() -> None:
     )
 
 
+def test_a_card_says_what_the_entry_leaves_open() -> None:
+    """A base model is asked for completions, and takes what its card says; the entry wins."""
+
+    def asked(text: str) -> Endpoint:
+        tables, problems = read_tables("x.toml", text)
+        assert problems == []
+        config = ModelConfig(providers={}, models=tables.models, environment={})
+        return resolve(parse_model_name("a/b"), config)
+
+    entry = '[models."a/b"]\nbase_url = "http://h/v1"\n'
+    card = "card = { kind = 'base', window = 4096, images = false }\n"
+    known = asked(entry + card)
+    assert (known.wire, known.window, known.images) == ("openai-completions", 4096, False)
+    own = asked(entry + 'wire = "openai-chat"\nwindow = 8192\nimages = true\n' + card)
+    assert (own.wire, own.window, own.images) == ("openai-chat", 8192, True)
+    blank = asked(entry)
+    assert (blank.wire, blank.window, blank.images) == ("openai-chat", None, None)
+
+
+async def test_a_local_file_with_the_card_of_a_base_model_too(tmp_path: Path) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"GGUF" + bytes(64))
+    entry = Entry(card=Card(kind="base"))
+    config = ModelConfig(providers={}, models={f"local/{path}": entry}, environment={})
+    model = await open_model(f"local/{path}", config, clock=SystemClock())
+    assert model.wire == "local-completions"
+
+
 def test_a_window_is_above_nothing() -> None:
     _tables, (problem,) = read_tables("x.toml", '[models."a/b"]\nwindow = 0\n')
     assert "window: must be above 0" in str(problem)
+    _tables, (problem,) = read_tables("x.toml", '[models."a/b"]\ncard = { window = -1 }\n')
+    assert "card.window: must be above 0" in str(problem)
 
 
 @pytest.mark.parametrize(

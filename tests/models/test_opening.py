@@ -62,6 +62,9 @@ class NoCalls:
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         return None
 
+    def image(self, digest: bytes) -> bytes:
+        raise KeyError(digest)
+
     def newest_served(self, model: str, endpoint: str) -> str:
         return ""
 

@@ -55,6 +55,13 @@ def progress_line(progress: RunProgress, now: float) -> str:
     return "  ".join(parts)
 
 
+def _new_notes(shown: Sequence[RunProgress], told: set[str]) -> list[str]:
+    """The notes of these runs that were not told yet, each once."""
+    notes = [note for run in shown for note in run.notes if note not in told]
+    told.update(notes)
+    return list(dict.fromkeys(notes))
+
+
 @contextmanager
 def _redrawn() -> Iterator[Watch]:
     from rich.console import Console  # noqa: PLC0415 - not needed to print a help text
@@ -63,8 +70,11 @@ def _redrawn() -> Iterator[Watch]:
 
     console = Console(stderr=True, highlight=False)
     with Live(console=console, auto_refresh=False, transient=False) as live:
+        told: set[str] = set()
 
         def watch(shown: list[RunProgress]) -> None:
+            for note in _new_notes(shown, told):
+                live.console.print(Text(f"note: {note}"))
             live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
 
         yield watch
@@ -77,8 +87,12 @@ def _plain() -> Iterator[Watch]:
     told: set[int] = set()
     seen: list[RunProgress] = []
 
+    noted: set[str] = set()
+
     def watch(shown: list[RunProgress]) -> None:
         nonlocal due
+        for note in _new_notes(shown, noted):
+            say(f"note: {note}")
         seen[:] = shown
         ended = [run for run in shown if run.ended is not None and id(run) not in told]
         told.update(id(run) for run in ended)

@@ -9,7 +9,6 @@ from proofstone.records.items import (
     Item,
     ItemSet,
     LoadedItem,
-    Message,
     Oracle,
     TextForm,
     Unit,
@@ -31,6 +30,15 @@ from proofstone.records.knowledge import (
     passage_id,
     source_id,
 )
+from proofstone.records.messages import (
+    IMAGE_TYPES,
+    MAX_IMAGE_BYTES,
+    ImagePart,
+    ImageType,
+    Message,
+    TextPart,
+    image_part,
+)
 from proofstone.records.people import Person
 from proofstone.records.results import (
     OUTCOMES,
@@ -49,6 +57,8 @@ from proofstone.records.results import (
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 
 __all__ = [
+    "IMAGE_TYPES",
+    "MAX_IMAGE_BYTES",
     "OUTCOMES",
     "Bank",
     "CallState",
@@ -59,6 +69,8 @@ __all__ = [
     "Fact",
     "Finish",
     "HeldRole",
+    "ImagePart",
+    "ImageType",
     "Item",
     "ItemSet",
     "LoadedItem",
@@ -81,12 +93,14 @@ __all__ = [
     "Source",
     "Stratum",
     "TextForm",
+    "TextPart",
     "Unit",
     "Usage",
     "Way",
     "bank_id",
     "composed_set_id",
     "fact_id",
+    "image_part",
     "imported_set_id",
     "item_id",
     "merged_card",

@@ -35,7 +35,9 @@ class Card(Struct, frozen=True, gc=False, kw_only=True):
     Parameters are billions; ``active_parameters_b`` are those that one token uses. ``released`` is
     ``2024``, ``2024-11`` or ``2024-11-01``; ``languages`` are codes such as ``en``. The settings in
     ``refuses`` are not sent to it, and ``max_tokens_field`` is the field in which it takes
-    ``max_tokens``. ``source`` is where these facts were read.
+    ``max_tokens``; ``window`` is how many tokens prompt and reply may have together, ``images``
+    whether it takes any. A ``base`` model is asked through text completions. ``source`` is where
+    these facts were read.
     """
 
     lab: str = ""
@@ -50,6 +52,8 @@ class Card(Struct, frozen=True, gc=False, kw_only=True):
     languages: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()
     max_tokens_field: str = ""
+    window: int | None = None
+    images: bool | None = None
     source: str = ""
 
     @property

@@ -14,7 +14,6 @@ __all__ = [
     "Item",
     "ItemSet",
     "LoadedItem",
-    "Message",
     "Oracle",
     "TextForm",
     "Unit",
@@ -79,13 +78,6 @@ class LoadedItem(Struct, frozen=True, gc=False):
     facts: tuple[Fact, ...]
 
 
-class Message(Struct, frozen=True, gc=False):
-    """One message of a chat; the content is text."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
 class Oracle(Struct, frozen=True, gc=False):
     """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
     choices, and the template of a reply that states one (``{choice}`` is replaced)."""
@@ -108,6 +100,8 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
     ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows.
 
+    ``images``: its prompts show images, so that a model must take them.
+
     ``as_text`` is set for a model that only goes on with a text: the method then asks in one user
     message that holds the whole text, ``text`` says where an answer ends."""
 
@@ -116,6 +110,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     prompt_hash: bytes
     shots: tuple[LoadedItem, ...] = ()
     n_shots: int = 0
+    images: bool = False
     text: TextForm = TextForm()
     as_text: bool = False
 

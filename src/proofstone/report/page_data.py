@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from proofstone.records.items import Message
+from proofstone.records.messages import Message
 from proofstone.records.results import Outcome, Usage
 from proofstone.report.board import Leaderboard
 

@@ -49,7 +49,9 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = f"{planned.run.respondent} {planned.run.way} {form}"
-    return RunProgress(label=label, total=planned.total, before=done, done=done)
+    return RunProgress(
+        label=label, total=planned.total, notes=planned.notes, before=done, done=done
+    )
 
 
 async def perform_campaign(

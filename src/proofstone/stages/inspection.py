@@ -15,7 +15,7 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
-from proofstone.records import LoadedItem, Run, Score
+from proofstone.records import LoadedItem, Message, Run, Score
 from proofstone.stages.summarise import headline, select_runs
 
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
@@ -51,8 +51,8 @@ class ShownReply(Struct, frozen=True, kw_only=True):
         head = f"run:{self.run}  {self.model} {self.way}  item:{self.item}  sample {self.sample}"
         parts = [head, "", "--- question, as people read it", self.question]
         for call in self.calls:
-            for message in msgspec.json.decode(call.prompt):
-                parts += ["", f"--- sent, {message['role']}", message["content"]]
+            for message in msgspec.json.decode(call.prompt, type=list[Message]):
+                parts += ["", f"--- sent, {message.role}", message.text]
             parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
         parts += ["", *(_score_line(score) for score in self.scores)]
         return "\n".join(parts)

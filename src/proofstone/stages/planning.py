@@ -14,6 +14,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import ItemSet, Run, Way, run_id
+from proofstone.stages.fitting import check_fit
 
 __all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
 
@@ -37,7 +38,8 @@ class RunSpec(Struct, frozen=True, kw_only=True):
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
-    """A run with its way made ready and how much of it there is to do; ``key`` once stored."""
+    """A run with its way made ready and how much of it there is to do; ``key`` once stored.
+    ``notes`` are what to say before it is asked."""
 
     run: Run
     item_set: ItemSet
@@ -45,6 +47,7 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
     samples: int
     n_items: int
     key: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -78,7 +81,8 @@ def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
 def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> PlannedRun:
     """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
 
-    Raises BadUsage for an unknown way, a sample count below one, or shots that cannot be made.
+    Raises BadUsage for an unknown way, a sample count below one, shots that cannot be made, and
+    questions that the model cannot be asked (``check_fit``).
     """
     if spec.samples < 1:
         raise BadUsage(f"--samples takes 1 or more, not {spec.samples}")
@@ -111,7 +115,10 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     )
     run = msgspec.structs.replace(run, id=run_id(run))
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
-    return PlannedRun(run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items)
+    notes = check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens"))
+    return PlannedRun(
+        run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
+    )
 
 
 def _as_text(way: Way) -> Way:

@@ -15,11 +15,13 @@ class RunProgress:
     """Counters of one run. ``done`` counts committed (item, sample) only, of ``total``.
 
     ``before`` were done when this process began, so that a rate counts only its own work.
-    ``stopped`` says why the model's work ended early, where it did, and what to do.
+    ``stopped`` says why the model's work ended early, where it did, and what to do; ``notes`` what
+    there is to know before it begins.
     """
 
     label: str
     total: int
+    notes: tuple[str, ...] = ()
     before: int = 0
     done: int = 0
     failed: int = 0

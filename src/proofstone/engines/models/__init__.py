@@ -15,6 +15,7 @@ from proofstone.engines.models.config import (
     resolve,
 )
 from proofstone.engines.models.entries import Entry, Price
+from proofstone.engines.models.images import no_images
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name, parse_model_names
 from proofstone.engines.models.opening import (
@@ -31,6 +32,7 @@ from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import checked_stop
 from proofstone.engines.models.stopping import Stopped
+from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.engines.models.toml_lines import key_lines
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "Stopped",
     "SystemClock",
     "UnreadableReplyError",
+    "about_tokens",
     "call_roll",
     "card_of",
     "check_model",
@@ -59,6 +62,7 @@ __all__ = [
     "key_lines",
     "list_models",
     "load_config",
+    "no_images",
     "open_asker",
     "open_model",
     "parse_model_name",

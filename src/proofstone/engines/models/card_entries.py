@@ -41,6 +41,9 @@ def wrong_card(fields: Any) -> list[str]:
     if wrong:
         return wrong
     wrong += _wrong_parameters(fields)
+    window = fields.get("window", 1)
+    if window <= 0:
+        wrong.append(f"card.window: must be above 0, not {window}")
     released = fields.get("released", "2000")
     if not _is_released(released):
         wrong.append(f'card.released: write a year, month or day ("2024-11"), not {released!r}')

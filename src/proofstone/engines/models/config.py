@@ -27,7 +27,16 @@ from proofstone.engines.models.secret import Secret
 from proofstone.errors import BadInput, NotFound, Problem
 from proofstone.records import Card, Price, merged_card
 
-__all__ = ["FILE_NAME", "Endpoint", "ModelConfig", "card_of", "load_config", "price_of", "resolve"]
+__all__ = [
+    "FILE_NAME",
+    "Endpoint",
+    "ModelConfig",
+    "card_of",
+    "load_config",
+    "price_of",
+    "resolve",
+    "wire_of",
+]
 
 FILE_NAME = "proofstone.toml"
 MAX_CONNECTIONS = 64
@@ -149,10 +158,15 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         max_tokens_field=_max_tokens_field(chosen, own or Entry(), card),
         key_from=variable,
         entry=place,
-        wire=_or(chosen.wire, "openai-chat"),
-        window=_or(chosen.window, None),
-        images=_or(chosen.images, None),
+        wire=_or(chosen.wire, wire_of(card)),
+        window=_or(chosen.window, card.window),
+        images=_or(chosen.images, card.images),
     )
+
+
+def wire_of(card: Card) -> Wire:
+    """How a model of this card is asked where its entry does not say."""
+    return "openai-completions" if card.kind == "base" else "openai-chat"
 
 
 def card_of(name: ModelName, config: ModelConfig) -> Card:

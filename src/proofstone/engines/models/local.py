@@ -30,7 +30,7 @@ from proofstone.engines.models.openai_completions import CompletionsEndpoint, co
 from proofstone.engines.models.secret import Secret
 from proofstone.engines.models.settings import sent_settings
 from proofstone.errors import BadUsage, EndpointUnusable
-from proofstone.ports import Attempt, Clock, ModelRequest, Ticket
+from proofstone.ports import Attempt, Clock, Limits, ModelRequest, Ticket
 
 __all__ = ["LocalModel", "LocalOptions", "open_local"]
 
@@ -78,6 +78,8 @@ class LocalModel:
         self.endpoint = file.endpoint
         self.served_as = file.served_as
         self.max_connections = options.parallel
+        # A reply that reaches the window's end is cut there, not refused.
+        self.limits = Limits(window=options.ctx, counts_reply=False, images=False)
         self._server = server
         self._clock = clock
         self._entry = Entry() if entry is None else entry

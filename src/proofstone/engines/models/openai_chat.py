@@ -19,11 +19,12 @@ from yarl import URL
 from proofstone.engines.models.config import Endpoint
 from proofstone.engines.models.deadlines import Deadlines
 from proofstone.engines.models.failures import classify
+from proofstone.engines.models.images import ImageReader, messages_with_images, no_images
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.retry_after import delay_in_body, read_retry_after
 from proofstone.engines.models.secret import Scrubber
 from proofstone.engines.models.settings import sent_settings, wire_fields
-from proofstone.ports import Attempt, Clock, ModelRequest, Ticket
+from proofstone.ports import Attempt, Clock, Limits, ModelRequest, Ticket
 
 __all__ = ["MAX_BODY_BYTES", "ChatEndpoint"]
 
@@ -52,9 +53,16 @@ class ChatEndpoint:
     path = "/chat/completions"
 
     def __init__(
-        self, endpoint: Endpoint, *, clock: Clock, max_body_bytes: int = MAX_BODY_BYTES
+        self,
+        endpoint: Endpoint,
+        *,
+        clock: Clock,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        images: ImageReader | None = None,
     ) -> None:
         self.name = endpoint.name
+        self.limits = Limits(window=endpoint.window, images=endpoint.images)
+        self._images = images
         self.endpoint = endpoint.identity
         self.served_as = endpoint.served_as
         self._settings = endpoint
@@ -75,7 +83,16 @@ class ChatEndpoint:
 
     async def submit(self, request: ModelRequest) -> Ticket:
         """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
-        return Ticket(request, self._head + request.prompt + self._known(request.settings).tail)
+        prompt = request.prompt
+        if b'"type":"image"' in prompt and any(message.images for message in request.messages):
+            prompt = self._with_images(request)
+        return Ticket(request, self._head + prompt + self._known(request.settings).tail)
+
+    def _with_images(self, request: ModelRequest) -> bytes:
+        """The messages with their images in them. Raises BadUsage for a model that takes none."""
+        if self._images is None or self.limits.images is False:
+            raise no_images(self.name)
+        return orjson.dumps(messages_with_images(request.messages, self._images))
 
     def _known(self, asked: Mapping[str, Any]) -> _Settings:
         """What settings come to, kept for the next request: a run hands in the same ones."""

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from msgspec import structs
 
+from proofstone.engines.models.config import Endpoint
+from proofstone.engines.models.images import no_images
 from proofstone.engines.models.openai_chat import ChatEndpoint
 from proofstone.engines.models.plain_text import prompt_text
-from proofstone.ports import ModelRequest, Ticket
+from proofstone.ports import Clock, ModelRequest, Ticket
 
 __all__ = ["CompletionsEndpoint", "completion_settings"]
 
@@ -42,6 +45,10 @@ class CompletionsEndpoint(ChatEndpoint):
     wire = "openai-completions"
     path = "/completions"
 
+    def __init__(self, endpoint: Endpoint, *, clock: Clock) -> None:
+        super().__init__(endpoint, clock=clock)
+        self.limits = structs.replace(self.limits, images=False)
+
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """See ``ChatEndpoint.sent_settings`` and ``completion_settings``."""
         return completion_settings(*super().sent_settings(asked))
@@ -49,5 +56,7 @@ class CompletionsEndpoint(ChatEndpoint):
     async def submit(self, request: ModelRequest) -> Ticket:
         """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
         sent, _dropped = self.sent_settings(request.settings)
+        if any(message.images for message in request.messages):
+            raise no_images(self.name)
         text = prompt_text(request.messages)
         return Ticket(request, orjson.dumps({"model": self.served_as, "prompt": text, **sent}))

@@ -16,8 +16,10 @@ from proofstone.engines.models.config import (
     card_of,
     price_of,
     resolve,
+    wire_of,
 )
 from proofstone.engines.models.entries import Entry, merged
+from proofstone.engines.models.images import ImageReader
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name
 from proofstone.engines.models.served import CacheUse
@@ -69,7 +71,7 @@ async def open_asker(
     cache: CacheUse = "same",
 ) -> Asker:
     """An asker over the model of a name, with the limiter of its endpoint and its price."""
-    model, endpoint = await _open(_named(name), config, clock, flags)
+    model, endpoint = await _open(_named(name), config, clock, flags, store.image)
     price, hints = None, None
     if endpoint is not None:
         price, hints = endpoint.price, _hints(endpoint)
@@ -99,7 +101,11 @@ def _named(name: str | ModelName) -> ModelName:
 
 
 async def _open(
-    name: ModelName, config: ModelConfig, clock: Clock, flags: Entry | None
+    name: ModelName,
+    config: ModelConfig,
+    clock: Clock,
+    flags: Entry | None,
+    images: ImageReader | None = None,
 ) -> tuple[Model, Endpoint | None]:
     if name.provider == "sim":
         from proofstone.engines.models.simulated import simulated_model  # noqa: PLC0415
@@ -108,7 +114,8 @@ async def _open(
     if name.provider == "local":
         from proofstone.engines.models.local import open_local  # noqa: PLC0415 - native code
 
-        entry = merged([config.models.get(str(name), Entry()), flags or Entry()])
+        by_card = Entry(wire=wire_of(card_of(name, config)))
+        entry = merged([by_card, config.models.get(str(name), Entry()), flags or Entry()])
         return await open_local(name.model, clock=clock, entry=entry), None
     if name.provider == "inspect":
         raise BadUsage(
@@ -116,10 +123,10 @@ async def _open(
             hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
         )
     endpoint = resolve(name, config, flags)
-    return _client(endpoint, clock), endpoint
+    return _client(endpoint, clock, images), endpoint
 
 
-def _client(endpoint: Endpoint, clock: Clock) -> Model:
+def _client(endpoint: Endpoint, clock: Clock, images: ImageReader | None) -> Model:
     """The client of an endpoint's wire format."""
     if endpoint.wire == "openai-completions":
         from proofstone.engines.models.openai_completions import (  # noqa: PLC0415 - aiohttp
@@ -129,7 +136,7 @@ def _client(endpoint: Endpoint, clock: Clock) -> Model:
         return CompletionsEndpoint(endpoint, clock=clock)
     from proofstone.engines.models.openai_chat import ChatEndpoint  # noqa: PLC0415 - aiohttp
 
-    return ChatEndpoint(endpoint, clock=clock)
+    return ChatEndpoint(endpoint, clock=clock, images=images)
 
 
 def _limiter(

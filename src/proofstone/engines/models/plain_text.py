@@ -22,6 +22,6 @@ def prompt_text(messages: Sequence[Message]) -> str:
     """The text that is sent: a sole user message as it is; else system texts as they are, turns
     under their heads, and the head of the answer wanted."""
     if len(messages) == 1 and messages[0].role == "user":
-        return messages[0].content
-    blocks = [_HEADS[message.role] + message.content for message in messages]
+        return messages[0].text
+    blocks = [_HEADS[message.role] + message.text for message in messages]
     return "\n\n".join([*blocks, _HEADS["assistant"].rstrip()])

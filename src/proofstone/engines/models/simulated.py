@@ -24,7 +24,7 @@ from proofstone.draws import Draws
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.reply import read_reply
 from proofstone.errors import BadUsage
-from proofstone.ports import Attempt, ModelRequest, Ticket
+from proofstone.ports import Attempt, Limits, ModelRequest, Ticket
 from proofstone.records import Oracle
 
 __all__ = ["Character", "SimulatedModel", "simulated_model"]
@@ -52,6 +52,7 @@ class SimulatedModel:
     simulated = True
     wire = _WIRE
     endpoint = "simulated"
+    limits = Limits()
 
     def __init__(self, name: str, character: Character) -> None:
         self.name = name

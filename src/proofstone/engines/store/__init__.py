@@ -17,6 +17,7 @@ from proofstone.engines.store.copies import (
     take_notes_out,
 )
 from proofstone.engines.store.held_by import HeldBy, held_by
+from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
 from proofstone.engines.store.leases import this_process
@@ -89,7 +90,8 @@ class Store:
         self.knowledge = KnowledgeStore(self.database, self.payloads)
         self.items = ItemStore(self.database, self.payloads, self.knowledge)
         self.runs = RunStore(self.database, self.items)
-        self.calls = CallRows(self.database)
+        self.images = ImageStore(self.database)
+        self.calls = CallRows(self.database, self.images)
         self.scores = ScoreStore(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)

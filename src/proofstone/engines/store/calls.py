@@ -17,6 +17,7 @@ import zstandard
 from sqlalchemy import Row, func, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.opening import Database
 from proofstone.identity import canonical_json
 from proofstone.ports import CallRecord
@@ -175,8 +176,9 @@ class HashFilter:
 class CallRows:
     """The cache: complete calls by request hash (``ports.CallStore``)."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, images: ImageStore) -> None:
         self._database = database
+        self.image = images.image
 
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         """The newest complete call with this hash, with its key."""

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0004"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0005"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -155,6 +155,11 @@ run = Table(
     Column("simulated", Boolean, nullable=False), Column("created_at", Float, nullable=False),
     Column("version", Text, nullable=False),
     Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+image = Table(
+    "image", metadata, _key(), _hash(), Column("media_type", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
 )  # fmt: skip
 
 prompt = Table("prompt", metadata, _key(), _hash(), Column("body", LargeBinary, nullable=False))

@@ -1,0 +1,110 @@
+"""What a model cannot be asked, said before anything is: images, prompts beyond its window.
+
+Where the window is known (a model's entry, a local file's ``ctx``), prompts are rendered and their
+tokens estimated: of up to a thousand questions, evenly spread. An estimate refuses nothing but what
+cannot fit at all; the endpoint has the last word, and what is too long fails as ``too_long``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from proofstone.engines.models import about_tokens, no_images
+from proofstone.engines.store import Store
+from proofstone.errors import BadUsage, CallFailed
+from proofstone.ports import Limits, Method, Model
+from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
+
+__all__ = ["check_fit"]
+
+_PAGE, _PAGES = 64, 16
+_SURELY = 1.5  # so far beyond the window that no tokenizer brings it back
+
+
+def check_fit(
+    store: Store,
+    method: Method,
+    way: Way,
+    item_set: ItemSet,
+    n_items: int,
+    model: Model,
+    max_tokens: int | None,
+) -> tuple[str, ...]:
+    """What to say before a run: that prompts are likely to pass the model's window.
+
+    Raises BadUsage where the questions show images to a model that takes none, and where no prompt
+    looked at leaves room for the reply.
+    """
+    if way.images and model.limits.images is False:
+        raise no_images(model.name)
+    limits = model.limits
+    if limits.window is None:
+        return ()
+    reply = (max_tokens or 0) if limits.counts_reply else 0
+    lengths = sorted(_lengths(store, method, way, item_set, n_items))
+    room = limits.window - reply
+    if lengths and (room <= 0 or lengths[0] > _SURELY * room):
+        raise _nothing_fits(model.name, limits, reply, lengths[0])
+    beyond = sum(length > room for length in lengths)
+    if not beyond:
+        return ()
+    return (_note(model.name, limits, reply, beyond, lengths),)
+
+
+def _lengths(
+    store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int
+) -> Iterator[int]:
+    """The estimated tokens of the first prompts of questions, in pages evenly spread."""
+    pages = -(-n_items // _PAGE)
+    chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
+    for page in chosen:
+        size = min(_PAGE, n_items - page * _PAGE)
+        for stored in store.items.page(item_set.id, page * _PAGE - 1, size):
+            yield about_tokens(_first_prompt(method, stored.loaded, way))
+
+
+def _first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message]:
+    """What a question's first call would send; nothing is sent."""
+    seen: list[Message] = []
+
+    async def look(
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        seen.extend(messages)
+        raise CallFailed("not_asked", "only its prompt is wanted")
+
+    asking = method.ask(item, way, look)
+    with suppress(CallFailed, StopIteration):
+        asking.send(None)
+    asking.close()  # one that asks several things at once has not ended
+    return seen
+
+
+def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadUsage:
+    return BadUsage(
+        f"no prompt fits {model}: the shortest has about {shortest:,} tokens, "
+        f"and the window is {_window(limits, reply)}",
+        hint="ask with fewer --shots or a lower --max-tokens, or correct window in its entry",
+    )
+
+
+def _note(model: str, limits: Limits, reply: int, beyond: int, lengths: Sequence[int]) -> str:
+    return (
+        f"about {beyond:,} of {len(lengths):,} prompts looked at will not fit {model}: the longest "
+        f"has about {lengths[-1]:,} tokens, the window is {_window(limits, reply)}; "
+        "they fail as too_long"
+    )
+
+
+def _window(limits: Limits, reply: int) -> str:
+    return (
+        f"{limits.window:,}, of which --max-tokens keeps {reply:,}"
+        if reply
+        else (f"{limits.window:,}")
+    )

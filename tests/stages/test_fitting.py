@@ -1,0 +1,161 @@
+"""What a model cannot be asked is said before it is: images, and prompts beyond its window."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from proofstone.cli import main
+from proofstone.engines.models import Limiters, open_asker
+from proofstone.errors import BadUsage
+from proofstone.methods.encyclo_k.ask import messages
+from proofstone.methods.encyclo_k.method import EncycloK
+from proofstone.ports import BankReader, Call
+from proofstone.records import ImagePart, ItemSet, LoadedItem, Message, TextPart, Way
+from proofstone.stages.campaign import RunResult, perform_campaign, progress_of
+from proofstone.stages.planning import RunSpec, plan_run, store_run
+from proofstone.wiring import Workspace
+from scripted_server import answer
+from serving import configure, serving
+
+QUESTIONS = 12
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+
+
+class Pictured(EncycloK):
+    """The method, with a picture behind each question."""
+
+    def __init__(self, picture: ImagePart) -> None:
+        super().__init__()
+        self.picture = picture
+
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        return replace(super().prepare(way, shots, item_set, bank), images=True)
+
+    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+        (question,) = messages(item, way)
+        await call("answer", [Message("user", (TextPart(question.text), self.picture))])
+
+
+def run_pictured(workspace: Workspace, form: str) -> list[RunResult]:
+    """The form asked of scripted/one with a picture that the store keeps."""
+    method = Pictured(workspace.store.images.add(PNG))
+
+    async def work() -> list[RunResult]:
+        stop, store = asyncio.Event(), workspace.store
+        asker = await open_asker(
+            "scripted/one", workspace.config, store=store.calls, clock=workspace.clock,
+            rng=Random(1), limiters=Limiters(), stop=stop,
+        )  # fmt: skip
+        try:
+            spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", way="direct")
+            planned = store_run(store, plan_run(store, method, spec, asker.model), workspace.clock)
+            return await perform_campaign(
+                store, lambda _name: method, [(planned, progress_of(store, planned))],
+                {"scripted/one": asker}, stop=stop, clock=workspace.clock,
+            )  # fmt: skip
+        finally:
+            await asker.close()
+
+    return asyncio.run(work())
+
+
+def test_questions_with_pictures_are_asked_scored_and_shown(
+    workspace: Workspace, form: str
+) -> None:
+    """The endpoint gets the picture, the store keeps its name, and a reader sees where it was."""
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url)
+        (result,) = run_pictured(workspace, form)
+        content = server.seen[0].json["messages"][0]["content"]
+    assert (result.complete, result.n_scored) == (True, QUESTIONS)
+    assert [part["type"] for part in content] == ["text", "image_url"]
+    assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBORw0KGgo")
+    shown = command("show", f"run:{result.planned.run.id.hex()[:8]}", "-w", workspace.folder)
+    assert shown == 0
+
+
+def test_a_model_that_takes_no_images_is_refused_before_the_run(
+    workspace: Workspace, form: str
+) -> None:
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url, "images = false")
+        with pytest.raises(BadUsage, match="scripted/one takes no images") as refused:
+            run_pictured(workspace, form)
+        assert server.requests == 0
+    assert "images = false" in refused.value.hint
+    assert workspace.store.lookup.count("run") == 0
+
+
+# ---------------------------------------------------------------- windows
+
+
+def notes(results: Sequence[RunResult]) -> list[str]:
+    return [note for result in results for note in result.planned.notes]
+
+
+@pytest.mark.parametrize(
+    ("window", "settings"),
+    [(100, {"max_tokens": 100}), (100, {"max_tokens": 1}), (60, {"max_tokens": None})],
+    ids=["no room beside the reply", "far beyond", "far beyond, reply unlimited"],
+)
+def test_a_window_that_no_prompt_fits_is_refused_before_the_run(
+    workspace: Workspace, form: str, window: int, settings: dict[str, Any]
+) -> None:
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url, f"window = {window}")
+        with pytest.raises(BadUsage, match=f"the window is {window}") as refused:
+            workspace.run(form, models="scripted/one", **settings)
+        assert server.requests == 0
+    assert "--shots" in refused.value.hint
+    assert workspace.store.lookup.count("run") == 0
+
+
+def test_a_window_that_some_prompts_pass_is_noted_and_the_endpoint_decides(
+    workspace: Workspace, form: str
+) -> None:
+    """The estimate is near: what passes it may fit, so all are asked."""
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url, "window = 400")
+        results = workspace.run(form, models="scripted/one", max_tokens=220)
+        assert server.requests == QUESTIONS
+    (note,) = notes(results)
+    assert "of 12 prompts looked at will not fit scripted/one: the longest has about " in note
+    assert note.endswith(
+        "the window is 400, of which --max-tokens keeps 220; they fail as too_long"
+    )
+
+
+def test_a_wide_window_or_an_unknown_one_says_nothing(workspace: Workspace, form: str) -> None:
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url, "window = 100_000")
+        assert notes(workspace.run(form, models="scripted/one")) == []
+        del workspace.config
+        configure(workspace.folder, server.url)
+        assert notes(workspace.run(form, models="scripted/two")) == []
+
+
+def command(*arguments: object) -> int:
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as left:
+        return int(left.code or 0)
+    raise AssertionError("a command ends the process")
+
+
+def test_the_command_names_it_before_it_asks(
+    workspace: Workspace, form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with serving(answer("Answer: A").later(0.4)) as server:
+        configure(workspace.folder, server.url, "window = 400")
+        run = ("run", form, "-m", "scripted/one", "--max-tokens", "220", "-w", workspace.folder)
+        assert command(*run) == 0
+        assert capsys.readouterr().err.startswith("note: about ")
+        assert command(*run, "-q") == 0
+        assert capsys.readouterr().err == ""
