@@ -12,11 +12,16 @@ from msgspec.structs import replace
 
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.encyclo_k import METHOD
+from proofstone.methods.encyclo_k.answers import worked_answer
 from proofstone.methods.encyclo_k.ask import ask, messages, prepare, settings
 from proofstone.methods.encyclo_k.items import compose
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+    Statement,
+)
 from proofstone.methods.encyclo_k.phrasing import phrasing
-from proofstone.methods.encyclo_k.prompting import worked_answer
 from proofstone.methods.encyclo_k.recipe import recipe
 from proofstone.methods.encyclo_k.rendering import as_choice, render, show
 from proofstone.methods.encyclo_k.shots import choose_shots
@@ -89,6 +94,17 @@ QUESTIONS = {
     "en": (loaded(ENGLISH, "en"), loaded(WORKED_ENGLISH, "en", asks_correct=False)),
     "zh": (loaded(CHINESE, "zh-Hans"), loaded(WORKED_CHINESE, "zh-Hans", asks_correct=False)),
 }
+
+
+def single(question: LoadedItem, at: int) -> LoadedItem:
+    """One statement of a question as an item of its own."""
+    fact = question.facts[at]
+    item = replace(
+        question.item, kind="encyclo_k.single", payload=SingleStatement(), facts=(fact.id,)
+    )
+    return LoadedItem(item, (fact,))
+
+
 IMPORTED = LoadedItem(
     Item(
         kind="encyclo_k.choice",
@@ -177,6 +193,16 @@ def test_a_text_ends_where_the_next_question_would_begin(way: str) -> None:
         assert not any(text in worked_answer(worked, way) for text in stop)
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", ["direct", "cot"])
+def test_a_prompt_about_a_single_statement_is_exactly_this(way: str, language: str) -> None:
+    """With a false statement and a true one as worked examples."""
+    question, worked = QUESTIONS[language]
+    asked, *shots = [single(question, 1), single(worked, 0), single(worked, 1)]
+    expected = (SNAPSHOTS / f"statement.{way}.2-shot.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(asked, way_of(way, *shots))) == expected
+
+
 def test_an_imported_question_is_asked_with_its_own_texts() -> None:
     (turn,) = messages(IMPORTED, way_of("cot"))
     assert turn.content == (
@@ -193,6 +219,8 @@ def test_an_imported_question_is_asked_with_its_own_texts() -> None:
         (QUESTIONS["en"][0], "A", ("A", "B"), "Answer: {choice}"),
         (QUESTIONS["zh"][0], "A", ("A", "B"), "答案：{choice}"),
         (IMPORTED, "B", ("A", "B", "C"), "Answer: {choice}"),
+        (single(QUESTIONS["en"][0], 1), "False", ("True", "False"), "Answer: {choice}"),
+        (single(QUESTIONS["zh"][0], 0), "正确", ("正确", "错误"), "答案：{choice}"),
     ],
 )
 async def test_an_item_is_asked_once_with_an_oracle(
@@ -221,6 +249,15 @@ def test_an_item_is_shown_with_its_answer_and_each_statements_truth() -> None:
         "\n"
         "-> A) i, iii\n"
         "   B) ii, iv"
+    )
+
+
+def test_a_single_statement_is_shown_with_its_truth() -> None:
+    assert show(single(QUESTIONS["en"][0], 1)) == (
+        "item 00000000  number 5  Science / Physics / Heat / Heat I  en\n"
+        "\n"
+        "  false  Ice is denser than liquid water.\n"
+        "         because: Ice floats, so it is less dense."
     )
 
 

@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+    Statement,
+)
 from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, gold, score, units
 from proofstone.records import OUTCOMES, Fact, Item, LoadedItem, Reply, Score, Unit
 
@@ -189,3 +194,37 @@ def test_what_each_outcome_counts_as() -> None:
 
 def test_the_scorer_has_a_version() -> None:
     assert SCORER_VERSION == 1
+
+
+# ---------------------------------------------------------------- single statements
+
+
+def _single(*, correct: bool) -> LoadedItem:
+    fact = _fact("one") if correct else _fact("not three", origin="three")
+    item = Item(id=b"s", kind="encyclo_k.single", payload=SingleStatement(), facts=(fact.id,))
+    return LoadedItem(item, (fact,))
+
+
+@pytest.mark.parametrize("correct", [True, False])
+@pytest.mark.parametrize(
+    ("text", "says"), [("Answer: True", True), ("答案：错误", False), ("It is false.", False)]
+)
+def test_a_verdict_is_right_where_it_is_the_statements_truth(
+    correct: bool, text: str, says: bool
+) -> None:
+    item = _single(correct=correct)
+    scored = _score(item, text)
+    assert gold(_unit(item)) == ("true" if correct else "false", 2)
+    assert (scored.outcome, scored.value) == ("answered", float(says == correct))
+    assert scored.answer == ("true" if says else "false")
+
+
+def test_a_statement_and_its_falsification_vary_together() -> None:
+    """One key, the true statement's: who knows it can tell the false one."""
+    assert _unit(_single(correct=True)).clusters == (("statement", b"one"),)
+    assert _unit(_single(correct=False)).clusters == (("statement", b"three"),)
+
+
+def test_a_verdict_both_ways_is_no_verdict() -> None:
+    scored = _score(_single(correct=True), "Answer: True or False")
+    assert (scored.outcome, scored.value, scored.flags) == ("unparsed", None, ("several answers",))

@@ -80,11 +80,13 @@ class LoadedItem(Struct, frozen=True, gc=False):
 
 class Oracle(Struct, frozen=True, gc=False):
     """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
-    choices, and the template of a reply that states one (``{choice}`` is replaced)."""
+    choices, and the template of a reply that states one (``{choice}`` is replaced). A reply that
+    answers several things has ``parts``, one a line, and nothing else counts then."""
 
     gold: str
     choices: tuple[str, ...]
     reply: str = "{choice}"
+    parts: tuple[Oracle, ...] = ()
 
 
 class TextForm(Struct, frozen=True, gc=False, kw_only=True):

@@ -3,7 +3,8 @@
 from proofstone.engines.choices.extract import Extraction, Scope, Tier, extract_choice
 from proofstone.engines.choices.extract_rows import extract_rows
 from proofstone.engines.choices.letters import labels
-from proofstone.engines.choices.outcome import Reading, read_choice
+from proofstone.engines.choices.outcome import Reading, read_choice, read_verdict
+from proofstone.engines.choices.verdicts import extract_verdict
 
 __all__ = [
     "Extraction",
@@ -12,6 +13,8 @@ __all__ = [
     "Tier",
     "extract_choice",
     "extract_rows",
+    "extract_verdict",
     "labels",
     "read_choice",
+    "read_verdict",
 ]

@@ -6,7 +6,7 @@ number of anchors looked at is bounded, so that a reply of nothing but anchors c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -35,9 +35,11 @@ def lowered(text: str) -> str:
     return text.lower()
 
 
-def anchors_from_end(lower: str) -> Iterator[Anchor]:
-    """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them."""
-    words = _LATIN if lower.isascii() else _LATIN + _CHINESE
+def anchors_from_end(lower: str, words: Sequence[str] | None = None) -> Iterator[Anchor]:
+    """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them; ``words`` are
+    those of questions with options, unless others are given."""
+    if words is None:
+        words = _LATIN if lower.isascii() else _LATIN + _CHINESE
     last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
     for _ in range(MOST_ANCHORS):
         if not last:

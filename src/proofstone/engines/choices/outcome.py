@@ -12,9 +12,10 @@ from typing import Literal
 from msgspec import Struct
 
 from proofstone.engines.choices.extract import UNPARSED, Extraction, extract_choice
+from proofstone.engines.choices.verdicts import extract_verdict
 from proofstone.records import Reply
 
-__all__ = ["Reading", "read_choice"]
+__all__ = ["Reading", "not_read", "opens_with_refusal", "read_choice", "read_verdict"]
 
 
 class Reading(Struct, frozen=True):
@@ -63,13 +64,24 @@ def read_choice(reply: Reply, letters: str, options: Sequence[str] = ()) -> Read
     before it was stated in words; cut off; a text that opens with a refusal and chooses nothing;
     unparsed.
     """
+    unread = not_read(reply)
+    return unread or _decide(reply, extract_choice(reply.text, letters, options))
+
+
+def read_verdict(reply: Reply) -> Reading:
+    """The same for one statement to be called ``true`` or ``false``."""
+    return not_read(reply) or _decide(reply, extract_verdict(reply.text))
+
+
+def not_read(reply: Reply) -> Reading | None:
+    """The outcome of a reply whose text is no answer whatever it says, else None."""
     if reply.finish == "content_filter":
         return Reading("refused", UNPARSED, ("by endpoint",))
     if reply.thinking_unclosed:
         return Reading("truncated", UNPARSED, ("thinking unclosed",))
     if reply.refusal.strip():
         return Reading("refused", UNPARSED)
-    return _decide(reply, extract_choice(reply.text, letters, options))
+    return None
 
 
 def _decide(reply: Reply, found: Extraction) -> Reading:

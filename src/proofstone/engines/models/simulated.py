@@ -5,7 +5,8 @@ wording of a reply) and draws: with probability ``miss`` it gives no answer; els
 ``ability`` the right one; else a guess, uniform over all choices, of which a share ``bias`` becomes
 the first choice instead. Its expected accuracy on n choices is
 ``(1 - miss) * (ability + (1 - ability) * (1 - bias) / n)``, plus ``(1 - miss) * (1 - ability) *
-bias`` where the first choice is the right one.
+bias`` where the first choice is the right one. Of a reply in parts each part is drawn by itself,
+and one without an answer is left out.
 
 The draws are fixed by its name with its query, the item's ``draw_key`` and the sample, re-ask and
 replicate, so the same question gets the same reply on every machine and in any order.
@@ -130,6 +131,9 @@ def _probability(text: str) -> float:
 
 
 def _reply_text(character: Character, oracle: Oracle, draws: Draws) -> str:
+    if oracle.parts:
+        said = [_reply_text(character, part, draws) for part in oracle.parts]
+        return "\n".join(line for line in said if line != NO_ANSWER) or NO_ANSWER
     if draws.uniform() < character.miss:
         return NO_ANSWER
     return oracle.reply.replace("{choice}", _choice(character, oracle, draws))

@@ -9,42 +9,35 @@ from typing import Any
 
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
+from proofstone.methods.encyclo_k.answers import oracle_of, worked_answer
 from proofstone.methods.encyclo_k.defaults import default_settings
+from proofstone.methods.encyclo_k.judging import judging
 from proofstone.methods.encyclo_k.phrasing import phrasing
-from proofstone.methods.encyclo_k.prompting import (
-    answer_line,
-    ask_prompt,
-    template_texts,
-    worked_answer,
-)
-from proofstone.methods.encyclo_k.rendering import RENDERING, gold_letter, letters
+from proofstone.methods.encyclo_k.prompting import ask_prompt, template_texts
+from proofstone.methods.encyclo_k.rendering import RENDERING
 from proofstone.methods.encyclo_k.shots import choose_shots, compose_shots
+from proofstone.methods.encyclo_k.tasks import STEP, WAYS, Task, last_step, task_of, task_of_set
 from proofstone.methods.encyclo_k.text_prompts import text_form, text_prompt
 from proofstone.ports import BankReader, Call
-from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Way
+from proofstone.records import ItemSet, LoadedItem, Message, Way
 
 __all__ = ["STEP", "WAYS", "ask", "messages", "prepare", "settings"]
-
-STEP = "answer"
-WAYS = {
-    "direct": "the letter at once, nothing else",
-    "cot": "step by step, then the letter",
-}
 
 
 def settings(way: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
-    _check_way(way)
+    if way not in WAYS:
+        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(WAYS)}")
     return default_settings(way)
 
 
 def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
     """A way of asking with its pool of worked examples.
 
-    Raises BadUsage for an unknown way, and for shots that cannot be made: fewer than none, of a
-    set without a bank, or of too small a bank.
+    Raises BadUsage for a way that is unknown or does not fit the set, and for shots that cannot be
+    made: fewer than none, of a set without a bank, or of too small a bank.
     """
-    _check_way(way)
+    task = task_of_set(item_set, way)
     if shots < 0:
         raise BadUsage(f"the number of worked examples is 0 or more, not {shots}")
     if shots and bank is None:
@@ -53,11 +46,11 @@ def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) ->
             hint="ask without shots, or compose a form from a bank of statements",
         )
     pool = compose_shots(item_set, bank, shots) if shots and bank is not None else ()
-    shaped_by = [way, RENDERING, template_texts(way), phrasing("en"), phrasing("zh"), shots]
+    shaped_by = [way, RENDERING, template_texts(task, way), *_phrases(task), shots]
     prompt_hash = content_id("encyclo_k.prompt", [*shaped_by, [shot.item.id for shot in pool]])
     return Way(
         name=way,
-        last_step=STEP,
+        last_step=last_step(way),
         prompt_hash=prompt_hash,
         shots=pool,
         n_shots=shots,
@@ -65,12 +58,16 @@ def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) ->
     )
 
 
+def _phrases(task: Task) -> list[Any]:
+    """The phrases that shape the prompts of a task."""
+    read = phrasing if task == "choice" else judging
+    return [read("en"), read("zh")]
+
+
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
-    """Asks one item with one call, step "answer"."""
-    choices = tuple(letters(item))
-    stated = answer_line(item.item.language, "{choice}")
-    oracle = Oracle(gold=gold_letter(item), choices=choices, reply=stated)
-    await call(STEP, messages(item, way), oracle=oracle)
+    """Asks one item with one call, step "answer", or "verdicts" where each statement is judged."""
+    oracle = oracle_of(item, task_of(item.item, way.name))
+    await call(way.last_step, messages(item, way), oracle=oracle)
 
 
 def messages(item: LoadedItem, way: Way) -> list[Message]:
@@ -83,8 +80,3 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
         turns.append(Message("user", ask_prompt(shot, way.name)))
         turns.append(Message("assistant", worked_answer(shot, way.name)))
     return [*turns, Message("user", ask_prompt(item, way.name))]
-
-
-def _check_way(way: str) -> None:
-    if way not in WAYS:
-        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(WAYS)}")

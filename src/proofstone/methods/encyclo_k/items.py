@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from heapq import heapify, heapreplace
 from math import fsum, nan
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from proofstone.draws import Draws, words_of
+from proofstone.draws import words_of
 from proofstone.engines.choices.options import Subset, draw_options, subsets
 from proofstone.methods.encyclo_k.decks import Dealer
 from proofstone.methods.encyclo_k.groups import (
@@ -29,6 +28,7 @@ from proofstone.methods.encyclo_k.identities import (
     encode_fact_id,
     encode_place,
 )
+from proofstone.methods.encyclo_k.mixing import evenly_mixed
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.recipe import Recipe, read_recipe
@@ -80,23 +80,9 @@ def reuse(items: Iterable[Item]) -> Reuse:
 
 def _stream(allocations: Sequence[Allocation], recipe: Recipe, seed: int) -> Iterator[Item]:
     sources = [_Source(allocation.group, recipe, seed) for allocation in allocations]
-    for number, at in enumerate(_mixed(allocations, seed)):
-        yield _question(recipe, seed, number, sources[at])
-
-
-def _mixed(allocations: Sequence[Allocation], seed: int) -> Iterator[int]:
-    """Indices of groups, each as often as allocated, spread evenly over the form.
-
-    Question k of a group with c questions stands at (k + start) / c, start uniform in [0, 1).
-    """
     counts = [allocation.questions for allocation in allocations]
-    starts = [Draws(seed, at, "order of groups").uniform() for at in range(len(counts))]
-    queue = [(starts[at] / count, at, 0) for at, count in enumerate(counts) if count]
-    heapify(queue)
-    for _ in range(sum(counts)):
-        _, at, asked = queue[0]
-        yield at
-        heapreplace(queue, ((asked + 1 + starts[at]) / counts[at], at, asked + 1))
+    for number, at in enumerate(evenly_mixed(counts, seed)):
+        yield _question(recipe, seed, number, sources[at])
 
 
 class _Source:

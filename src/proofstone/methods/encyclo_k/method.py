@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proofstone.methods.encyclo_k import ask, items, recipe, rendering, score
+from proofstone.methods.encyclo_k import ask, compose, recipe, rendering, score
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    JudgedStatement,
+    SingleStatement,
+    Statement,
+)
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -45,6 +51,8 @@ class EncycloK:
             "encyclo_k.statement": PayloadType(Statement),
             "encyclo_k.composed": PayloadType(ComposedQuestion),
             "encyclo_k.choice": PayloadType(ChoiceQuestion),
+            "encyclo_k.single": PayloadType(SingleStatement),
+            "encyclo_k.judged": PayloadType(JudgedStatement),
         }
         self.ways: Mapping[str, str] = ask.WAYS
         self.measures: tuple[Measure, ...] = score.MEASURES
@@ -57,8 +65,8 @@ class EncycloK:
         return recipe.recipe(params)
 
     def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-        """See ``items.compose``."""
-        return items.compose(bank, recipe, seed)
+        """See ``compose.compose``."""
+        return compose.compose(bank, recipe, seed)
 
     def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
         """See ``rows.read_facts``."""

@@ -1,10 +1,18 @@
-"""What Encyclo-K stores: a statement, a question composed of statements, one made elsewhere."""
+"""What Encyclo-K stores: a statement, questions composed of statements or about a single one, a
+question made elsewhere, and a verdict found in a reply."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["ERROR_TYPES", "ChoiceQuestion", "ComposedQuestion", "Statement"]
+__all__ = [
+    "ERROR_TYPES",
+    "ChoiceQuestion",
+    "ComposedQuestion",
+    "JudgedStatement",
+    "SingleStatement",
+    "Statement",
+]
 
 # The paper's taxonomy of errors, 3.1.2.
 ERROR_TYPES = (
@@ -51,3 +59,13 @@ class ChoiceQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k
     question: str
     options: tuple[str, ...]
     gold: int
+
+
+class SingleStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.single"):
+    """Whether the item's one fact is true; all there is to say stands in the fact."""
+
+
+class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.judged"):
+    """A unit: the verdict on the statement at ``place`` (from 0) of a composed question."""
+
+    place: int

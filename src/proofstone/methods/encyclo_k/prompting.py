@@ -4,82 +4,80 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from proofstone.engines.choices.options import option_text
 from proofstone.engines.choices.roman import roman
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
-from proofstone.methods.encyclo_k.rendering import gold_letter, letters, render
+from proofstone.methods.encyclo_k.rendering import letters, render
+from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of
 from proofstone.records import LoadedItem
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["answer_line", "ask_prompt", "template_texts", "worked_answer"]
+__all__ = ["ask_prompt", "render_template", "template_texts"]
 
 _LANGUAGES = ("en", "zh")
+_ASKED: dict[Task, tuple[str, str]] = {  # the templates that ask at once, and step by step
+    "choice": ("direct", "cot"),
+    "statement": ("statement_direct", "statement_cot"),
+    "verdicts": ("verdicts", "verdicts_cot"),
+}
+_WORKED: dict[Task, str] = {
+    "choice": "worked",
+    "statement": "statement_worked",
+    "verdicts": "verdicts_worked",
+}
 
 
 def ask_prompt(item: LoadedItem, way: str) -> str:
     """What a model is sent: the question, and how its answer must look."""
-    composed = isinstance(item.item.payload, ComposedQuestion)
-    before, after = _around(way, item.item.language, letters(item), composed=composed)
-    return f"{before}{render(item)}{after}"
+    task = task_of(item.item, way)
+    name, language = _asking(task, way), item.item.language
+    if task == "choice":
+        composed = isinstance(item.item.payload, ComposedQuestion)
+        before, after = _around_options(name, language, letters(item), composed=composed)
+    else:
+        before, after = _around_statements(name, language, len(item.facts))
+    return f"{before}{render(item, task)}{after}"
 
 
-def answer_line(language: str, choice: str) -> str:
-    """The line that states an answer: ``Answer: B``."""
-    return f"答案：{choice}" if is_chinese(language) else f"Answer: {choice}"
-
-
-def worked_answer(item: LoadedItem, way: str) -> str:
-    """The reply that a composed item deserves: the answer's line, and for ``cot`` before it what
-    is known of each statement, computed from the bank."""
-    language = item.item.language
-    answer = answer_line(language, gold_letter(item))
-    if way != "cot":
-        return answer
-    payload: ComposedQuestion = item.item.payload
-    reasoning = _template("worked", language).render(
-        statements=_judged(item),
-        asks_correct=payload.asks_correct,
-        asked=option_text(payload.options[payload.gold]),
-        letter=gold_letter(item),
-    )
-    return f"{reasoning}\n{answer}"
-
-
-def template_texts(way: str) -> tuple[str, ...]:
-    """The templates that shape the prompts of a way, worked examples included."""
-    names = (way, "worked") if way == "cot" else (way,)
+def template_texts(task: Task, way: str) -> tuple[str, ...]:
+    """The templates that shape the prompts of a task and way, worked examples included."""
+    name = _asking(task, way)
+    names = (name, _WORKED[task]) if is_stepwise(way) else (name,)
     return tuple(_text(name, language) for name in names for language in _LANGUAGES)
 
 
+def render_template(name: str, language: str, **values: Any) -> str:
+    """A template of ``prompts/`` in this language with its values."""
+    return _template(name, language).render(values)
+
+
+def _asking(task: Task, way: str) -> str:
+    return _ASKED[task][is_stepwise(way)]
+
+
+_PLACE = "\0"  # in no question: texts refuse it at import
+
+
 @cache
-def _around(way: str, language: str, choices: str, *, composed: bool) -> tuple[str, str]:
+def _around_options(name: str, language: str, choices: str, *, composed: bool) -> tuple[str, str]:
     """What stands before and behind the question: the same for all questions of a kind, so that a
     template is rendered a few times a run rather than once a question."""
-    place = "\0"  # in no question: texts refuse it at import
-    listed = _listed(choices, language)
-    text = _template(way, language).render(question=place, letters=listed, composed=composed)
-    before, _, after = text.partition(place)
+    listed = ("、" if is_chinese(language) else ", ").join(choices)
+    text = render_template(name, language, question=_PLACE, letters=listed, composed=composed)
+    before, _, after = text.partition(_PLACE)
     return before, after
 
 
-def _judged(item: LoadedItem) -> list[dict[str, str | bool]]:
-    return [
-        {
-            "numeral": roman(count),
-            "correct": fact.payload.correct,
-            "reason": "" if fact.payload.correct else fact.payload.reason.strip(),
-        }
-        for count, fact in enumerate(item.facts, start=1)
-    ]
-
-
-def _listed(choices: str, language: str) -> str:
-    return ("、" if is_chinese(language) else ", ").join(choices)
+@cache
+def _around_statements(name: str, language: str, count: int) -> tuple[str, str]:
+    """The same for statements to be judged, by how many they are."""
+    text = render_template(name, language, question=_PLACE, count=count, last=roman(count))
+    before, _, after = text.partition(_PLACE)
+    return before, after
 
 
 def _template(name: str, language: str) -> Template:

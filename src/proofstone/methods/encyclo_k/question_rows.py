@@ -12,7 +12,7 @@ import orjson
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_json
 from proofstone.errors import BadInput, Problem
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
 from proofstone.methods.encyclo_k.rendering import as_choice
 from proofstone.methods.encyclo_k.statement_drafts import read_stratum, write_stratum
 from proofstone.ports import Row
@@ -210,7 +210,7 @@ def _readings(answer: object, options: tuple[str, ...]) -> set[int]:
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
     """The row of an item with its texts, from which ``read_items`` takes a question that shows
-    the same; that of a composed one also says what it was composed of."""
+    the same; that of one composed of statements, or about one, also says which they are."""
     item = loaded.item
     choice = as_choice(loaded)
     row: dict[str, Any] = {
@@ -225,7 +225,9 @@ def write_item(loaded: LoadedItem) -> dict[str, Any]:
     }
     if item.corrects:
         row["corrects"] = item.corrects.hex()
-    return row | (_composition(loaded) if isinstance(item.payload, ComposedQuestion) else {})
+    if isinstance(item.payload, ComposedQuestion):
+        return row | _composition(loaded)
+    return row | (_statements(loaded) if isinstance(item.payload, SingleStatement) else {})
 
 
 def _composition(loaded: LoadedItem) -> dict[str, Any]:
@@ -235,6 +237,12 @@ def _composition(loaded: LoadedItem) -> dict[str, Any]:
         "asked": "correct" if payload.asks_correct else "incorrect",
         "template": payload.template,
         "wording": payload.wording,
+        **_statements(loaded),
+    }
+
+
+def _statements(loaded: LoadedItem) -> dict[str, Any]:
+    return {
         "statements": [fact.payload.text for fact in loaded.facts],
         "statements_correct": [fact.payload.correct for fact in loaded.facts],
         "statement_ids": [fact.id.hex() for fact in loaded.facts],

@@ -1,4 +1,8 @@
-"""The recipe of a form: every parameter of composition, completed and checked."""
+"""The recipe of a form: every parameter of composition, completed and checked.
+
+A form holds multiple-choice questions, or (setting ``statements``) single statements to be called
+true or false. The recipe of the first has no ``setting``: it is older, and its id must stay.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,23 @@ from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.defaults import default_recipe
 from proofstone.ports import Parameter
 
-__all__ = ["COMPOSER", "LEVELS", "PARAMETERS", "Level", "Recipe", "read_recipe", "recipe"]
+__all__ = [
+    "COMPOSER",
+    "LEVELS",
+    "PARAMETERS",
+    "Level",
+    "Recipe",
+    "Setting",
+    "is_of_statements",
+    "read_recipe",
+    "recipe",
+]
 
 COMPOSER = 1  # raised by every change that makes other questions of the same seed and parameters
 
+STATEMENT_COMPOSER = 1  # the same for forms of single statements
+
+Setting: TypeAlias = Literal["questions", "statements"]
 Level: TypeAlias = Literal["discipline", "field", "subfield", "book"]
 LEVELS: tuple[Level, ...] = ("discipline", "field", "subfield", "book")
 
@@ -31,6 +48,21 @@ _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
 _MOST_QUESTIONS = 1_000_000_000
 
 PARAMETERS: tuple[Parameter, ...] = (
+    Parameter(
+        name="setting",
+        kind="choice",
+        default="questions",
+        choices=("questions", "statements"),
+        help="What is asked: multiple-choice questions composed of statements, or the statements "
+        "themselves, each to be called true or false. The second takes --sample alone.",
+    ),
+    Parameter(
+        name="sample",
+        kind="int",
+        default=None,
+        help="With --setting statements: a sample of this many, in proportion to books and to "
+        "true and false ones; else all of the bank.",
+    ),
     Parameter(
         name="statements",
         kind="range",
@@ -106,6 +138,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
 )
 
+_OF_STATEMENTS = frozenset({"setting", "sample"})
+
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A checked recipe. Ranges are inclusive pairs; ``questions`` overrules ``base``."""
@@ -136,18 +170,32 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     """
     problems: list[str] = []
     known = {parameter.name: parameter for parameter in PARAMETERS}
+    setting: Setting = _read(known["setting"], params, problems) or "questions"
+    own = _OF_STATEMENTS if setting == "statements" else known.keys() - _OF_STATEMENTS
     unknown = [name for name in params if name not in known and name != "composer"]
     if unknown:
         problems.append(f"no parameter {', '.join(unknown)}; there is {', '.join(known)}")
-    version = params.get("composer", COMPOSER)
-    if version != COMPOSER:
-        problems.append(f"composer {version!r} made this recipe; this version has {COMPOSER}")
-    values = {name: _read(known[name], params, problems) for name in known}
-    if not problems:
+    current = STATEMENT_COMPOSER if setting == "statements" else COMPOSER
+    version = params.get("composer", current)
+    if version != current:
+        problems.append(f"composer {version!r} made this recipe; this version has {current}")
+    foreign = known.keys() - own - {"setting"}
+    problems += [
+        f"{name}: not with setting {setting}"
+        for name in known
+        if name in foreign and _read(known[name], params, []) != _read(known[name], {}, [])
+    ]
+    values = {name: _read(known[name], params, problems) for name in known if name in own}
+    if not problems and setting == "questions":
         problems = _contradictions(values)
     if problems:
         raise BadUsage("\n  ".join(["The form's parameters cannot be:", *problems]))
-    return {"composer": COMPOSER, **values}
+    return {"composer": current, **values}
+
+
+def is_of_statements(plain: Mapping[str, Any]) -> bool:
+    """Whether a recipe is of single statements rather than of composed questions."""
+    return plain.get("setting") == "statements"
 
 
 def read_recipe(plain: Mapping[str, Any]) -> Recipe:

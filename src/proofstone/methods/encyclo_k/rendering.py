@@ -8,8 +8,14 @@ from proofstone.engines.choices.letters import labels
 from proofstone.engines.choices.options import option_text
 from proofstone.engines.choices.roman import roman
 from proofstone.identity import short
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.judging import judging
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+)
 from proofstone.methods.encyclo_k.phrasing import phrasing
+from proofstone.methods.encyclo_k.tasks import Task
 from proofstone.records import Fact, LoadedItem
 
 __all__ = ["RENDERING", "as_choice", "gold_letter", "letters", "option_texts", "render", "show"]
@@ -35,8 +41,13 @@ def option_texts(item: LoadedItem) -> tuple[str, ...]:
     return tuple(map(option_text, payload.options))
 
 
-def render(item: LoadedItem) -> str:
-    """The question with its statements and options, in the item's language."""
+def render(item: LoadedItem, task: Task = "choice") -> str:
+    """The question with its statements, and options where one is to be chosen, in the item's
+    language."""
+    if task == "statement":
+        return f"{judging(item.item.language).statement}\n\n{item.facts[0].payload.text}"
+    if task == "verdicts":
+        return "\n".join([judging(item.item.language).each, "", *_numbered(item.facts)])
     heading = phrasing(item.item.language).options
     options = zip(letters(item), option_texts(item), strict=True)
     lines = [_question(item), "", heading, *[f"{letter}) {text}" for letter, text in options]]
@@ -45,14 +56,23 @@ def render(item: LoadedItem) -> str:
 
 def as_choice(item: LoadedItem) -> ChoiceQuestion:
     """Any item's question with its texts, which stands without a bank."""
-    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    payload: ComposedQuestion | ChoiceQuestion | SingleStatement = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload
+    if isinstance(payload, SingleStatement):
+        phrases = judging(item.item.language)
+        return ChoiceQuestion(
+            question=render(item, "statement"),
+            options=(phrases.true, phrases.false),
+            gold=0 if item.facts[0].payload.correct else 1,
+        )
     return ChoiceQuestion(question=_question(item), options=option_texts(item), gold=payload.gold)
 
 
 def show(item: LoadedItem) -> str:
     """The item with its right option marked, and the truth of each statement and its reason."""
+    if isinstance(item.item.payload, SingleStatement):
+        return "\n".join([_heading(item), "", *_shown_statement("", item.facts[0])])
     return "\n".join([_heading(item), "", *_shown_question(item), "", *_marked_options(item)])
 
 
@@ -86,10 +106,16 @@ def _shown_question(item: LoadedItem) -> list[str]:
     if isinstance(payload, ChoiceQuestion):
         return [payload.question]
     lines = [_asked(item, payload), ""]
-    for line, fact in zip(_numbered(item.facts), item.facts, strict=True):
-        lines.append(f"  {'true ' if fact.payload.correct else 'false'}  {line}")
-        if not fact.payload.correct and fact.payload.reason:
-            lines.append(f"         because: {fact.payload.reason}")
+    for count, fact in enumerate(item.facts, start=1):
+        lines += _shown_statement(f"{roman(count)}. ", fact)
+    return lines
+
+
+def _shown_statement(numeral: str, fact: Fact) -> list[str]:
+    """A statement with its truth, and the reason where it is false."""
+    lines = [f"  {'true ' if fact.payload.correct else 'false'}  {numeral}{fact.payload.text}"]
+    if not fact.payload.correct and fact.payload.reason:
+        lines.append(f"         because: {fact.payload.reason}")
     return lines
 
 

@@ -34,7 +34,8 @@ Questions, one a row:
 
 The export of a composed question adds, to be read by people and programs and not by
 ``read_items``: ``asked`` (correct, incorrect), ``template`` and ``wording`` (their numbers),
-``statements``, ``statements_correct`` and ``statement_ids`` in the order shown.
+``statements``, ``statements_correct`` and ``statement_ids`` in the order shown. A single
+statement is exported as a question with the two options that it has, and the last three.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scoring: one unit a question, right or wrong by the option that the reply chose.
+"""Scoring: one unit an item, right or wrong by the option, or the verdict, that the reply gave.
 
 What each outcome counts as (MEASURES): unparsed, refused and truncated replies are wrong, and are
 reported as missing too; a failed call is no reply, and no score.
@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from proofstone.engines.choices import labels, read_choice
+from proofstone.engines.choices import Reading, labels, read_choice, read_verdict
 from proofstone.engines.choices.options import option_text
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+)
 from proofstone.ports import Judge
-from proofstone.records import LoadedItem, Measure, Outcome, Reply, Score, Unit
+from proofstone.records import Fact, LoadedItem, Measure, Outcome, Reply, Score, Unit
 
 __all__ = ["MEASURES", "SCORER_VERSION", "gold", "score", "units"]
 
@@ -22,6 +26,7 @@ __all__ = ["MEASURES", "SCORER_VERSION", "gold", "score", "units"]
 SCORER_VERSION = 1
 
 _STEP = "answer"
+_Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
 _Counts = Mapping[Outcome, Literal["value"] | float | None]
 
 
@@ -70,28 +75,33 @@ def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
 
 
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-    """One score a unit, in order: 1 where the chosen letter is the gold one, 0 where it is
-    another, none where the reply chose nothing. No judge is needed."""
+    """One score a unit, in order: 1 where the chosen letter, or the verdict, is the gold one, 0
+    where it is another, none where the reply chose nothing. No judge is needed."""
     return [_score(place, unit) for place, unit in enumerate(units)]
 
 
 def _score(place: int, unit: Unit) -> Score:
     """The score of the unit at ``place``."""
-    question: ComposedQuestion | ChoiceQuestion = unit.item.item.payload
-    letters = labels(len(question.options))
-    reading = read_choice(unit.replies[_STEP], letters, _option_texts(question))
+    right, _n = gold(unit)
+    reading = _read(unit.item.item.payload, unit.replies[_STEP])
     found = reading.extraction
     answered = reading.outcome == "answered"
-    right = found.letter == letters[question.gold]
     return Score(
         unit=place,
         measure="accuracy",
         outcome=reading.outcome,
-        value=float(right) if answered else None,
+        value=float(found.letter == right) if answered else None,
         answer=found.letter,
         basis=f"{found.tier}, {found.scope}" if found.tier else "",
         flags=reading.flags,
     )
+
+
+def _read(question: _Question, reply: Reply) -> Reading:
+    """What the reply chose of what it was asked."""
+    if isinstance(question, SingleStatement):
+        return read_verdict(reply)
+    return read_choice(reply, labels(len(question.options)), _option_texts(question))
 
 
 def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
@@ -108,7 +118,14 @@ def _shown(option: tuple[int, ...]) -> str:
 
 
 def gold(unit: Unit) -> tuple[str, int]:
-    """The letter of the right option and the number of options."""
-    question: ComposedQuestion | ChoiceQuestion = unit.item.item.payload
+    """The right letter and the number of options; of a single statement its truth, and two."""
+    question: _Question = unit.item.item.payload
+    if isinstance(question, SingleStatement):
+        (fact,) = unit.item.facts
+        return _truth(fact), 2
     n = len(question.options)
     return labels(n)[question.gold], n
+
+
+def _truth(fact: Fact) -> str:
+    return "true" if fact.payload.correct else "false"

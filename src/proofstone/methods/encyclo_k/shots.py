@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
-from proofstone.methods.encyclo_k.items import compose
+from proofstone.methods.encyclo_k.compose import compose
+from proofstone.methods.encyclo_k.recipe import is_of_statements
 from proofstone.ports import BankReader
 from proofstone.records import Fact, Item, ItemSet, LoadedItem
 
@@ -84,7 +85,10 @@ def _by_language(bank: BankReader) -> list[BankReader]:
 
 def _examples(bank: BankReader, item_set: ItemSet, count: int) -> list[Item]:
     """Items under the form's recipe; none in a language that skip_small leaves nothing of."""
-    params = {**item_set.recipe, "questions": count}
+    if is_of_statements(item_set.recipe):
+        params = {**item_set.recipe, "sample": min(count, len(bank.facts()))}
+    else:
+        params = {**item_set.recipe, "questions": count}
     seed = Draws(item_set.seed or 0, 0, "shots").below(1 << 63)
     try:
         return list(compose(bank, params, seed))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proofstone.methods.encyclo_k.answers import answer_line, worked_answer
+from proofstone.methods.encyclo_k.judging import judging
 from proofstone.methods.encyclo_k.phrasing import is_chinese
-from proofstone.methods.encyclo_k.prompting import answer_line, worked_answer
 from proofstone.methods.encyclo_k.rendering import render
+from proofstone.methods.encyclo_k.tasks import is_stepwise, task_of
 from proofstone.records import LoadedItem, TextForm
 
 __all__ = ["text_form", "text_prompt"]
@@ -21,25 +23,36 @@ _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 
 def text_form(way: str) -> TextForm:
     """Where an answer ends, in either language."""
-    stop = _NEXT_QUESTION if way == "cot" else ("\n\n", *_NEXT_QUESTION)
+    stop = _NEXT_QUESTION if is_stepwise(way) else ("\n\n", *_NEXT_QUESTION)
     return TextForm(stop=stop, version=_VERSION)
 
 
 def text_prompt(item: LoadedItem, shots: Sequence[LoadedItem], way: str) -> str:
     """Each example with its answer, then the item up to where its answer begins."""
-    worked = [f"{_asked(shot)}\n{_reasoned(shot, way)}{worked_answer(shot, way)}" for shot in shots]
-    language = item.item.language
-    opening = _reasoned(item, way) if way == "cot" else answer_line(language, "")
-    return "\n\n".join([*worked, f"{_asked(item)}\n{opening.rstrip()}"])
+    worked = [
+        f"{_asked(shot, way)}\n{_head(shot, way)}{worked_answer(shot, way)}" for shot in shots
+    ]
+    opening = _head(item, way) or _answer_begun(item, way)
+    return "\n\n".join([*worked, f"{_asked(item, way)}\n{opening.rstrip()}"])
 
 
-def _asked(item: LoadedItem) -> str:
+def _asked(item: LoadedItem, way: str) -> str:
     head = "问题：" if is_chinese(item.item.language) else "Question: "
-    return head + render(item)
+    return head + render(item, task_of(item.item, way))
 
 
-def _reasoned(item: LoadedItem, way: str) -> str:
-    """The head of the reasoning, where there is one."""
-    if way != "cot":
-        return ""
-    return "分析：" if is_chinese(item.item.language) else "Reasoning: "
+def _head(item: LoadedItem, way: str) -> str:
+    """What stands before the reasoning, or before several verdicts; empty for a single answer."""
+    chinese = is_chinese(item.item.language)
+    if is_stepwise(way):
+        return "分析：" if chinese else "Reasoning: "
+    if task_of(item.item, way) == "verdicts":
+        return "判断：\n" if chinese else "Verdicts:\n"
+    return ""
+
+
+def _answer_begun(item: LoadedItem, way: str) -> str:
+    language = item.item.language
+    if task_of(item.item, way) == "statement":
+        return judging(language).answer.replace("{verdict}", "")
+    return answer_line(language, "")
