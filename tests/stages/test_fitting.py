@@ -13,7 +13,11 @@ from msgspec.structs import replace
 
 from proofstone.cli import main
 from proofstone.engines.models import Limiters, open_asker
-from proofstone.errors import BadUsage
+from proofstone.engines.store.purge_plan import PurgePlan
+from proofstone.engines.store.purged_images import images_in
+from proofstone.engines.store.purging import empty_rows
+from proofstone.errors import BadUsage, NotFound
+from proofstone.identity import digest
 from proofstone.methods.encyclo_k.ask import messages
 from proofstone.methods.encyclo_k.method import EncycloK
 from proofstone.ports import BankReader, Call
@@ -91,6 +95,29 @@ def test_a_model_that_takes_no_images_is_refused_before_the_run(
         assert server.requests == 0
     assert "images = false" in refused.value.hint
     assert workspace.store.lookup.count("run") == 0
+
+
+def test_a_picture_goes_with_the_prompts_that_show_it(workspace: Workspace, form: str) -> None:
+    """Purged with their source, they leave no picture; it may be stored again, and one that no
+    purged prompt shows stays."""
+    other = workspace.store.images.add(PNG + b"another")
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url)
+        run_pictured(workspace, form)
+    database = workspace.store.database
+    with database.writing() as connection:
+        prompts = connection.exec_driver_sql("SELECT id FROM prompt").scalars().all()
+        images = frozenset(images_in(connection, prompts))
+        assert len(images) == 1
+        plan = PurgePlan(*[0, *[frozenset[int]()] * 9], images=images)
+        assert plan.counts()["images"] == 1
+        empty_rows(connection, plan)
+        assert list(images_in(connection, prompts)) == []
+    store = workspace.store
+    assert store.images.image(other.digest) == PNG + b"another"
+    with pytest.raises(NotFound):
+        store.images.image(digest(PNG))
+    assert store.images.image(store.images.add(PNG).digest) == PNG
 
 
 # ---------------------------------------------------------------- windows

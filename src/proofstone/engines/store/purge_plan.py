@@ -18,6 +18,7 @@ from sqlalchemy import Connection, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress
+from proofstone.engines.store.purged_images import images_in
 from proofstone.engines.store.purged_text import Finder, sentences, strings_of
 from proofstone.engines.store.rows import chunks
 
@@ -41,16 +42,18 @@ class PurgePlan(msgspec.Struct, frozen=True):
     texts_of_units: frozenset[int]
     prompts: frozenset[int]
     replies: frozenset[int]
+    images: frozenset[int] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """How many texts of each kind go."""
-        return {
+        texts = {
             "passages": len(self.passages),
             "facts": len(self.texts_of_facts),
             "item texts": len(self.texts_of_items) + len(self.texts_of_units),
             "prompts": len(self.prompts),
             "replies": len(self.replies),
         }
+        return {**texts, "images": len(self.images)} if self.images else texts
 
 
 def plan_purge(connection: Connection, source: int) -> PurgePlan:
@@ -75,6 +78,7 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         texts_of_units=frozenset(_with_text(_payloads(connection, schema.unit, units))),
         prompts=frozenset(prompts),
         replies=frozenset(replies),
+        images=frozenset(images_in(connection, prompts)),
     )
 
 

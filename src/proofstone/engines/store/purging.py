@@ -1,7 +1,7 @@
 """Purging: texts go for good, and hashes, scores, usage and costs stay.
 
-An empty text is the mark of a purged row. The hash of a purged prompt is hashed once more, so that
-the same prompt may be stored again should its source ever come back.
+An empty text is the mark of a purged row. The hash of a purged prompt or image is hashed once more,
+so that the same may be stored again should its source ever come back.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["empty_rows", "rewrite"]
 
 _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
-_EMPTIED = ("passage", "fact", "item", "unit", "prompt", "call", "score")
+_EMPTIED = ("passage", "fact", "item", "unit", "prompt", "image", "call", "score")
 
 
 def empty_rows(connection: Connection, plan: PurgePlan) -> None:
@@ -40,11 +40,16 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
         connection.execute(update(table).where(long).values(answer=""))
-    table = schema.prompt
-    for chunk in chunks(plan.prompts, _CHUNK):
+    _empty_named(connection, schema.prompt, plan.prompts)
+    _empty_named(connection, schema.image, plan.images)
+
+
+def _empty_named(connection: Connection, table: Table, keys: Iterable[int]) -> None:
+    """Empties bodies that their hash names, and gives the rows another hash."""
+    for chunk in chunks(keys, _CHUNK):
         query = select(table.c.id, table.c.hash).where(table.c.id.in_(chunk))
         for key, identity in connection.execute(query).all():
-            emptied = {"body": b"", "hash": content_id("purged-prompt", identity)}
+            emptied = {"body": b"", "hash": content_id(f"purged-{table.name}", identity)}
             connection.execute(update(table).where(table.c.id == key).values(emptied))
 
 
