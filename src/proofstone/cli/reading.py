@@ -18,6 +18,7 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
+from proofstone.cli.studying import STUDY_NAMES, report_study
 
 __all__ = ["leaderboard_command", "report_command"]
 
@@ -116,6 +117,12 @@ def leaderboard_command(
 @click.command("report")
 @click.argument("targets", nargs=-1, required=True)
 @output_option
+@click.option(
+    "--study",
+    type=click.Choice(STUDY_NAMES),
+    help="Instead of the page: one question about these results, as a sentence, a table and, "
+    "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
+)
 @_level
 @_estimand
 @_by_cards
@@ -124,6 +131,7 @@ def leaderboard_command(
 def report_command(
     targets: tuple[str, ...],
     output: Path | None,
+    study: str | None,
     level: str,
     estimand: str,
     group_by: str,
@@ -137,7 +145,18 @@ def report_command(
     TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
     opens without a network: ranking, intervals, what each outcome counts as, and for each model
     some questions with the exact prompt, the raw reply and the extracted answer.
+
+    \b
+    Studies, each with --study NAME:
+      seeds     range, rank changes and Kendall's tau over forms of different seeds
+      options   accuracy by number of options, over a sweep (build form --sweep options=4..10)
+      position  accuracy by position of the right option, with a test
+      length    accuracy against the length of replies
+      levels    averages by questions, subfields, fields and disciplines
     """
+    if study is not None:
+        report_study(study, read_list(targets), output, estimand, folder, as_json=as_json)
+        return
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     path = output or Path("report.html")

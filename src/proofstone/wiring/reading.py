@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.models.families import family_of
+from proofstone.engines.store import Found
+from proofstone.errors import BadUsage
+from proofstone.methods import find_method
 from proofstone.stages.summarise import Selection, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.report import Leaderboard
+    from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
 
 __all__ = ["Reading"]
@@ -52,13 +56,36 @@ class Reading(Catalogue):
         )
         write_text(Path(path), render_page(data))
 
+    def study(self, name: str, *targets: Target, **options: Any) -> Study:
+        """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.
+
+        Raises BadUsage for a name that is none, or targets that it cannot stand on.
+        """
+        from proofstone.report.studies import STUDIES, perform_study  # noqa: PLC0415 - numpy
+        from proofstone.stages.studies import parts_by_form, parts_together  # noqa: PLC0415
+
+        kind = STUDIES.get(name)
+        if kind is None:
+            raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
+        read = parts_by_form if kind.by_form else parts_together
+        parts = read(self.store, find_method, self._found(targets), lengths=kind.lengths)
+        return perform_study(name, parts, **options)
+
+    def write_figure_data(self, study: Study, path: Path | str) -> None:
+        """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
+        from proofstone.stages.studies import write_figure_data  # noqa: PLC0415
+
+        write_figure_data(study, Path(path))
+
     def family_of(self, model: str) -> str:
         """The family by which a model's kin is known."""
         return family_of(model)
 
     def _selection(self, targets: Sequence[Target]) -> Selection:
-        found = [find_target(self.store, target, ("bank", "form", "run")) for target in targets]
-        return select_runs(self.store, found)
+        return select_runs(self.store, self._found(targets))
+
+    def _found(self, targets: Sequence[Target]) -> list[Found]:
+        return [find_target(self.store, target, ("bank", "form", "run")) for target in targets]
 
     def _board(
         self, selection: Selection, options: dict[str, Any]

@@ -3,6 +3,7 @@
 from proofstone.engines.stats.bounds import Bounds, bound_incomplete
 from proofstone.engines.stats.chance import Against, chance_level, interval_against
 from proofstone.engines.stats.clusters import SharedKeys, partner_sums
+from proofstone.engines.stats.concordance import Homogeneity, homogeneity, tau_b
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
     FLAGS,
@@ -40,6 +41,7 @@ __all__ = [
     "Comparison",
     "Estimand",
     "Flag",
+    "Homogeneity",
     "RankInterval",
     "Ranking",
     "SharedKeys",
@@ -54,6 +56,7 @@ __all__ = [
     "estimates_of",
     "group_weights",
     "holm",
+    "homogeneity",
     "interval_against",
     "mean_estimates",
     "measure_spread",
@@ -64,6 +67,7 @@ __all__ = [
     "resampled_unit",
     "t_quantile",
     "t_two_sided_p",
+    "tau_b",
     "tied_runs",
     "unit_means",
     "wilson",

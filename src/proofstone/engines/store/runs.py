@@ -291,6 +291,35 @@ class RunStore:
             float(latency), first, last,
         )  # fmt: skip
 
+    def reply_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
+        """The tokens of a run's replies, as the endpoint counted them, steps added up: (item,
+        sample, completion, of it reasoning), in the order of items."""
+        call, response, item = schema.call, schema.response, schema.item
+        query = (
+            select(
+                item.c.hash,
+                response.c.sample,
+                func.sum(call.c.completion_tokens),
+                func.sum(call.c.reasoning_tokens),
+            )
+            .select_from(response)
+            .join(call, call.c.id == response.c.call_id)
+            .join(item, item.c.id == response.c.item_id)
+            .where(response.c.run_id == run)
+            .group_by(item.c.id, item.c.hash, response.c.sample)
+            .order_by(item.c.id, response.c.sample)
+        )
+        with self._database.reading() as connection:
+            return [
+                (item, sample, _whole(completion), _whole(reasoning))
+                for item, sample, completion, reasoning in connection.execute(query)
+            ]
+
+
+def _whole(number: Any) -> int | None:
+    """A sum of integers as the database gives it (PostgreSQL: a decimal)."""
+    return None if number is None else int(number)
+
 
 def _select_runs() -> Any:
     return select(schema.run, schema.item_set.c.hash.label("set_hash")).join(

@@ -1,0 +1,41 @@
+"""``report --study``: a study's sentence and table on stdout, its figure's data in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from proofstone.cli.output import print_json, say
+
+__all__ = ["STUDY_NAMES", "report_study"]
+
+# Written out, because the catalogue loads NumPy; a test compares them.
+STUDY_NAMES = ("seeds", "options", "position", "length", "levels")
+
+
+def report_study(
+    name: str,
+    targets: Sequence[str],
+    output: Path | None,
+    estimand: str,
+    folder: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Performs a study and prints it; with ``output``, writes the figure's data there."""
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        study = workspace.study(name, *targets, estimand=estimand)
+        if output is not None:
+            workspace.write_figure_data(study, output)
+    if as_json:
+        print_json(study)
+        return
+    from proofstone.report.studies import render_study  # noqa: PLC0415
+
+    click.echo(render_study(study), nl=False)
+    if output is not None:
+        say(f"the figure's data ({len(study.points)} marks) is in {output}")

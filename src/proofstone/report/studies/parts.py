@@ -1,0 +1,109 @@
+"""What studies read: forms, the scores on each, and who is complete on which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import Estimand, equal_weights, mean_estimates
+from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate, Measure
+from proofstone.records.score_table import Respondent, ScoreTable
+from proofstone.report.sheet import Sheet
+
+__all__ = ["Part", "ReplyLengths", "complete_everywhere", "label_of", "left_out"]
+
+
+@dataclass(frozen=True)
+class ReplyLengths:
+    """Tokens of replies as parallel arrays (N): unit and respondent as in the part's table, the
+    completion's tokens, and those of them that were reasoning (NaN where not told)."""
+
+    unit: NDArray[np.int32]
+    respondent: NDArray[np.int32]
+    sample: NDArray[np.int32]
+    completion: NDArray[np.float64]
+    reasoning: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A form (or several of one recipe, together) with the scores on it under ``measure``."""
+
+    name: str
+    kind: str
+    seed: int | None
+    recipe: Mapping[str, Any]
+    table: ScoreTable
+    measure: Measure
+    lengths: ReplyLengths | None = None
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """The scores as the measure values them."""
+        return Sheet(self.table, self.measure.counts)
+
+    @cached_property
+    def complete(self) -> dict[str, int]:
+        """The complete respondents by label, in the table's order; simulated ones are marked."""
+        return {
+            label_of(who): place
+            for place, who in enumerate(self.table.respondents)
+            if self.sheet.is_complete[place]
+        }
+
+    def estimates(
+        self, labels: Sequence[str], *, estimand: Estimand, confidence: float
+    ) -> dict[str, Estimate]:
+        """The mean of each of these complete respondents on this part's items."""
+        places = [self.complete[label] for label in labels]
+        units, values = self.block(labels)
+        found = mean_estimates(
+            values,
+            equal_weights(len(units)),
+            self.sheet.keys.among(units),
+            estimand=estimand,
+            confidence=confidence,
+        )
+        return dict(zip(labels, found, strict=True)) if places else {}
+
+    def block(self, labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The units that count for all of these respondents, and their values (units, labels)."""
+        places = [self.complete[label] for label in labels]
+        units = np.flatnonzero(~np.isnan(self.sheet.values[:, places]).any(axis=1))
+        return units, self.sheet.block(units, places)
+
+
+def label_of(who: Respondent) -> str:
+    """A respondent as a study names it, the same on every form."""
+    shown = " ".join(part for part in (who.name, who.way, who.settings) if part)
+    return f"{shown} (simulated)" if who.simulated else shown
+
+
+def complete_everywhere(parts: Sequence[Part]) -> list[str]:
+    """The respondents that are complete on every part, in the order of the first.
+
+    Raises BadUsage where there is none.
+    """
+    labels = [label for label in parts[0].complete if all(label in part.complete for part in parts)]
+    if not labels:
+        raise BadUsage(
+            "no respondent is complete on all of these forms",
+            hint="run the same model in the same way on each: proofstone run FORM -m MODEL; "
+            "proofstone status lists what is unfinished",
+        )
+    return labels
+
+
+def left_out(parts: Sequence[Part], labels: Sequence[str]) -> tuple[str, ...]:
+    """A note naming the respondents that the study leaves out, or none."""
+    known = {label_of(who): None for part in parts for who in part.table.respondents}
+    missing = [label for label in known if label not in labels]
+    if not missing:
+        return ()
+    return (f"Left out, not complete on every form here: {', '.join(missing)}.",)

@@ -1,0 +1,118 @@
+"""From targets to the parts that a study reads: forms, the scores on them, lengths of replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from proofstone.engines.ingest import write_rows
+from proofstone.engines.store import Found, Store
+from proofstone.errors import NotFound
+from proofstone.identity import short
+from proofstone.ports import Method
+from proofstone.records import ItemSet, Run, ScoreTable
+from proofstone.report.studies import Part, ReplyLengths, Study, figure_rows
+from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
+
+__all__ = ["parts_by_form", "parts_together", "write_figure_data"]
+
+
+def write_figure_data(study: Study, path: Path) -> None:
+    """Writes the marks of a study's figure as rows; the suffix of ``path`` says in which form."""
+    write_rows(path, figure_rows(study))
+
+
+def parts_together(
+    store: Store,
+    find_method: Callable[[str], Method],
+    targets: Sequence[Found],
+    *,
+    lengths: bool = False,
+) -> list[Part]:
+    """All targets as one part, as a leaderboard takes them. Raises what ``select_runs`` does."""
+    return [_part(store, find_method, select_runs(store, targets), lengths=lengths)]
+
+
+def parts_by_form(
+    store: Store,
+    find_method: Callable[[str], Method],
+    targets: Sequence[Found],
+    *,
+    lengths: bool = False,
+) -> list[Part]:
+    """A part a form that was asked; a bank means all of its forms, of whatever recipe.
+
+    Raises NotFound where nothing was run on any.
+    """
+    parts = []
+    for item_set, runs in _asked_forms(store, targets):
+        selection = Selection(item_sets=(item_set,), runs=runs)
+        parts.append(_part(store, find_method, selection, lengths=lengths))
+    if not parts:
+        names = ", ".join(target.name or short(target.id) for target in targets)
+        raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
+    return parts
+
+
+def _asked_forms(
+    store: Store, targets: Sequence[Found]
+) -> list[tuple[ItemSet, tuple[tuple[int, Run], ...]]]:
+    """The forms that targets mean and the runs on each: of a run, that run alone."""
+    chosen: dict[bytes, dict[bytes, tuple[int, Run]]] = {}
+    for target in targets:
+        if target.kind == "run":
+            key, run = store.runs.run(target.id)
+            chosen.setdefault(run.item_set, {})[run.id] = (key, run)
+            continue
+        forms = [target.id] if target.kind == "form" else store.items.sets_of_bank(target.id)
+        for key, run in store.runs.of_sets(forms):
+            chosen.setdefault(run.item_set, {})[run.id] = (key, run)
+    return [
+        (store.items.item_set(identity), tuple(runs.values())) for identity, runs in chosen.items()
+    ]
+
+
+def _part(
+    store: Store,
+    find_method: Callable[[str], Method],
+    selection: Selection,
+    *,
+    lengths: bool,
+) -> Part:
+    method = find_method(selection.method)
+    table = read_scores(store, method, selection)
+    first = selection.item_sets[0]
+    several = len(selection.item_sets) > 1
+    return Part(
+        name=", ".join(shown_name(item_set) for item_set in selection.item_sets),
+        kind=first.kind,
+        seed=None if several else first.seed,
+        recipe=first.recipe,
+        table=table,
+        measure=headline(method),
+        lengths=_lengths(store, selection, table) if lengths else None,
+    )
+
+
+def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLengths:
+    import numpy as np  # noqa: PLC0415
+
+    keys = {run.id: key for key, run in selection.runs}
+    units: dict[bytes, list[int]] = {}
+    for unit, item in enumerate(table.items):
+        units.setdefault(item, []).append(unit)
+    rows = [
+        (unit, place, sample, completion, reasoning)
+        for place, who in enumerate(table.respondents)
+        for run in who.runs
+        for item, sample, completion, reasoning in store.runs.reply_tokens(keys[run])
+        for unit in units.get(item, ())
+    ]
+    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
+    return ReplyLengths(
+        unit=np.array(columns[0], dtype=np.int32),
+        respondent=np.array(columns[1], dtype=np.int32),
+        sample=np.array(columns[2], dtype=np.int32),
+        completion=np.array(columns[3], dtype=np.float64),  # None becomes NaN
+        reasoning=np.array(columns[4], dtype=np.float64),
+    )

@@ -1,0 +1,60 @@
+"""``report --study`` as a person calls it: a table on stdout, the figure's data in a file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from proofstone.cli.studying import STUDY_NAMES
+from proofstone.wiring import open_workspace
+from told import Proofstone
+
+
+@pytest.fixture
+def studied(made: Path) -> Path:
+    """The workspace with a second form of another seed and a sweep, asked as the first was."""
+    with open_workspace(made) as workspace:
+        second = workspace.build_form("old-books", questions=8, seeds=[1])
+        sweep = [
+            form
+            for options in ("4", "5")
+            for form in workspace.build_form("old-books", questions=8, options=options)
+        ]
+        models = ["sim/ann?ability=0.8", "sim/bob?miss=0.5"]
+        workspace.run([*second, *sweep], models=models, ask=["direct", "cot"])
+    return made
+
+
+def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: Path) -> None:
+    """Seeds and options find their forms in the bank; the others stand on one form. The figure's
+    data has a row a mark, under the axes' names."""
+    forms = proofstone("list", "form", "-w", studied, "--json").json
+    for name in STUDY_NAMES:
+        target = "old-books" if name in ("seeds", "options") else f"form:{forms[0]['id']}"
+        told = proofstone("report", target, "--study", name, "-w", studied, "--json")
+        assert (told.code, told.err) == (0, "")
+        assert told.json["name"] == name
+        path = tmp_path / f"{name}.csv"
+        told = proofstone("report", target, "--study", name, "-w", studied, "-o", path)
+        assert told.code == 0
+        assert "sim/ann?ability=0.8 direct (simulated)" in told.out
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == len(proofstone(
+            "report", target, "--study", name, "-w", studied, "--json"
+        ).json["points"])  # fmt: skip
+        assert {"series", "accuracy", "n", "low", "high"} <= set(rows[0])
+
+
+def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone) -> None:
+    """A form that was never asked, and one form where seeds need two."""
+    with open_workspace(made) as workspace:
+        (fresh,) = workspace.build_form("old-books", questions=8, seeds=[7])
+    told = proofstone("report", f"form:{fresh.id.hex()}", "--study", "seeds", "-w", made)
+    assert (told.code, told.out) == (2, "")
+    assert "nothing was run" in told.err
+    told = proofstone("report", "old-books", "--study", "seeds", "-w", made)
+    assert told.code == 2
+    assert "--seeds 5" in told.err

@@ -1,0 +1,221 @@
+"""Studies: what they find in made-up scores whose answer is known, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up import ACCURACY, Row, right_of, table_of
+
+from proofstone.cli.studying import STUDY_NAMES
+from proofstone.errors import BadUsage
+from proofstone.records import Respondent, ScoreTable
+from proofstone.report.studies import (
+    STUDIES,
+    Part,
+    ReplyLengths,
+    figure_rows,
+    perform_study,
+    render_study,
+)
+
+MODELS = ("lab/a", "lab/b", "lab/c")
+
+
+def part_of(table: ScoreTable, *, seed: int = 0, name: str = "form-0000") -> Part:
+    return Part(
+        name=name, kind="composed", seed=seed, recipe={"options": "4-8"}, table=table,
+        measure=ACCURACY,
+    )  # fmt: skip
+
+
+def form(rights: Sequence[int], *, n: int = 40, n_options: int = 5) -> ScoreTable:
+    """One respondent a number: how many of ``n`` questions it has right, the first ones."""
+    rows: list[Row] = [row for r, right in enumerate(rights) for row in right_of(n, right, r)]
+    respondents = [Respondent(name, "direct") for name in MODELS[: len(rights)]]
+    return table_of(respondents, rows, n_units=n, n_options=n_options)
+
+
+def test_the_command_line_names_every_study() -> None:
+    """The names that the command offers are the catalogue's."""
+    assert tuple(STUDIES) == STUDY_NAMES
+
+
+def test_seeds_show_range_ranks_and_tau() -> None:
+    """With 20, 12, 4 right of 40 on one seed and 22, 10, 14 on the other: the widest range is
+    10 / 40, and of three pairs one is turned, so tau is (2 - 1) / 3."""
+    parts = [
+        part_of(form([20, 12, 4]), seed=1, name="form-1"),
+        part_of(form([22, 10, 14]), seed=2, name="form-2"),
+    ]
+    study = perform_study("seeds", parts)
+    assert study.finding == (
+        "Over 2 seeds accuracy moves by at most 25.0 points; Kendall's tau-b between seeds is "
+        "0.33 on average (lowest 0.33); 2 of 3 models change rank."
+    )
+    cells = {row[0]: row for row in study.rows}
+    sd = 100 * np.std([4 / 40, 14 / 40], ddof=1)
+    assert cells["lab/c direct"][1:6] == ("10.0", "35.0", "22.5", "25.0", f"{sd:.1f}")
+    assert cells["lab/a direct"][-1] == "1"
+    assert cells["lab/c direct"][-1] == "2-3"
+
+
+def test_seeds_of_one_model_have_no_ranks() -> None:
+    """Its range alone is told; models that all score the same cannot be ranked either."""
+    parts = [part_of(form([20]), seed=1), part_of(form([22]), seed=2)]
+    assert "one model has no ranks" in perform_study("seeds", parts).finding
+    alike = [part_of(form([20, 20]), seed=1), part_of(form([22, 22]), seed=2)]
+    assert "ranks cannot be compared" in perform_study("seeds", alike).finding
+
+
+def test_seeds_take_forms_of_one_recipe() -> None:
+    """Forms of another recipe beside them are left alone; two such groups are named."""
+    parts = [part_of(form([20]), seed=s, name=f"form-{s}") for s in (1, 2)]
+    other = [replace(part, recipe={"options": "4"}, name=f"{part.name}x") for part in parts]
+    assert perform_study("seeds", [*parts, other[0]]).columns[1:3] == ("seed 1", "seed 2")
+    with pytest.raises(BadUsage, match="2 recipes") as raised:
+        perform_study("seeds", [*parts, *other])
+    assert "form-1, form-2; form-1x, form-2x" in str(raised.value.hint)
+    with pytest.raises(BadUsage, match="two or more"):
+        perform_study("seeds", parts[:1])
+
+
+def test_options_compare_the_same_questions() -> None:
+    """From 30 to 10 of 40 right on the same questions is a resolved fall of 20 / 40; one that
+    keeps its 12 does not fall."""
+    parts = [
+        part_of(form([10, 12], n_options=10), name="ten"),
+        part_of(form([30, 12], n_options=4), name="four"),
+    ]
+    study = perform_study("options", parts)
+    assert study.columns == ("model", "4 options", "10 options", "change")
+    assert study.finding.endswith("it falls resolvably for 1 of 2 models.")
+    assert study.rows[0][0] == "lab/a direct"
+    assert study.rows[0][3].startswith("-50.0 [-")
+    assert study.rows[1][3].startswith("+0.0 [")
+    assert study.rows[2] == ("chance", "25.0", "10.0", "")
+    chance = [row for row in figure_rows(study) if row["series"] == "chance"]
+    assert [(row["options"], row["accuracy"]) for row in chance] == [(4.0, 0.25), (10.0, 0.1)]
+
+
+def test_options_refuse_what_is_no_sweep() -> None:
+    """The same number twice, forms of mixed numbers, and forms of different questions."""
+    four = part_of(form([10], n_options=4))
+    with pytest.raises(BadUsage, match="one number of options"):
+        perform_study("options", [four, four])
+    mixed = form([10])
+    mixed.n_options[0] = 9
+    with pytest.raises(BadUsage, match="one number of options"):
+        perform_study("options", [four, part_of(mixed)])
+    with pytest.raises(BadUsage, match="same questions"):
+        perform_study("options", [four, part_of(form([10], n=41, n_options=5))])
+
+
+def test_positions_are_tested_and_counted() -> None:
+    """The first 10 of 40 right, gold A to D in turn: 3, 3, 2, 2 of 10 are right; chi-square is
+    10 * (2 * .05^2 + 2 * .05^2) / (.25 * .75) on 3 degrees."""
+    study = perform_study("position", [part_of(form([10]))])
+    assert [row[:3] for row in study.rows[:-1]] == [
+        ("lab/a direct", letter, "10") for letter in "ABCD"
+    ]
+    chi_square = 10 * 4 * 0.05**2 / (0.25 * 0.75)
+    assert study.rows[-1][3] == f"chi-square {chi_square:.1f}, df 3"
+    assert "is not rejected for any of 1 models" in study.finding
+    biased = form([0])
+    biased.value[:] = (biased.gold == 0).astype(float)  # right wherever A is
+    assert "is rejected for 1 of 1 models" in perform_study("position", [part_of(biased)]).finding
+
+
+def test_positions_need_options() -> None:
+    """Items without a gold option have no positions."""
+    table = replace(form([10]), golds=("",), gold=np.zeros(40, dtype=np.int32))
+    with pytest.raises(BadUsage, match="no options"):
+        perform_study("position", [part_of(table)])
+
+
+def test_levels_weigh_groups_alike() -> None:
+    """10 of 10 right in one discipline and 0 of 30 in the other: 25 by questions, 50 by
+    disciplines."""
+    rows = right_of(40, 10, 0) + right_of(40, 0, 1)
+    table = table_of(
+        [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")], rows, n_units=40,
+        discipline=["History"] * 10 + ["Science"] * 30,
+    )  # fmt: skip
+    study = perform_study("levels", [part_of(table)])
+    assert study.columns == ("model", "sample (40)", "discipline (2)")
+    assert [cell.split()[0] for cell in study.rows[0][1:]] == ["25.0", "50.0"]
+    assert study.rows[-1] == ("tau-b with sample", "", "1.00")
+    assert "by up to 25.0 points" in study.finding
+    plain = perform_study("levels", [part_of(form([10]))])
+    assert plain.finding == "The items have no strata, so there is one level of averaging."
+
+
+def with_lengths(table: ScoreTable, tokens: Sequence[float]) -> Part:
+    lengths = ReplyLengths(
+        unit=table.unit, respondent=table.respondent, sample=table.sample,
+        completion=np.array(tokens, dtype=np.float64),
+        reasoning=np.full(len(tokens), np.nan),
+    )  # fmt: skip
+    return replace(part_of(table), lengths=lengths)
+
+
+def test_lengths_go_by_quarters() -> None:
+    """Replies of 1 to 40 tokens, the shortest ten of them right: the first quarter is all right,
+    the others all wrong; right replies have 5.5 tokens on average."""
+    study = perform_study("length", [with_lengths(form([10]), range(1, 41))])
+    (row,) = study.rows
+    assert row[:5] == ("lab/a direct", "40", "20", "6", "26")
+    assert [cell.split()[0] for cell in row[5:]] == ["100.0", "0.0", "0.0", "0.0"]
+    assert [point.x for point in study.points] == [5.5, 15.5, 25.5, 35.5]
+
+
+def test_lengths_across_models_are_put_in_order() -> None:
+    """Three models, the longer the better: tau-b 1; equal lengths tell nothing."""
+    longer = [float(10 * (3 - r)) for r in range(3) for _ in range(40)]
+    found = perform_study("length", [with_lengths(form([30, 20, 10]), longer)]).finding
+    assert found == (
+        "Replies have 10 to 30 tokens on average; Kendall's tau-b of length with accuracy over "
+        "3 models is 1.00."
+    )
+    alike = perform_study("length", [with_lengths(form([30, 20, 10]), [5.0] * 120)]).finding
+    assert alike.endswith("which tells no models apart.")
+
+
+def test_lengths_must_be_told() -> None:
+    """No usage from any endpoint, or none read."""
+    for part in (part_of(form([10])), with_lengths(form([10]), [np.nan] * 40)):
+        with pytest.raises(BadUsage, match="tokens"):
+            perform_study("length", [part])
+
+
+def test_who_is_not_complete_everywhere_is_named() -> None:
+    """A respondent that lacks a form is left out with a note; nobody at all is refused."""
+    parts = [part_of(form([20, 12]), seed=1), part_of(form([22]), seed=2)]
+    study = perform_study("seeds", parts)
+    assert study.notes[-1] == "Left out, not complete on every form here: lab/b direct."
+    renamed = replace(parts[1].table, respondents=(Respondent("lab/z", "direct"),))
+    with pytest.raises(BadUsage, match="no respondent is complete"):
+        perform_study("seeds", [parts[0], replace(parts[1], table=renamed)])
+
+
+def test_unknown_names_are_refused() -> None:
+    """A study or an estimand that is none, with those there are."""
+    with pytest.raises(BadUsage, match="no study 'x'"):
+        perform_study("x", [])
+    with pytest.raises(BadUsage, match="no estimand 'x'"):
+        perform_study("levels", [], estimand="x")  # type: ignore[arg-type]
+
+
+def test_a_study_as_text() -> None:
+    """Title, finding, table, notes."""
+    text = render_study(perform_study("levels", [part_of(form([10]))]))
+    assert text == (
+        "Accuracy by level of averaging\n"
+        "The items have no strata, so there is one level of averaging.\n"
+        "\n"
+        "model                    sample (40)\n"
+        "lab/a direct       25.0 [14.2, 40.2]\n"
+        "tau-b with sample                   \n".replace(" " * 19 + "\n", "\n")
+    )
