@@ -13,8 +13,6 @@ from proofstone.cli.options import (
     json_option,
     model_options,
     quiet_option,
-    read_list,
-    read_settings,
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
@@ -29,42 +27,45 @@ __all__ = ["report_results", "resume_command", "run_command", "score_command"]
 
 
 @click.command("run")
-@click.argument("targets", nargs=-1, required=True)
+@click.argument("targets", nargs=-1, metavar="TARGETS | run.toml")
 @model_options
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what is run as a run file, nothing left to defaults.",
+)
 @workspace_option
 @json_option
 @quiet_option
 def run_command(
-    targets: tuple[str, ...],
-    models: tuple[str, ...],
-    ways: tuple[str, ...],
+    save: Path | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
-    extra: tuple[str, ...],
-    **options: Any,
+    **_options: Any,
 ) -> None:
     """Ask models the questions of a form or bank, and score them.
 
     TARGETS are forms, or banks, whose forms are then meant. The same command again asks only what
     is missing: what is committed is never asked twice, and what was asked before is taken from the
     cache. Ctrl-C once stops new requests and waits for those in flight; twice leaves at once.
+
+    A run file holds targets, models with their own settings, ways of asking and settings for all;
+    options of the command come over it. --save writes one that means these very runs.
     """
     from proofstone.cli.progress import watching  # noqa: PLC0415
+    from proofstone.cli.requests import read_request  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.run_files import perform_request, save_request  # noqa: PLC0415
 
-    if not models:
-        raise click.UsageError("name a model: -m openai/gpt-5.1, -m local/FILE.gguf, -m sim/x")
-    settings = {**_given(options), **read_settings(extra)}
-    with open_workspace(folder) as workspace:
+    asked = read_request(click.get_current_context())
+    with open_workspace(folder or asked.workspace) as workspace:
+        if save is not None:
+            save_request(workspace, asked.request, save)
         with watching(quiet=quiet) as watch:
-            results = workspace.run(
-                read_list(targets),
-                models=read_list(models),
-                ask=read_list(ways) or ["direct"],
-                watch=watch,
-                on_interrupt=_on_interrupt,
-                **settings,
+            results = perform_request(
+                workspace, asked.request, watch=watch, on_interrupt=_on_interrupt
             )
         code = report_results(results, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
@@ -150,15 +151,6 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
     if any(result.stopped for result in results):
         return EndpointUnusable.exit_code
     return 0 if all(result.complete for result in results) else 3
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given; the others keep the way's own defaults."""
-    given = {name: value for name, value in options.items() if value is not None}
-    stop = given.pop("stop", ())
-    if stop:
-        given["stop"] = [text.replace("\\n", "\n") for text in stop]
-    return given
 
 
 def _result_line(result: RunResult) -> str:

@@ -11,16 +11,16 @@ from typing import Any
 
 from proofstone.errors import BadUsage
 
-__all__ = ["SETTINGS", "checked_stop", "sent_settings", "wire_fields"]
+__all__ = ["NUMBER_SETTINGS", "SETTINGS", "checked_stop", "sent_settings", "wire_fields"]
 
-_NUMBERS = frozenset(
+NUMBER_SETTINGS = frozenset(
     {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
 )
 _OTHERS = frozenset(
     {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
      "response_format", "schema"}
 )  # fmt: skip
-SETTINGS = _NUMBERS | _OTHERS  # every setting that may be sent
+SETTINGS = NUMBER_SETTINGS | _OTHERS  # every setting that may be sent
 
 
 def sent_settings(
@@ -38,7 +38,7 @@ def sent_settings(
         if name not in SETTINGS or name in unsupported:
             dropped.append(name)
         else:
-            sent[name] = float(value) if name in _NUMBERS else value
+            sent[name] = float(value) if name in NUMBER_SETTINGS else value
     return sent, tuple(sorted(dropped))
 
 

@@ -1,0 +1,73 @@
+"""What a ``run`` command means: its run file, if it names one, with its options over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from msgspec import Struct
+
+from proofstone.cli.options import read_list, read_settings
+from proofstone.engines.models import SETTINGS
+from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
+from proofstone.stages.run_request import Asking, RunRequest
+
+__all__ = ["AskedFor", "read_request"]
+
+_COUNTS = ("shots", "samples", "limit", "replicate")
+
+
+class AskedFor(Struct, frozen=True, kw_only=True):
+    """The request of a command, and the workspace and run file that it names, if any."""
+
+    request: RunRequest
+    workspace: Path | None = None
+    file: RunFile | None = None
+
+
+def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
+    """The request of a ``run`` command. UsageError where it names no model or target, though the
+    ``whole`` is wanted; BadInput where its run file cannot be read."""
+    values = context.params
+    given = _given(context)
+    targets = read_list(values["targets"])
+    files = [target for target in targets if is_run_file(target)]
+    if len(files) > 1:
+        raise click.UsageError(f"one run file at a time, not {' and '.join(files)}", context)
+    file = read_run_file(Path(files[0])) if files else None
+    request = (RunRequest() if file is None else file.request).over(
+        targets=[target for target in targets if not is_run_file(target)],
+        models=read_list(values["models"]),
+        ways=read_list(values["ways"]),
+        flags=_flags(given),
+        max_connections=given.get("max_connections"),
+        cache=given.get("cache", ""),
+    )
+    if whole and not request.targets:
+        raise click.UsageError("name a target: a form or a bank", context)
+    if whole and not request.models:
+        raise click.UsageError(
+            "name a model: -m openai/gpt-5.1, -m local/FILE.gguf, -m sim/x", context
+        )
+    return AskedFor(request=request, workspace=None if file is None else file.workspace, file=file)
+
+
+def _given(context: click.Context) -> dict[str, Any]:
+    """The options that stand on the command line, under their names."""
+    return {
+        name: value
+        for name, value in context.params.items()
+        if context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+    }
+
+
+def _flags(given: Mapping[str, Any]) -> Asking:
+    """The layer that the options make, over everything else."""
+    settings = {name: value for name, value in given.items() if name in SETTINGS}
+    if "stop" in settings:
+        settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
+    settings |= read_settings(given.get("extra", ()))
+    return Asking(**{name: given[name] for name in _COUNTS if name in given}, settings=settings)

@@ -1,0 +1,140 @@
+"""What a run file may say, key by key: of which type it is, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, checked_stop
+from proofstone.engines.models.table_checks import unknown_key
+from proofstone.errors import BadUsage
+from proofstone.stages.run_request import Asking
+
+__all__ = [
+    "ASKING_KEYS",
+    "MODEL_KEYS",
+    "TOP_KEYS",
+    "UNSET",
+    "has_own_key",
+    "read_asking",
+    "wrong_keys",
+]
+
+UNSET = "unset"  # in place of a value: the setting is left out, though it has a default
+_BUDGET = re.compile(r"\d+(\.\d+)?\s*(USD|Mtok|ktok|tok)", re.IGNORECASE)
+
+_COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
+_NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
+ASKING_KEYS = (*_COUNTS, "replicate", "set", *sorted(SETTINGS - _NOT_HERE))
+MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
+TOP_KEYS = (
+    *ASKING_KEYS,
+    "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
+)  # fmt: skip
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    )
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _number(value: Any, least: float = float("-inf")) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return least <= value < float("inf")
+
+
+# What a key takes: a check, and how a person would call it. Settings of no row may be any value.
+_TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **{
+        name: (partial(_whole, least=least), f"a whole number from {least} up")
+        for name, least in _COUNTS.items()
+    },
+    **dict.fromkeys(NUMBER_SETTINGS, (_number, "a number")),
+    "temperature": (lambda value: _number(value, 0), "a number from 0 up"),
+    "max_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "top_k": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "seed": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "stop": (_texts, "a text or several"),
+    "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
+    "replicate": (lambda value: isinstance(value, str), "a text"),
+    "set": (lambda value: isinstance(value, dict), "a table of settings"),
+    "ask": (_texts, "a way of asking or several"),
+    "target": (_texts, "a form or bank, or several"),
+    "targets": (_texts, "a form or bank, or several"),
+    "file": (lambda value: isinstance(value, str), "the path of a model's file"),
+    "workspace": (lambda value: isinstance(value, str), "the path of a folder"),
+    "max_connections": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "timeout_s": (lambda value: _number(value, 0.001), "a number of seconds"),
+    "cache": (lambda value: value in ("same", "any"), '"same" or "any"'),
+    "budget": (
+        lambda value: isinstance(value, str) and _BUDGET.fullmatch(value.strip()) is not None,
+        'an amount such as "5USD" or "2Mtok"',
+    ),
+}
+
+
+def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, str]:
+    """What is wrong, by key, of a table that may hold the ``known`` keys."""
+    wrong = {key: unknown_key(key, known) for key in fields if key not in known}
+    for key, value in fields.items():
+        if key in wrong or key not in _TAKES or _is_unset(key, value):
+            continue
+        fits, called = _TAKES[key]
+        if not fits(value):
+            wrong[key] = f"{key}: expected {called}, not {value!r}"
+        elif key == "stop":
+            wrong |= _wrong_stop(value)
+    return wrong
+
+
+def read_asking(fields: Mapping[str, Any]) -> Asking:
+    """The layer that a checked table makes. Numbers are floats where a setting takes fractions, so
+    that 0 and 0.0 are one run; what stands in ``set`` stays as it is."""
+    own = {name: _setting(name, value) for name, value in fields.items() if name in SETTINGS}
+    others = {
+        name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
+    }
+    return Asking(
+        **{name: fields[name] for name in (*_COUNTS, "replicate") if name in fields},
+        settings={**own, **others},
+    )
+
+
+def has_own_key(name: str, value: Any) -> bool:
+    """Whether a setting is written under its own key and comes back as it is; else in ``set``."""
+    if name not in ASKING_KEYS or name == "set":
+        return False
+    if value is None:
+        return True
+    fits = wrong_keys({name: value}, ASKING_KEYS) == {}
+    same = _setting(name, value)
+    return fits and type(same) is type(value) and same == value
+
+
+def _is_unset(key: str, value: Any) -> bool:
+    return key in SETTINGS and value == UNSET
+
+
+def _setting(name: str, value: Any) -> Any:
+    if value == UNSET:
+        return None
+    if name == "stop":
+        return list(checked_stop(value))
+    return float(value) if name in NUMBER_SETTINGS else value
+
+
+def _wrong_stop(value: Any) -> dict[str, str]:
+    try:
+        checked_stop(value)
+    except BadUsage as error:
+        return {"stop": error.message}
+    return {}

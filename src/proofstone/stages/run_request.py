@@ -1,0 +1,157 @@
+"""What a person asks to be run, from a file, from a command, or from both: layers over layers.
+
+What holds for all is overridden by what a way of asking says, that by what a model says, and that
+by the command's own options. The method's defaults stand below all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.engines.models import Entry
+from proofstone.stages.planning import RunSpec
+
+__all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
+
+DEFAULT_WAY = "direct"
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """How something is asked, as far as one layer says it: None, and settings that are not there,
+    leave it to the layer below. A setting of None leaves one out that has a default."""
+
+    shots: int | None = None
+    samples: int | None = None
+    limit: int | None = None
+    replicate: str | None = None
+    settings: Mapping[str, Any] = {}
+
+    def over(self, below: Asking) -> Asking:
+        """This layer laid over another."""
+        own = {
+            name: value
+            for name, value in structs.asdict(self).items()
+            if name != "settings" and value is not None
+        }
+        return structs.replace(below, **own, settings={**below.settings, **self.settings})
+
+    def without(self, above: Asking) -> Asking:
+        """What of this layer still shows where another lies over it."""
+        hidden = {
+            name: None
+            for name, value in structs.asdict(above).items()
+            if name != "settings" and value is not None
+        }
+        settings = {n: value for n, value in self.settings.items() if n not in above.settings}
+        return structs.replace(self, **hidden, settings=settings)
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """Targets, models and ways with their layers, and what concerns the whole.
+
+    ``model_ways`` are the ways of single models, where they are not those of all; ``entries`` how
+    single models are reached (a file's place, connections), over the configuration. ``budget`` is
+    as it was written; ``cache`` "same" or "any".
+    """
+
+    targets: tuple[str, ...] = ()
+    models: Mapping[str, Asking] = {}
+    ways: Mapping[str, Asking] = {}
+    for_all: Asking = Asking()
+    flags: Asking = Asking()
+    model_ways: Mapping[str, tuple[str, ...]] = {}
+    entries: Mapping[str, Entry] = {}
+    max_connections: int | None = None
+    budget: str = ""
+    cache: str = ""
+
+    def ways_of(self, model: str) -> tuple[str, ...]:
+        """The ways in which a model is asked."""
+        return self.model_ways.get(model) or tuple(self.ways) or (DEFAULT_WAY,)
+
+    def asking(self, model: str, way: str) -> Asking:
+        """How a model is asked in a way, all layers taken together."""
+        layers = (self.for_all, self.ways.get(way), self.models.get(model), self.flags)
+        asking = Asking()
+        for layer in layers:
+            asking = asking if layer is None else layer.over(asking)
+        return asking
+
+    def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
+        """The runs that are meant, model by model."""
+        return [
+            _spec(item_set, model, way, self.asking(model, way))
+            for model in self.models
+            for way in self.ways_of(model)
+            for item_set in item_sets
+        ]
+
+    def over(
+        self,
+        *,
+        targets: Sequence[str] = (),
+        models: Sequence[str] = (),
+        ways: Sequence[str] = (),
+        flags: Asking,
+        max_connections: int | None = None,
+        cache: str = "",
+        budget: str = "",
+    ) -> RunRequest:
+        """The request with what a command says over it: targets, models and ways named there are
+        meant instead of its own, and keep the layers that it has for them."""
+        chosen = {name: self.models.get(name, Asking()) for name in models} or self.models
+        return structs.replace(
+            self,
+            targets=tuple(targets) or self.targets,
+            models=chosen,
+            ways={way: self.ways.get(way, Asking()) for way in ways} or self.ways,
+            model_ways={} if ways else self.model_ways,
+            flags=flags,
+            max_connections=max_connections or self.max_connections,
+            cache=cache or self.cache,
+            budget=budget or self.budget,
+        )
+
+    def resolved(
+        self, targets: Sequence[str], defaults: Callable[[str], Mapping[str, Any]]
+    ) -> RunRequest:
+        """The same runs with everything said: targets by id, the method's ``defaults`` of each way
+        and the flags within its layer, so that no later default and no flag can change them."""
+        all_ways = dict.fromkeys(way for model in self.models for way in self.ways_of(model))
+        plain = Asking(shots=0, samples=1, replicate="")
+        ways = {
+            way: self.flags.over(
+                self.ways.get(way, Asking()).over(
+                    self.for_all.over(structs.replace(plain, settings=defaults(way)))
+                )
+            )
+            for way in all_ways
+        }
+        own = {
+            model: mine for model in self.models if (mine := self.ways_of(model)) != tuple(all_ways)
+        }
+        return structs.replace(
+            self,
+            targets=tuple(targets),
+            models={model: layer.without(self.flags) for model, layer in self.models.items()},
+            ways=ways,
+            for_all=Asking(),
+            flags=Asking(),
+            model_ways=own,
+        )
+
+
+def _spec(item_set: bytes, model: str, way: str, asking: Asking) -> RunSpec:
+    return RunSpec(
+        item_set=item_set,
+        model=model,
+        way=way,
+        shots=asking.shots or 0,
+        settings=dict(asking.settings),
+        samples=1 if asking.samples is None else asking.samples,
+        replicate=asking.replicate or "",
+        limit=asking.limit,
+    )

@@ -1,0 +1,87 @@
+"""Run requests on a workspace: performed, and saved as run files that mean the same runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proofstone import __version__
+from proofstone.engines.models import Entry, ModelConfig
+from proofstone.engines.models.entries import merged
+from proofstone.errors import BadUsage, StoreFailed
+from proofstone.methods import find_method
+from proofstone.stages.run_file_text import run_file_text
+from proofstone.stages.run_request import RunRequest
+from proofstone.stages.summarise import shown_name
+from proofstone.wiring.targets import forms_of
+
+if TYPE_CHECKING:
+    from proofstone.stages.campaign import RunResult
+    from proofstone.wiring.workspace import Workspace
+
+__all__ = ["item_sets_of", "perform_request", "save_request", "with_entries"]
+
+
+def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) -> list[RunResult]:
+    """Runs what a request means; ``watching`` as for ``Workspace.run``."""
+    workspace.config = with_entries(workspace.config, request.entries)
+    return workspace.run_specs(
+        request.specs(item_sets_of(workspace, request.targets)),
+        max_connections=request.max_connections,
+        cache="any" if request.cache == "any" else "same",
+        **watching,
+    )
+
+
+def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
+    """Writes the resolved request as a run file. Raises StoreFailed where it cannot be written."""
+    item_sets = item_sets_of(workspace, request.targets)
+    names = {
+        f"form:{identity.hex()}": shown_name(workspace.store.items.item_set(identity))
+        for identity in item_sets
+    }
+    resolved = request.resolved(tuple(names), _defaults(workspace, item_sets))
+    day = datetime.fromtimestamp(workspace.clock.now(), UTC).strftime("%Y-%m-%d")
+    heading = f"Resolved by proofstone {__version__} on {day}: nothing is left to defaults."
+    text = run_file_text(resolved, path.parent, heading=heading, names=names)
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise StoreFailed(
+            f"cannot write {path}: {error.strerror or error}", hint="name another file with --save"
+        ) from error
+
+
+def item_sets_of(workspace: Workspace, targets: Sequence[str]) -> list[bytes]:
+    """The item sets that targets mean, each once."""
+    found = [
+        identity
+        for target in targets
+        for identity in forms_of(workspace.store, workspace.find(target, "form", "bank", "run"))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def with_entries(config: ModelConfig, entries: Mapping[str, Entry]) -> ModelConfig:
+    """The configuration with a run file's entries of models over its own."""
+    models = {**config.models}
+    for name, entry in entries.items():
+        models[name] = merged([models.get(name, Entry()), entry])
+    return replace(config, models=models)
+
+
+def _defaults(
+    workspace: Workspace, item_sets: Sequence[bytes]
+) -> Callable[[str], Mapping[str, Any]]:
+    """The method's default settings of a way. Raises BadUsage where there are several methods."""
+    names = {workspace.store.items.item_set(identity).method for identity in item_sets}
+    if len(names) != 1:
+        raise BadUsage(
+            f"these targets are of {len(names)} methods ({', '.join(sorted(names))}), whose "
+            "defaults one run file cannot hold",
+            hint="save a run file for each",
+        )
+    return find_method(names.pop()).settings
