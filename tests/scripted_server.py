@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import random
+import ssl
 import subprocess
 import sys
 from collections import Counter, deque
@@ -215,15 +216,16 @@ def with_faults(script: Script, share: float, seed: int = 0) -> Script:
 
 class ScriptedServer:
     """The server on 127.0.0.1, while its ``async with`` lasts. ``fast`` keeps no request and takes
-    the script's answer to none for the answer to all."""
+    the script's answer to none for the answer to all. With a context ``tls`` it speaks TLS."""
 
     def __init__(
         self, script: Script | Act | None = None, *, port: int = 0, keep: int = 1000,
-        fast: bool = False,
+        fast: bool = False, tls: ssl.SSLContext | None = None,
     ) -> None:  # fmt: skip
         act = answer() if script is None else script
         self._script: Script = (lambda _seen: act) if isinstance(act, Act) else act
         self._port = port
+        self._tls = tls
         self._server: asyncio.Server | None = None
         self.connections: set[asyncio.Transport] = set()
         self.fixed = _response(self._script(Seen(0, "", "", {}, b""))) if fast else b""
@@ -237,7 +239,7 @@ class ScriptedServer:
     async def __aenter__(self) -> ScriptedServer:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: _Connection(self), "127.0.0.1", self._port, backlog=1024
+            lambda: _Connection(self), "127.0.0.1", self._port, backlog=1024, ssl=self._tls
         )
         return self
 
@@ -257,7 +259,7 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         """The base address for a client."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/v1"
 
     def take(self, head: bytes, body: bytes) -> Act:
         """Counts a request and says what is to be done about it."""

@@ -6,13 +6,16 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from proofstone.engines.models.clock import SystemClock
 from scripted_server import Act, Script, ScriptedServer
 
-__all__ = ["HurriedClock", "configure", "serving", "wait_until"]
+__all__ = ["HurriedClock", "configure", "running", "serving", "wait_until"]
+
+Server = TypeVar("Server", bound=AbstractAsyncContextManager[object])
 
 
 class HurriedClock(SystemClock):
@@ -25,7 +28,13 @@ class HurriedClock(SystemClock):
 @contextmanager
 def serving(script: Script | Act | None = None) -> Iterator[ScriptedServer]:
     """A server on a loop of its own thread."""
-    server = ScriptedServer(script)
+    with running(ScriptedServer(script)) as server:
+        yield server
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    """``server``, entered on a loop of its own thread."""
     ready, done = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 

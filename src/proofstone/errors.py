@@ -17,6 +17,7 @@ __all__ = [
     "BadUsage",
     "BudgetReached",
     "CallFailed",
+    "EgressRefused",
     "EndpointUnusable",
     "ExtraMissing",
     "FolderShared",
@@ -235,6 +236,22 @@ class BudgetReached(ProofstoneError):
     exit_code = 4
     cause = "What was spent, with what the calls in flight may still cost, reached the budget."
     remedy = "Repeat the command with a larger budget: it asks only what is missing."
+
+
+class EgressRefused(ProofstoneError):
+    """Data may not go to this host: the workspace's egress policy refuses it, or nobody has allowed
+    it yet. Nothing was sent."""
+
+    code = "PS-212"
+    cause = (
+        "`[egress]` in proofstone.toml does not list the host, a table "
+        '`[egress.sources."TITLE"]` keeps this source from it, or the host is new and there was '
+        "no terminal at which to ask."
+    )
+    remedy = (
+        "Add the host to the list that the message names, if the data may go there; or answer at a "
+        "terminal, or give `--yes` once. `local` models send nothing anywhere."
+    )
 
 
 class EndpointUnusable(ProofstoneError):

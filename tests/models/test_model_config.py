@@ -155,7 +155,7 @@ def test_every_mistake_of_all_files_is_named_with_its_place(tmp_path: Path) -> N
         ("[providers", "not TOML"),
         ("providers = 3", "must be a table of tables"),
         ("providers.a = 3", "expected a table, came int"),
-        ("[egress]", "unknown key 'egress'"),
+        ("[egres]", "unknown key 'egres'; did you mean 'egress'?"),
     ],
 )
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -166,9 +166,9 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str, says: str
 
 
 def test_tables_of_other_parts_are_left_to_them(tmp_path: Path) -> None:
-    write(tmp_path / "proofstone.toml", "[egress]\nx = 1\n")
+    write(tmp_path / "proofstone.toml", "[budget]\nx = 1\n")
     config = load_config(
-        tmp_path, environ={}, user_folder=tmp_path / "u", other_tables=frozenset({"egress"})
+        tmp_path, environ={}, user_folder=tmp_path / "u", other_tables=frozenset({"budget"})
     )
     assert config.files == (str(tmp_path / "proofstone.toml"),)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from proofstone.cli.options import json_option, quiet_option
+from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.options import json_option, quiet_option, yes_option
 from proofstone.cli.output import say
 
 __all__ = ["demo_command"]
@@ -21,10 +22,16 @@ __all__ = ["demo_command"]
 @click.option(
     "--questions", type=click.IntRange(1), help="Questions a form; else 20, time allowing."
 )
+@yes_option
 @json_option
 @quiet_option
 def demo_command(
-    folder: Path, model: str | None, questions: int | None, as_json: bool, quiet: bool
+    folder: Path,
+    model: str | None,
+    questions: int | None,
+    yes: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """The whole path on real facts with a real model, offline.
 
@@ -41,6 +48,7 @@ def demo_command(
     from proofstone.wiring.demonstration import CARRIED_MODEL, demonstrate  # noqa: PLC0415
 
     with create_workspace(folder) as workspace, watching(quiet=quiet) as watch:
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         done = demonstrate(
             workspace,
             model or CARRIED_MODEL,

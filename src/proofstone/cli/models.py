@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import print_json, print_table, say
 
@@ -68,6 +69,7 @@ def check_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress()
         checks = workspace.check_models(read_list(names))
     if as_json:
         print_json(checks)

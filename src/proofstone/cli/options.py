@@ -26,6 +26,7 @@ __all__ = [
     "seed_option",
     "with_parameters",
     "workspace_option",
+    "yes_option",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -50,6 +51,9 @@ cache_option = click.option(
     help="Stored replies to use: those of the model that answers now, or of any.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
+yes_option = click.option(
+    "--yes", is_flag=True, help="Answer yes to every question, also to what may be sent where."
+)
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),

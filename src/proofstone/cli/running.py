@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.options import (
     cache_option,
     json_option,
     model_options,
     quiet_option,
     workspace_option,
+    yes_option,
 )
 from proofstone.cli.output import print_json, say
 from proofstone.errors import EndpointUnusable
@@ -35,6 +37,7 @@ __all__ = ["report_results", "resume_command", "run_command", "score_command"]
     metavar="FILE",
     help="Write what is run as a run file, nothing left to defaults.",
 )
+@yes_option
 @workspace_option
 @json_option
 @quiet_option
@@ -43,6 +46,7 @@ def run_command(
     folder: Path | None,
     as_json: bool,
     quiet: bool,
+    yes: bool,
     **_options: Any,
 ) -> None:
     """Ask models the questions of a form or bank, and score them.
@@ -53,6 +57,9 @@ def run_command(
 
     A run file holds targets, models with their own settings, ways of asking and settings for all;
     options of the command come over it. --save writes one that means these very runs.
+
+    Before anything leaves for a host that nobody has allowed, you are told which sources and how
+    much, and asked. [egress] in proofstone.toml allows it for good, --yes this time.
     """
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.cli.requests import read_request  # noqa: PLC0415
@@ -61,6 +68,7 @@ def run_command(
 
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         if save is not None:
             save_request(workspace, asked.request, save)
         with watching(quiet=quiet) as watch:
@@ -75,6 +83,7 @@ def run_command(
 @click.argument("run")
 @click.option("--max-connections", type=click.IntRange(1), help="Requests at once.")
 @cache_option
+@yes_option
 @workspace_option
 @json_option
 @quiet_option
@@ -82,6 +91,7 @@ def resume_command(
     run: str,
     max_connections: int | None,
     cache: CacheUse,
+    yes: bool,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -94,6 +104,7 @@ def resume_command(
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         with watching(quiet=quiet) as watch:
             results = workspace.resume(
                 run,

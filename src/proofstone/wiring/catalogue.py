@@ -15,6 +15,7 @@ from proofstone.wiring.folders import CONFIG_NAME
 if TYPE_CHECKING:
     from proofstone.engines.models import Checked, Listed, ModelConfig
     from proofstone.stages.catalogue import PriceRow
+    from proofstone.wiring.egress import AskEgress
 
 __all__ = ["Catalogue"]
 
@@ -25,6 +26,7 @@ class Catalogue:
     folder: Path
     store: Store
     clock: Clock
+    ask_egress: AskEgress | None
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -43,8 +45,11 @@ class Catalogue:
         """Asks endpoints for these models, else for all: whether they list them, and one tiny
         question each. What came of it is kept."""
         from proofstone.stages.catalogue import check_catalogue  # noqa: PLC0415
+        from proofstone.wiring.egress import clear_probe  # noqa: PLC0415
 
         config = self.config
+        asked = names or [*config.models, *self.store.models.once_run()]
+        clear_probe(asked, config, self.ask_egress)
         work = Background(lambda _stop: check_catalogue(self.store, config, names, self.clock))
         return work.wait()
 

@@ -23,6 +23,9 @@ _NEW_CONFIG = """\
 # database_env = "PROOFSTONE_DATABASE"    # a PostgreSQL URL instead of the file in .proofstone
 # allow_shared_folder = true              # on a network or synchronised folder: rows may be lost
 
+# [egress]                                # without it a new host is asked about; see docs/egress.md
+# hosts = ["local", "api.openai.com"]     # nothing goes anywhere else
+
 # [models."mycompany/large"]              # then: proofstone run FORM -m mycompany/large
 # base_url = "https://llm.example.com/v1" # any OpenAI-compatible endpoint
 # api_key_env = "MYCOMPANY_API_KEY"       # the variable's name; keys themselves stay out of files

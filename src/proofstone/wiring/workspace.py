@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from proofstone.engines.models import Asker, CacheUse
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
+    from proofstone.wiring.egress import AskEgress, Loads
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
 
@@ -65,6 +66,8 @@ class Workspace(Kept, Reading):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.clock = SystemClock()
+        # Told before anything leaves this machine, and asked where nobody has allowed it yet.
+        self.ask_egress: AskEgress | None = None
         self.store = Store(database_url(folder), find_payload)
 
     def __enter__(self) -> Workspace:
@@ -251,6 +254,8 @@ class Workspace(Kept, Reading):
         """Asks a model a few simple completions, kept and cached like every call."""
         from proofstone.stages.control import perform_control  # noqa: PLC0415
 
+        self._clear_probe([model])
+
         async def work(stop: asyncio.Event) -> ControlReport:
             async with self._askers([model], None, stop) as askers:
                 return await perform_control(self.store, askers[model])
@@ -284,10 +289,17 @@ class Workspace(Kept, Reading):
     ) -> list[RunResult]:
         """``run`` for runs whose settings differ from each other; results in their order."""
         shown: list[RunProgress] = []
+        # A question to a person is put on this thread, before the other one is at work.
+        self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
 
         async def work(stop: asyncio.Event) -> list[RunResult]:
             return await self.perform(
-                specs, max_connections=max_connections, cache=cache, progress=shown, stop=stop
+                specs,
+                max_connections=max_connections,
+                cache=cache,
+                progress=shown,
+                stop=stop,
+                is_cleared=True,
             )
 
         background = Background(work)
@@ -307,6 +319,7 @@ class Workspace(Kept, Reading):
         cache: CacheUse = "same",
         progress: list[RunProgress] | None = None,
         stop: asyncio.Event | None = None,
+        is_cleared: bool = False,
     ) -> list[RunResult]:
         """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
 
@@ -314,6 +327,9 @@ class Workspace(Kept, Reading):
         """
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
+
+        if not is_cleared:
+            self._clear(await self._plan_loads(specs))
 
         stop = asyncio.Event() if stop is None else stop
         names = list(dict.fromkeys(spec.model for spec in specs))
@@ -332,6 +348,26 @@ class Workspace(Kept, Reading):
             return await perform_campaign(
                 self.store, find_method, runs, by_name, stop=stop, clock=self.clock
             )
+
+    async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
+        """What ``specs`` would send to each host that is not this machine."""
+        from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
+
+        return await plan_loads(self.store, specs, self.config, self.clock)
+
+    def _clear(self, loads: Loads) -> None:
+        """Raises EgressRefused where something of it may not leave."""
+        from proofstone.wiring.egress import clear_loads  # noqa: PLC0415
+        from proofstone.wiring.permits import Permits  # noqa: PLC0415
+
+        permits = Permits(self.folder / MARK)
+        ask, gate = self.ask_egress, self.config.gate
+        clear_loads(loads, gate, permits=permits, ask=ask, clock=self.clock)
+
+    def _clear_probe(self, names: Sequence[str]) -> None:
+        from proofstone.wiring.egress import clear_probe  # noqa: PLC0415
+
+        clear_probe(names, self.config, self.ask_egress)
 
     def _askers(
         self,

@@ -14,14 +14,18 @@ from proofstone.engines.models.config import (
     price_of,
     resolve,
 )
+from proofstone.engines.models.destination import Destination, destination_of
+from proofstone.engines.models.egress_gate import EgressGate
 from proofstone.engines.models.entries import Entry, Price
 from proofstone.engines.models.images import no_images
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name, parse_model_names
 from proofstone.engines.models.opening import (
     Listed,
+    leaves_to,
     list_models,
     open_asker,
+    open_endpoint,
     open_model,
 )
 from proofstone.engines.models.plain_text import TEXT_WIRES
@@ -43,6 +47,8 @@ __all__ = [
     "Asker",
     "CacheUse",
     "Checked",
+    "Destination",
+    "EgressGate",
     "Endpoint",
     "Entry",
     "Limiter",
@@ -61,11 +67,14 @@ __all__ = [
     "card_of",
     "check_model",
     "checked_stop",
+    "destination_of",
     "key_lines",
+    "leaves_to",
     "list_models",
     "load_config",
     "no_images",
     "open_asker",
+    "open_endpoint",
     "open_model",
     "parse_model_name",
     "parse_model_names",

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.entries import Price
-from proofstone.engines.models.failure_kinds import treatment
+from proofstone.engines.models.failure_kinds import UNREACHED, treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.engines.models.request_hash import request_hash
@@ -243,7 +243,7 @@ class Asker:
         """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
         rules = self._retries
         most = rules.most
-        if attempt.error == "unreachable" and not self._has_answered:
+        if attempt.error in UNREACHED and not self._has_answered:
             most = min(most, _TRIES_TO_REACH)
         if retry >= most or not self._is_retried(attempt.error):
             return None
@@ -260,7 +260,7 @@ class Asker:
     def _stop_where_hopeless(self, attempt: Attempt) -> None:
         """Sets ``stopped``, and ends all waits, where no other request could fare better."""
         kind, known = attempt.error, treatment(attempt.error)
-        never_reached = kind == "unreachable" and not self._has_answered
+        never_reached = kind in UNREACHED and not self._has_answered
         is_gateway = kind == "not_an_api" and self._has_answered
         if self.stopped is not None or is_gateway or not (known.stops or never_reached):
             return

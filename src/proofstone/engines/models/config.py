@@ -18,11 +18,14 @@ from typing import Any
 import platformdirs
 from dotenv import dotenv_values
 from msgspec import UNSET, Struct
+from msgspec import field as struct_field
 
 from proofstone.engines.models.carried_cards import carried_card
 from proofstone.engines.models.credentials import build_headers, read_address
+from proofstone.engines.models.egress_gate import EgressGate
 from proofstone.engines.models.entries import Entry, Tables, Wire, merged, read_tables
 from proofstone.engines.models.names import ModelName
+from proofstone.engines.models.route import Route, choose_route
 from proofstone.engines.models.secret import Secret
 from proofstone.errors import BadInput, NotFound, Problem
 from proofstone.records import Card, Price, merged_card
@@ -58,6 +61,7 @@ class ModelConfig:
     layers: tuple[Tables, ...] = field(default=(), repr=False)
     env_file: str = ""
     from_env_file: frozenset[str] = frozenset()
+    gate: EgressGate = field(default_factory=EgressGate)
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
@@ -89,6 +93,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     wire: Wire = "openai-chat"
     window: int | None = None
     images: bool | None = None
+    route: Route = struct_field(default_factory=lambda: Route(gate=EgressGate()))
 
 
 def load_config(
@@ -123,6 +128,7 @@ def load_config(
         layers=tuple(tables),
         env_file=env_file,
         from_env_file=frozenset(read) - frozenset(given),
+        gate=EgressGate([table.egress for table in tables if table.egress is not None]),
     )
 
 
@@ -141,13 +147,14 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
     variable = _or(chosen.api_key_env, "")
     given = _or(chosen.headers, {})
     headers = build_headers(name, variable, given, config.environment, address, place)
+    route = choose_route(address.identity, chosen, config.environment, config.gate, place)
     return Endpoint(
         name=str(name),
         base_url=address.url,
         identity=address.identity,
         served_as=_or(chosen.model, name.model),
         headers=headers.values,
-        secrets=headers.secrets + address.secrets,
+        secrets=headers.secrets + address.secrets + route.secrets,
         max_connections=_or(chosen.max_connections, MAX_CONNECTIONS),
         timeout_s=_or(chosen.timeout_s, TIMEOUT_S),
         connect_timeout_s=_or(chosen.connect_timeout_s, CONNECT_TIMEOUT_S),
@@ -161,6 +168,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         wire=_or(chosen.wire, wire_of(card)),
         window=_or(chosen.window, card.window),
         images=_or(chosen.images, card.images),
+        route=route,
     )
 
 
@@ -224,7 +232,8 @@ def _read_file(path: Path, others: frozenset[str]) -> tuple[Tables | None, list[
         return None, []
     except (OSError, UnicodeDecodeError) as error:
         return None, [Problem(str(path), f"cannot be read: {error}")]
-    return read_tables(str(path), text, others)
+    tables, problems = read_tables(str(path), text, others)
+    return tables.beside(path), problems
 
 
 def _by_name(groups: Any) -> dict[str, Entry]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.engines.models.card_entries import wrong_card, wrong_price
+from proofstone.engines.models.egress_policy import EgressPolicy, read_policy
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import Problem
 from proofstone.records import Card, Price, merged_card
@@ -18,6 +20,7 @@ __all__ = ["Entry", "Price", "Tables", "Wire", "merged", "read_tables"]
 
 Wire = Literal["openai-chat", "openai-completions"]
 
+_TABLES = ("providers", "models", "egress")
 # Fields of a request that the engine writes itself, or that would put a key into stored settings.
 _RESERVED_BODY = frozenset(
     {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
@@ -33,6 +36,8 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``wire`` says how it is asked:
     ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
     tokens prompt and reply may have together, ``images`` whether it takes pictures.
+    ``ca_file`` names the certificates to believe, ``proxy`` the way to it ("" for none, ``$NAME``
+    for a variable's).
     """
 
     base_url: str | UnsetType = UNSET
@@ -50,15 +55,28 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wire: Wire | UnsetType = UNSET
     window: int | UnsetType = UNSET
     images: bool | UnsetType = UNSET
+    ca_file: str | UnsetType = UNSET
+    proxy: str | UnsetType = UNSET
 
 
 class Tables(Struct, frozen=True):
-    """The providers and models of a file, where it stands, and its text, to find lines in."""
+    """The providers, models and egress policy of a file, where it stands, and its text, to find
+    lines in."""
 
     where: str
     providers: Mapping[str, Entry] = {}
     models: Mapping[str, Entry] = {}
     text: str = ""
+    egress: EgressPolicy | None = None
+
+    def beside(self, path: Path) -> Tables:
+        """The same, with relative files of entries (``ca_file``) meant from the folder of
+        ``path``."""
+        return structs.replace(
+            self,
+            providers={name: _beside(path, entry) for name, entry in self.providers.items()},
+            models={name: _beside(path, entry) for name, entry in self.models.items()},
+        )
 
 
 def merged(entries: Iterable[Entry]) -> Entry:
@@ -88,9 +106,9 @@ def read_tables(
     except tomllib.TOMLDecodeError as error:
         return Tables(where), [Problem(where, f"not TOML: {error}")]
     problems = [
-        Problem(where, unknown_key(key, ("providers", "models", *others)))
+        Problem(where, unknown_key(key, (*_TABLES, *others)))
         for key in document
-        if key not in ("providers", "models", *others)
+        if key not in (*_TABLES, *others)
     ]
     tables = {}
     for kind in ("providers", "models"):
@@ -101,7 +119,11 @@ def read_tables(
         for name in tables["models"]
         if "/" not in name
     ]
-    return Tables(where, tables["providers"], tables["models"], text=text), problems
+    egress = None
+    if "egress" in document:
+        egress, found = read_policy(where, document["egress"])
+        problems += found
+    return Tables(where, tables["providers"], tables["models"], text, egress), problems
 
 
 def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[Problem]]:
@@ -148,6 +170,12 @@ def _wrong_value(key: str, value: Any) -> list[str]:
             if name.lower() in _RESERVED_BODY
         ]
     return []
+
+
+def _beside(path: Path, entry: Entry) -> Entry:
+    if not isinstance(entry.ca_file, str) or not entry.ca_file:
+        return entry
+    return structs.replace(entry, ca_file=str(path.parent / Path(entry.ca_file).expanduser()))
 
 
 def _quoted(name: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["KINDS", "FailureKind", "Treatment", "treatment"]
+__all__ = ["KINDS", "NOT_SENT", "UNREACHED", "FailureKind", "Treatment", "treatment"]
 
 FailureKind = Literal[
     "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable",
     "unreachable", "bad_certificate", "bad_key", "no_credit", "unknown_model",
     "unsupported_parameter", "not_an_api", "too_long", "content_filter", "bad_request",
-    "not_running",
+    "not_running", "no_such_host", "proxy_unreachable", "proxy_refused",
 ]  # fmt: skip
 
 
@@ -36,8 +36,24 @@ KINDS: Mapping[str, Treatment] = {
     "unreachable": Treatment(
         True, False, "check base_url in {entry} ({endpoint}), that its server runs, and the network"
     ),
+    "no_such_host": Treatment(
+        True, False, "check the spelling of base_url in {entry} ({endpoint}), and the network's DNS"
+    ),
+    "proxy_unreachable": Treatment(
+        True, False, "check HTTPS_PROXY, HTTP_PROXY or proxy in {entry}; NO_PROXY names exceptions"
+    ),
+    "proxy_refused": Treatment(
+        False,
+        True,
+        "the proxy lets no request to {endpoint} through: check its address, its user "
+        "and password (http://USER:PASSWORD@HOST:PORT), or name the host in NO_PROXY",
+    ),
     "bad_certificate": Treatment(
-        False, True, "the certificate of {endpoint} is not trusted here: check address and proxy"
+        False,
+        True,
+        "the certificate of {endpoint} is not trusted here: where your network has a "
+        "CA of its own, name its file as ca_file in {entry} or in SSL_CERT_FILE; else check the "
+        "address",
     ),
     "bad_key": Treatment(
         False, True, "check the key in {key}, and that it may use {model} at {endpoint}"
@@ -65,6 +81,11 @@ KINDS: Mapping[str, Treatment] = {
     "content_filter": Treatment(False, False, "the endpoint refused the prompt by its filter"),
     "bad_request": Treatment(False, False, "see the endpoint's words with proofstone show"),
 }
+# No connection to the endpoint came about. Before it has ever answered, rather a wrong setting
+# than a fault that passes.
+UNREACHED = frozenset({"unreachable", "no_such_host", "proxy_unreachable"})
+# Nothing of a prompt has left with these (an https proxy that refuses sees a host and port only).
+NOT_SENT = UNREACHED | {"bad_certificate", "not_running"}
 _UNKNOWN_KIND = Treatment(False, False, "")
 
 

@@ -193,6 +193,7 @@ BY_STATUS: Mapping[int, FailureKind] = {
     403: "bad_key",
     404: "unknown_model",
     405: "not_an_api",
+    407: "proxy_refused",
     408: "timeout",
     409: "server_error",
     410: "unknown_model",

@@ -16,9 +16,11 @@ import orjson
 from msgspec import Struct
 from yarl import URL
 
+from proofstone.engines.models.broken_connections import what_broke
 from proofstone.engines.models.config import Endpoint
 from proofstone.engines.models.deadlines import Deadlines
 from proofstone.engines.models.failures import classify
+from proofstone.engines.models.http_session import open_session
 from proofstone.engines.models.images import ImageReader, messages_with_images, no_images
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.retry_after import delay_in_body, read_retry_after
@@ -30,10 +32,6 @@ __all__ = ["MAX_BODY_BYTES", "ChatEndpoint"]
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
 _DETAIL_CHARS = 600
-# Below what servers commonly keep a connection (Node 5 s aside), so that few requests meet one
-# that is being closed.
-_KEEP_ALIVE_S = 30.0
-_USER_AGENT = "proofstone"
 
 
 class _Settings(Struct, frozen=True, gc=False):
@@ -120,7 +118,7 @@ class ChatEndpoint:
         except _TooLargeError:
             return self._failed(started, parts, status, "unreadable", _too_large(parts))
         except (OSError, ValueError, aiohttp.ClientError) as error:  # OSError: TimeoutError too
-            kind, detail = _what_broke(error)
+            kind, detail = what_broke(error, self._url.raw_host or "")
             return self._failed(started, parts, status, kind, detail)
         except asyncio.CancelledError:
             if not self._deadlines.is_over(task):
@@ -138,13 +136,14 @@ class ChatEndpoint:
         started = self._clock.monotonic()
         parts: list[bytes] = []
         status = 0
+        url = _address(self._settings, path, query)
         try:
-            url = _address(self._settings, path, query)
-            async with session.get(url, allow_redirects=False) as response:
+            limit = aiohttp.ClientTimeout(total=self._deadlines.limit_s)
+            async with session.get(url, allow_redirects=False, timeout=limit) as response:
                 status = response.status
                 await self._read(response, parts)
         except (_TooLargeError, OSError, ValueError, aiohttp.ClientError) as error:
-            kind, detail = _what_broke(error)
+            kind, detail = what_broke(error, url.raw_host or "")
             return self._failed(started, parts, status, kind, detail)
         raw = self._scrubber.raw(b"".join(parts))
         failure = None if status == 200 else classify(status, raw)
@@ -164,13 +163,11 @@ class ChatEndpoint:
 
     def _open(self) -> aiohttp.ClientSession:
         known = self._settings
-        headers = {"Content-Type": "application/json", "User-Agent": _USER_AGENT}
-        headers |= {name: value.reveal() for name, value in known.headers}
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=headers,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=known.connect_timeout_s),
+        self._session = open_session(
+            known.base_url.reveal(),
+            known.route,
+            headers=known.headers,
+            connect_timeout_s=known.connect_timeout_s,
         )
         return self._session
 
@@ -242,17 +239,3 @@ def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
         base = base.removesuffix(known)
     whole = "&".join(part for part in (query, more) if part)
     return URL(base + path + (f"?{whole}" if whole else ""))
-
-
-def _what_broke(error: Exception) -> tuple[str, str]:
-    """The kind and the words of an exception of the connection."""
-    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    if isinstance(error, TimeoutError):
-        return "timeout", words
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return "bad_certificate", words
-    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.InvalidURL):
-        return "unreachable", words
-    if isinstance(error, aiohttp.ClientResponseError):
-        return "unreadable", words  # not HTTP
-    return "dropped", words

@@ -18,6 +18,7 @@ from proofstone.engines.models.config import (
     resolve,
     wire_of,
 )
+from proofstone.engines.models.destination import Destination, destination_of
 from proofstone.engines.models.entries import Entry, merged
 from proofstone.engines.models.images import ImageReader
 from proofstone.engines.models.limiter import Limiter, Limiters
@@ -27,7 +28,14 @@ from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.ports import CallStore, Clock, Model
 from proofstone.records import Card, ModelCheck, Price
 
-__all__ = ["Listed", "list_models", "open_asker", "open_model"]
+__all__ = [
+    "Listed",
+    "leaves_to",
+    "list_models",
+    "open_asker",
+    "open_endpoint",
+    "open_model",
+]
 
 _HERE = "this machine"
 _NO_ENDPOINT = ("local", "sim")
@@ -52,9 +60,31 @@ async def open_model(
     name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
 ) -> Model:
     """The model of a name, ready to ask. Raises what ``resolve`` raises, EndpointUnusable where a
-    local file cannot be loaded, BadUsage for a provider that is not there yet."""
+    local file cannot be loaded, EgressRefused where a policy lets nothing go to its host, BadUsage
+    for a provider that is not there yet."""
     model, _endpoint = await _open(_named(name), config, clock, flags)
     return model
+
+
+def open_endpoint(
+    name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
+) -> Model | None:
+    """The model of a name where it stands behind an address, None where it runs here (``local``,
+    ``sim``). Opens no connection. Raises what ``resolve`` raises."""
+    named = _named(name)
+    if named.provider in _NO_ENDPOINT:
+        return None
+    return _client(resolve(named, config, flags), clock, None)
+
+
+def leaves_to(name: str | ModelName, config: ModelConfig) -> Destination | None:
+    """Where the requests to a model go, None where it runs here. Raises what ``resolve`` raises."""
+    named = _named(name)
+    if named.provider in _NO_ENDPOINT:
+        return None
+    endpoint = resolve(named, config)
+    to = destination_of(endpoint.identity)
+    return None if to is None else endpoint.route.leaves_to(to)
 
 
 async def open_asker(
@@ -123,6 +153,8 @@ async def _open(
             hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
         )
     endpoint = resolve(name, config, flags)
+    if (to := destination_of(endpoint.identity)) is not None:
+        endpoint.route.gate.check_policies(endpoint.route.leaves_to(to))
     return _client(endpoint, clock, images), endpoint
 
 

@@ -25,6 +25,7 @@ from proofstone.engines.store.lookup import KINDS, Found, Lookup
 from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.purge_plan import PurgePlan, plan_purge
@@ -48,6 +49,7 @@ __all__ = [
     "ItemReplies",
     "MergeReport",
     "ModelFacts",
+    "Origin",
     "Place",
     "PurgePlan",
     "RawReply",
@@ -95,6 +97,7 @@ class Store:
         self.scores = ScoreStore(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)
+        self.origins = OriginRows(self.database)
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
         self.lookup = Lookup(self.database)

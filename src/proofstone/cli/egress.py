@@ -1,0 +1,75 @@
+"""Telling a person what is about to leave this machine, and asking where nobody has allowed it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from proofstone.cli.output import say
+
+if TYPE_CHECKING:
+    from proofstone.engines.store import Origin
+    from proofstone.wiring.egress import Leaving
+
+__all__ = ["TerminalEgress"]
+
+_SHOWN = 8
+
+
+class TerminalEgress:
+    """Talks on stderr. What is new is asked at a terminal, permitted by ``--yes``, else refused."""
+
+    def __init__(self, *, yes: bool = False, quiet: bool = False) -> None:
+        self._yes = yes
+        self._quiet = quiet
+
+    def __call__(self, leaving: Leaving) -> str:
+        """How a person permitted it, "" where nobody did."""
+        is_new = leaving.state == "new"
+        say(describe(leaving), quiet=self._quiet and not is_new)
+        if not is_new:
+            return ""
+        if self._yes:
+            return "--yes"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return ""
+        if leaving.asked == leaving.outgoing.origins:
+            question = f"Nothing of this has gone to {leaving.to} from here. Send it?"
+        else:
+            new = _titles(leaving.asked)
+            question = f"New for {leaving.to}: {new}. Send it?"
+        return "asked" if click.confirm(question, err=True) else ""
+
+
+def describe(leaving: Leaving) -> str:
+    """What is about to be sent, in a few lines."""
+    models = ", ".join(leaving.models)
+    if leaving.state == "probe":
+        return f"to {leaving.to} ({models}): a short test, nothing of this workspace"
+    out = leaving.outgoing
+    lines = [
+        f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
+        f"{_n(out.items, 'question')}, about {out.characters:,} characters, from"
+    ]
+    shown = out.origins[:_SHOWN]
+    width = max((len(origin.title) for origin in shown), default=0)
+    digits = max((len(f"{origin.n_items:,}") for origin in shown), default=0)
+    for origin in shown:
+        on = f"{origin.n_items:>{digits},} of {_n(out.items, 'question')}"
+        if not origin.n_items:
+            on = "worked examples"
+        lines.append(f"  {origin.title:<{width}}  {on}  {origin.licence or 'no licence named'}")
+    if len(out.origins) > _SHOWN:
+        lines.append(f"  and {len(out.origins) - _SHOWN} more sources")
+    return "\n".join(lines)
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _titles(origins: tuple[Origin, ...]) -> str:
+    more = f" and {len(origins) - _SHOWN} more" if len(origins) > _SHOWN else ""
+    return ", ".join(origin.title for origin in origins[:_SHOWN]) + more

@@ -1,0 +1,102 @@
+"""Where the questions of an item set come from: sources, books, or the bank alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import func, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import chunks
+
+__all__ = ["Origin", "OriginRows"]
+
+
+class Origin(Struct, frozen=True, order=True):
+    """What questions rest on: a source's title, else the book's, else the bank's or the set's
+    name. ``names`` are all names a rule may know it by; ``n_items`` questions rest on it."""
+
+    title: str
+    licence: str = ""
+    n_items: int = 0
+    names: tuple[str, ...] = ()
+
+
+class OriginRows:
+    """Reads origins. Facts that name a passage and no source are of the passage's source."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_set(self, item_set: bytes, n_items: int | None = None) -> list[Origin]:
+        """The origins of a set's first ``n_items`` items (of all, where None), by title."""
+        with self._database.reading() as connection:
+            query = (
+                select(
+                    schema.item_set.c.id,
+                    func.coalesce(schema.bank.c.name, schema.item_set.c.name),
+                    schema.item_set.c.n_items,
+                )
+                .outerjoin(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
+                .where(schema.item_set.c.hash == item_set)
+            )
+            key, name, total = connection.execute(query).one()
+            first = total if n_items is None else min(n_items, total)
+            return _gather(connection.execute(_of_items(key, first)), name)
+
+    def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
+        """The origins of facts; of one without source and book it is ``otherwise``."""
+        found: list[Any] = []
+        with self._database.reading() as connection:
+            for chunk in chunks(facts, 4000):
+                found += connection.execute(_of_facts(chunk)).all()
+        return _gather(found, otherwise)
+
+
+def _columns() -> list[Any]:
+    source = schema.source
+    return [
+        func.coalesce(source.c.title, "").label("title"),
+        func.coalesce(source.c.licence, "").label("licence"),
+        func.coalesce(schema.fact.c.book, "").label("book"),
+    ]
+
+
+def _with_sources(query: Any) -> Any:
+    source = func.coalesce(schema.fact.c.source_id, schema.passage.c.source_id)
+    return query.outerjoin(
+        schema.passage, schema.passage.c.id == schema.fact.c.passage_id
+    ).outerjoin(schema.source, schema.source.c.id == source)
+
+
+def _of_items(item_set: int, first: int) -> Any:
+    """(item, title, licence, book), each once."""
+    member, edge = schema.item_set_item, schema.item_fact
+    query = (
+        select(member.c.item_id, *_columns())
+        .select_from(member)
+        .outerjoin(edge, edge.c.item_id == member.c.item_id)
+        .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
+    )
+    here = (member.c.item_set_id == item_set) & (member.c.position < first)
+    return _with_sources(query).where(here).distinct()
+
+
+def _of_facts(facts: list[bytes]) -> Any:
+    query = select(schema.fact.c.id.label("item_id"), *_columns()).select_from(schema.fact)
+    return _with_sources(query).where(schema.fact.c.hash.in_(facts))
+
+
+def _gather(rows: Any, otherwise: str) -> list[Origin]:
+    items: dict[tuple[str, str], set[int]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
+    for item, title, licence, book in rows:
+        origin = (title or book or otherwise, licence)
+        items.setdefault(origin, set()).add(item)
+        names.setdefault(origin, set()).update({origin[0], book or origin[0]})
+    return [
+        Origin(title, licence, len(found), tuple(sorted(names[title, licence])))
+        for (title, licence), found in sorted(items.items())
+    ]

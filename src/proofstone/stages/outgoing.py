@@ -1,0 +1,135 @@
+"""What a run would send: how many requests, how much text, and which sources stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.engines.store import Origin, Store
+from proofstone.errors import CallFailed
+from proofstone.ports import Method
+from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
+from proofstone.stages.planning import PlannedRun
+
+__all__ = ["Outgoing", "what_would_leave"]
+
+_RENDERED = 24  # questions whose prompts are made to tell how long all are
+
+
+class Outgoing(Struct, frozen=True, kw_only=True):
+    """What one or more runs would send to one place: questions, requests (each sample counts, and
+    what the cache may spare), characters of their first prompts (estimated from some), origins."""
+
+    items: int = 0
+    requests: int = 0
+    characters: int = 0
+    origins: tuple[Origin, ...] = ()
+
+    def __add__(self, other: Outgoing) -> Outgoing:
+        """Both, of different item sets."""
+        return Outgoing(
+            items=self.items + other.items,
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=_joined([*self.origins, *other.origins], lambda a, b: a + b),
+        )
+
+    def again(self, other: Outgoing) -> Outgoing:
+        """Both, of one item set: its questions are counted once."""
+        return Outgoing(
+            items=max(self.items, other.items),
+            requests=self.requests + other.requests,
+            characters=self.characters + other.characters,
+            origins=_joined([*self.origins, *other.origins], max),
+        )
+
+
+async def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
+    """What is left of a run to send; nothing of a run that is done. Sends nothing."""
+    left = planned.total - _done(store, planned)
+    if left <= 0:
+        return Outgoing()
+    length = await _mean_length(store, method, planned)
+    return Outgoing(
+        items=planned.n_items,
+        requests=left,
+        characters=round(left * length),
+        origins=_joined(
+            [
+                *store.origins.of_set(planned.item_set.id, planned.n_items),
+                *_of_shots(store, planned.way, planned.item_set),
+            ],
+            max,
+        ),
+    )
+
+
+def _done(store: Store, planned: PlannedRun) -> int:
+    try:
+        key, run = store.runs.run(planned.run.id)
+    except KeyError:
+        return 0
+    limited = planned.n_items < planned.item_set.n_items
+    return store.runs.count_done(key, run.last_step, planned.n_items if limited else None)
+
+
+def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
+    """Worked examples are sent too, and may rest on other sources than the questions."""
+    facts = {fact.id for shot in way.shots for fact in shot.facts}
+    found = store.origins.of_facts(sorted(facts), item_set.name) if facts else []
+    return [structs.replace(origin, n_items=0) for origin in found]  # examples are no questions
+
+
+def _joined(origins: Iterable[Origin], count: Callable[[int, int], int]) -> tuple[Origin, ...]:
+    """Origins by title and licence, each once; ``count`` makes one number of two."""
+    found: dict[tuple[str, str], Origin] = {}
+    for origin in origins:
+        key = (origin.title, origin.licence)
+        known = found.get(key)
+        if known is not None:
+            names = tuple(sorted({*origin.names, *known.names}))
+            n_items = count(origin.n_items, known.n_items)
+            found[key] = Origin(origin.title, origin.licence, n_items, names)
+        else:
+            found[key] = origin
+    return tuple(found[key] for key in sorted(found))
+
+
+async def _mean_length(store: Store, method: Method, planned: PlannedRun) -> float:
+    """Characters of a question's first prompt, over questions evenly spread through the set."""
+    n = min(_RENDERED, planned.n_items)
+    places = [place * planned.n_items // n for place in range(n)]
+    lengths = [
+        await _length(method, stored.loaded, planned.way)
+        for place in places
+        for stored in store.items.page(planned.item_set.id, place - 1, 1)
+    ]
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+async def _length(method: Method, item: LoadedItem, way: Way) -> int:
+    counter = _CountingCall()
+    with suppress(CallFailed):  # by the counter, which has no reply to give
+        await method.ask(item, way, counter)
+    return counter.characters
+
+
+class _CountingCall:
+    """A ``Call`` that sends nothing: it counts the first prompt and ends the item."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        self.characters += sum(len(message.content) for message in messages)
+        raise CallFailed("not_sent", f"step {step} was only counted")

@@ -1,0 +1,166 @@
+"""Before anything leaves: who is told, who is asked, and what the policy refuses.
+
+``clear_loads`` and ``clear_probe`` are called before a client is used; the gate in the clients
+refuses what neither has let out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
+
+from proofstone.engines.models import Destination, ModelConfig, leaves_to, open_endpoint
+from proofstone.engines.store import Origin, Store
+from proofstone.errors import EgressRefused, ProofstoneError
+from proofstone.methods import find_method
+from proofstone.ports import Clock
+from proofstone.stages.outgoing import Outgoing, what_would_leave
+from proofstone.stages.planning import RunSpec, plan_run
+from proofstone.wiring.permits import Permits
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import EgressGate
+
+__all__ = ["AskEgress", "Leaving", "Load", "Loads", "clear_loads", "clear_probe", "plan_loads"]
+
+
+class Leaving(Struct, frozen=True, kw_only=True):
+    """What is about to be sent to one host, by which models, and whether it needs a person's word:
+    "listed" in the policy, "permitted" before, "new" (the origins in ``asked``), or a "probe" that
+    holds nothing of the workspace."""
+
+    to: str
+    models: tuple[str, ...]
+    state: Literal["listed", "permitted", "new", "probe"]
+    outgoing: Outgoing = Outgoing()
+    asked: tuple[Origin, ...] = ()
+
+
+class AskEgress(Protocol):
+    """Tells a person what is about to be sent; for a "new" one the answer is how it was permitted
+    ("asked", "--yes"), or "" where it was not. For all others the answer means nothing."""
+
+    def __call__(self, leaving: Leaving) -> str:
+        """How it was permitted."""
+        ...
+
+
+class Load(Struct, frozen=True):
+    """What several runs would send to one place, and by which models."""
+
+    models: tuple[str, ...] = ()
+    by_set: dict[bytes, Outgoing] = {}
+
+    @property
+    def outgoing(self) -> Outgoing:
+        """All of it."""
+        return sum(self.by_set.values(), Outgoing())
+
+    def with_run(self, model: str, item_set: bytes, outgoing: Outgoing) -> Load:
+        """The same with one more run."""
+        known = self.by_set.get(item_set)
+        one = outgoing if known is None else known.again(outgoing)
+        models = tuple(dict.fromkeys([*self.models, model]))
+        return Load(models, {**self.by_set, item_set: one})
+
+
+Loads = dict[Destination, Load]
+
+
+async def plan_loads(
+    store: Store, specs: Sequence[RunSpec], config: ModelConfig, clock: Clock
+) -> Loads:
+    """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
+
+    Raises what ``open_model`` and ``plan_run`` raise.
+    """
+    loads: Loads = {}
+    for spec in specs:
+        to = leaves_to(spec.model, config)
+        model = open_endpoint(spec.model, config, clock=clock)
+        if to is None or to.is_local or model is None:
+            continue
+        method = find_method(store.items.item_set(spec.item_set).method)
+        outgoing = await what_would_leave(store, method, plan_run(store, method, spec, model))
+        if outgoing.requests:
+            known = loads.get(to, Load())
+            loads[to] = known.with_run(spec.model, spec.item_set, outgoing)
+    return loads
+
+
+def clear_loads(
+    loads: Loads, gate: EgressGate, *, permits: Permits, ask: AskEgress | None, clock: Clock
+) -> None:
+    """Lets out what runs would send, host by host, once it is allowed.
+
+    Raises EgressRefused naming every source that may not go to its host, before anybody is asked;
+    and where something is new and ``ask`` is missing or says no.
+    """
+    for to, load in loads.items():
+        _refuse(gate, to, load.outgoing.origins)
+    for to, load in loads.items():
+        leaving = _judged(gate, to, load, permits.titles(str(to)))
+        said = "" if ask is None else ask(leaving)
+        if leaving.state == "new":
+            if not said:
+                raise _not_permitted(leaving)
+            permits.add(str(to), (o.title for o in leaving.asked), at=clock.now(), by=said)
+        gate.permit(to)
+
+
+def clear_probe(names: Sequence[str], config: ModelConfig, ask: AskEgress | None) -> None:
+    """Lets out requests that hold nothing of a workspace, to the hosts of models. A model that
+    cannot be opened, or whose host a policy refuses, is left out: opening it says why."""
+    hosts: dict[Destination, list[str]] = {}
+    for name in dict.fromkeys(names):
+        with suppress(ProofstoneError):
+            to = leaves_to(name, config)
+            if to is not None and not to.is_local:
+                config.gate.check_policies(to)
+                hosts.setdefault(to, []).append(name)
+    for to, models in hosts.items():
+        if ask is not None:
+            ask(Leaving(to=str(to), models=tuple(models), state="probe"))
+        config.gate.permit(to)
+
+
+def _refuse(gate: EgressGate, to: Destination, origins: Sequence[Origin]) -> None:
+    """Raises EgressRefused with everything that the policies have against it."""
+    gate.check_policies(to)
+    refused: dict[str, EgressRefused] = {}
+    for origin in origins:
+        for name in origin.names:
+            try:
+                gate.check_source(name, to)
+            except EgressRefused as error:
+                refused.setdefault(error.message, error)
+    if refused:
+        hint = next(iter(refused.values())).hint
+        raise EgressRefused("\n".join(refused), hint=hint)
+
+
+def _judged(gate: EgressGate, to: Destination, load: Load, permitted: frozenset[str]) -> Leaving:
+    asked = [
+        origin
+        for origin in load.outgoing.origins
+        if any(gate.of_source(name, to) == "ask" for name in origin.names)
+    ]
+    new = tuple(origin for origin in asked if origin.title not in permitted)
+    state: Literal["listed", "permitted", "new"] = "permitted" if asked else "listed"
+    return Leaving(
+        to=str(to), models=load.models, state="new" if new else state, outgoing=load.outgoing,
+        asked=new,
+    )  # fmt: skip
+
+
+def _not_permitted(leaving: Leaving) -> EgressRefused:
+    titles = [repr(origin.title) for origin in leaving.asked]
+    more = f" and {len(titles) - 5} more sources" if len(titles) > 5 else ""
+    return EgressRefused(
+        f"nobody has allowed {', '.join(titles[:5])}{more} to go to {leaving.to}; nothing was sent",
+        hint=f'to allow it, add [egress] hosts = ["{leaving.to}"] to proofstone.toml, or '
+        "give --yes once",
+    )

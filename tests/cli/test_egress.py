@@ -1,0 +1,235 @@
+"""What leaves is told, asked and refused: a host beyond this machine, reached through a proxy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proofstone.cli.egress import describe
+from proofstone.engines.store import Origin
+from proofstone.errors import EgressRefused
+from proofstone.stages.outgoing import Outgoing
+from proofstone.wiring import Workspace, create_workspace, open_workspace
+from proofstone.wiring.egress import Leaving
+from scripted_proxy import ScriptedProxy
+from scripted_server import ScriptedServer
+from serving import running, serving
+from small_bank import rows, write_lines
+from told import Proofstone
+
+MANUAL, HERBAL = "Manual 2024", "Herbal"
+
+
+@pytest.fixture(scope="module")
+def work_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A form of two sources, private and public, and one of the public source alone."""
+    folder = tmp_path_factory.mktemp("egress")
+    stated = [
+        {**row, "source": MANUAL if row["book"] == "Almanac" else HERBAL,
+         "licence": "" if row["book"] == "Almanac" else "CC-BY-4.0"}
+        for row in rows()
+    ]  # fmt: skip
+    with create_workspace(folder / "work") as workspace:
+        for name, wanted in (("both", {MANUAL, HERBAL}), ("public", {HERBAL})):
+            lines = [row for row in stated if row["source"] in wanted]
+            bank = workspace.import_bank(write_lines(folder / f"{name}.jsonl", lines))
+            workspace.build_form(bank, questions=6)
+    return folder / "work"
+
+
+@pytest.fixture
+def work(work_once: Path, tmp_path: Path) -> Path:
+    import shutil  # noqa: PLC0415
+
+    return shutil.copytree(work_once, tmp_path / "work")
+
+
+@pytest.fixture
+def beyond(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ScriptedServer, str]]:
+    """A server that stands at a host which is not this machine, and its base address."""
+    with serving() as server, running(ScriptedProxy()) as proxy:
+        for name in ("NO_PROXY", "no_proxy", "http_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("HTTP_PROXY", f"http://{proxy.address}")
+        yield server, f"http://models.test:{server.port}/v1"
+
+
+def write_settings(folder: Path, url: str, *lines: str) -> None:
+    text = "\n".join(["[providers.far]", f'base_url = "{url}"', *lines])
+    (folder / "proofstone.toml").write_text(text + "\n", encoding="utf-8")
+
+
+def test_a_new_host_without_a_terminal_is_refused_with_the_line_to_add(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    server, url = beyond
+    write_settings(work, url)
+    told = proofstone("run", "both", "-m", "far/one", "-w", work)
+    host = f"models.test:{server.port}"
+    assert (told.code, told.out, server.requests) == (2, "", 0)
+    head, *origins = told.err.splitlines()[:3]
+    assert head.startswith(f"to {host} (far/one): 6 requests with 6 questions, about ")
+    assert head.endswith(" characters, from")
+    assert [line.split() for line in origins] == [
+        ["Herbal", "3", "of", "6", "questions", "CC-BY-4.0"],
+        ["Manual", "2024", "3", "of", "6", "questions", "no", "licence", "named"],
+    ]
+    assert (
+        f"nobody has allowed 'Herbal', 'Manual 2024' to go to {host}; nothing was sent" in told.err
+    )
+    assert f'add [egress] hosts = ["{host}"] to proofstone.toml' in told.err
+    with open_workspace(work) as workspace:
+        assert workspace.store.runs.every() == []
+
+
+def test_yes_permits_it_and_is_remembered_for_these_sources(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    """A source that has not gone there yet is asked about again."""
+    server, url = beyond
+    write_settings(work, url)
+    assert proofstone("run", "public", "-m", "far/one", "-w", work, "--yes").code == 0
+    assert server.requests == 6
+    again = proofstone("run", "public", "-m", "far/one", "--replicate", "b", "-w", work)
+    assert (again.code, server.requests) == (0, 12)
+    other = proofstone("run", "both", "-m", "far/one", "-w", work)
+    assert (other.code, server.requests) == (2, 12)
+    assert "nobody has allowed 'Manual 2024' to go" in other.err
+    lines = (work / ".proofstone" / "permitted.jsonl").read_text(encoding="utf-8").splitlines()
+    (line,) = map(json.loads, lines)
+    assert (line["titles"], line["by"]) == ([HERBAL], "--yes")
+
+
+def test_a_host_of_the_policy_needs_no_word_and_is_told_all_the_same(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    server, url = beyond
+    write_settings(work, url, "[egress]", 'hosts = ["models.test"]')
+    told = proofstone("run", "both", "-m", "far/one", "-w", work)
+    assert (told.code, server.requests) == (0, 6)
+    assert "6 requests with 6 questions" in told.err
+    done = proofstone("run", "both", "-m", "far/one", "-w", work)
+    assert (done.code, server.requests) == (0, 6)
+    assert "requests with" not in done.err  # nothing is left to send
+    quiet = proofstone("run", "both", "-m", "far/one", "--replicate", "b", "-q", "-w", work)
+    assert (quiet.code, quiet.err) == (0, "")
+
+
+def test_a_source_that_may_not_go_there_is_refused_before_the_run(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    """Its form is refused whole, by source and host; --yes does not outweigh it; others go on."""
+    server, url = beyond
+    rule = (f'[egress.sources."{MANUAL}"]', 'hosts = ["local"]')
+    write_settings(work, url, "[egress]", 'hosts = ["models.test"]', *rule)
+    told = proofstone("run", "both", "-m", "far/one", "-w", work, "--yes")
+    assert (told.code, server.requests) == (2, 0)
+    assert told.err.splitlines()[0] == (
+        f"error [PS-212] 'Manual 2024' may not go to models.test:{server.port}: "
+        f'[egress.sources."Manual 2024"] of {work / "proofstone.toml"} does not list it'
+    )
+    assert "ask a model at another host, or leave this source out" in told.err
+    assert proofstone("run", "public", "-m", "far/one", "-w", work).code == 0
+
+
+def test_worked_examples_from_a_kept_source_are_refused_too(
+    work: Path, beyond: tuple[ScriptedServer, str]
+) -> None:
+    """A form of one source is asked with examples from its bank, which holds another."""
+    server, url = beyond
+    write_settings(work, url, "[egress]", 'hosts = ["*"]', "[egress.sources.Herbal]", "hosts = []")
+    with open_workspace(work) as workspace:
+        bank = workspace.store.lookup.find("bank:" + _bank(workspace, "both"))
+        (form,) = workspace.build_form(bank, questions=2, seeds=[7])
+        with pytest.raises(EgressRefused, match="'Herbal' may not go to"):
+            workspace.run(form, models="far/one", shots=2)
+    assert server.requests == 0
+
+
+def _bank(workspace: Workspace, name: str) -> str:
+    return next(row.id.hex() for row in workspace.store.lookup.every("bank") if row.name == name)
+
+
+def test_a_book_may_be_named_where_there_is_no_source(
+    made: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    server, url = beyond
+    rule = ('[egress.sources."Alma*"]', 'hosts = ["local"]')
+    write_settings(made, url, "[egress]", 'hosts = ["*"]', *rule)
+    told = proofstone("run", "old-books", "-m", "far/one", "-w", made)
+    assert (told.code, server.requests) == (2, 0)
+    assert "'Almanac' may not go to" in told.err
+
+
+def test_a_local_model_is_asked_whatever_the_policy(work: Path, proofstone: Proofstone) -> None:
+    with serving() as server:
+        write_settings(work, server.url, "[egress]", "hosts = []")
+        told = proofstone("run", "both", "-m", "far/one", "-m", "sim/a", "-w", work)
+    assert (told.code, server.requests) == (0, 6)
+    assert "requests with" not in told.err
+
+
+def test_a_program_is_refused_unless_it_answers_for_a_person(
+    work: Path, beyond: tuple[ScriptedServer, str]
+) -> None:
+    server, url = beyond
+    write_settings(work, url)
+    told: list[Leaving] = []
+
+    def ask(leaving: Leaving) -> str:
+        told.append(leaving)
+        return "asked"
+
+    with open_workspace(work) as workspace:
+        with pytest.raises(EgressRefused, match="nobody has allowed"):
+            workspace.run("public", models="far/one")
+        workspace.ask_egress = ask
+        (result,) = workspace.run("public", models="far/one")
+    assert (result.complete, server.requests) == (True, 6)
+    (leaving,) = told
+    assert (leaving.state, leaving.outgoing.requests) == ("new", 6)
+    with_prompts = [len(m["content"]) for seen in server.seen for m in seen.json["messages"]]
+    assert leaving.outgoing.characters == sum(with_prompts)  # six of six were rendered
+
+
+def test_models_check_tells_that_nothing_of_the_workspace_goes(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    server, url = beyond
+    write_settings(work, url)
+    told = proofstone("models", "check", "far/one", "-w", work)
+    assert told.code == 0
+    assert f"to models.test:{server.port} (far/one): a short test, nothing of this workspace" in (
+        told.err
+    )
+    write_settings(work, url, "[egress]", 'hosts = ["local"]')
+    asked = server.requests
+    refused = proofstone("models", "check", "far/one", "-w", work)
+    assert (refused.code, server.requests) == (5, asked)
+    assert "nothing may go to models.test" in refused.out
+
+
+def test_what_is_told_of_many_sources() -> None:
+    origins = tuple(Origin(f"Source {n}", "MIT", n) for n in range(1, 11))
+    out = Outgoing(items=1000, requests=3000, characters=4_500_000, origins=origins)
+    leaving = Leaving(
+        to="api.openai.com", models=("openai/a", "openai/b"), state="new", outgoing=out
+    )
+    assert (
+        describe(leaving)
+        == """\
+to api.openai.com (openai/a, openai/b): 3,000 requests with 1,000 questions, about 4,500,000 \
+characters, from
+  Source 1  1 of 1,000 questions  MIT
+  Source 2  2 of 1,000 questions  MIT
+  Source 3  3 of 1,000 questions  MIT
+  Source 4  4 of 1,000 questions  MIT
+  Source 5  5 of 1,000 questions  MIT
+  Source 6  6 of 1,000 questions  MIT
+  Source 7  7 of 1,000 questions  MIT
+  Source 8  8 of 1,000 questions  MIT
+  and 2 more sources"""
+    )
