@@ -230,7 +230,8 @@ def test_score_counts_what_it_scored(made: Path, proofstone: Proofstone) -> None
     said = proofstone("score", f"run:{run['id']}", "-w", made)
     assert said.out == f"run:{run['id']}   {QUESTIONS} scored\n"
     again = proofstone("score", f"run:{run['id']}", "--again", "-w", made, "--json")
-    assert again.json == {"run": f"run:{run['id']}", "scored": QUESTIONS}
+    assert (again.json["run"], again.json["scored"]) == (f"run:{run['id']}", QUESTIONS)
+    assert [one["is_current"] for one in again.json["scorings"]] == [False, True]
 
 
 def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) -> None:

@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from rows_for_tests import built, call, item, item_set, open_store, run
+from msgspec import structs
+from rows_for_tests import Note, built, call, item, item_set, open_store, run
 from sqlalchemy import text
 
 from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, merge
 from proofstone.engines.store.merge import _LEFT_BEHIND, _PLAN
 from proofstone.engines.store.schema import metadata
-from proofstone.records import Role, Score
+from proofstone.records import (
+    Correction,
+    Item,
+    ItemSet,
+    Person,
+    Role,
+    Ruling,
+    Run,
+    Score,
+    corrected_set,
+    correction_id,
+    item_id,
+    ruling_id,
+)
 
 
 async def fill(store: Store, model: str, texts: list[str]) -> None:
@@ -36,7 +50,38 @@ async def fill(store: Store, model: str, texts: list[str]) -> None:
     score = Score(unit=0, measure="accuracy", outcome="answered", value=1.0)
     store.scores.add(scoring, [ScoreRow(unit, 0, score) for unit in units])
     store.scores.complete(scoring, now=5.0)
-    store.people.add(f"Somebody of {model}", now=1.0)
+    person = store.people.add(f"Somebody of {model}", now=1.0)
+    correct(store, person, made, items, asked)
+
+
+def correct(store: Store, person: Person, made: ItemSet, items: list[Item], asked: Run) -> None:
+    """A second version of the set, an item retired and restored, two rulings over one reply."""
+    store.roles.add_to_set(made.id, [Role("filtered", "scripted/panel")])
+    fresh = structs.replace(items[0], payload=Note("corrected"), corrects=items[0].id)
+    fresh = structs.replace(fresh, id=item_id(fresh))
+    second = corrected_set(made, [fresh, *items[1:]])
+    store.items.add_set(second, [fresh, *items[1:]], now=6.0)
+    former: bytes | None = None
+    for at, action in enumerate(("retire", "restore", "retire")):
+        one = Correction(
+            action=action, kind="item", target=items[0].id, reason="r", actor=person.actor,
+            at=10.0 + at, follows=former,
+        )  # fmt: skip
+        one = structs.replace(one, id=correction_id(one))
+        store.corrections.add([one])
+        former = one.id
+    key, _run = store.runs.run(asked.id)
+    place = store.items.places(made.id, -1, 1)[0][1]
+    (response,) = store.responses.of_item(key, place, "answer")
+    former = None
+    for at, verdict in enumerate(("void", "correct")):
+        ruling = Ruling(
+            run=asked.id, item=items[0].id, sample=0, verdict=verdict, reason="r",
+            actor=person.actor, at=20.0 + at, replaces=former,
+        )  # fmt: skip
+        ruling = structs.replace(ruling, id=ruling_id(ruling))
+        store.rulings.add(ruling, response)
+        former = ruling.id
 
 
 def counts(store: Store) -> dict[str, int]:
@@ -65,7 +110,8 @@ async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, dir
     report = merge(origin.database, target.database)
     merged = counts(target)
     assert merged["fact"] == 2 + 3
-    assert merged["item"] == 3 + 1  # "b" is item 1 here and item 0 there: two draws, two items
+    # "b" is item 1 here and item 0 there: two draws, two items; and one corrected in each.
+    assert merged["item"] == 3 + 1 + 2
     assert merged["run"] == 2
     assert merged["call"] == 3 + 3
     assert merged["response"] == 2 + 2
@@ -73,6 +119,9 @@ async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, dir
     assert merged["score"] == 4
     assert merged["actor"] == 2
     assert merged["person"] == 1
+    assert merged["correction"] == 3 + 3
+    assert merged["ruling"] == 2 + 2
+    assert merged["corrected_set"] == merged["item_set_role"] == 2
     assert report.added["run"] == 1
     key, asked = next(pair for pair in target.runs.every() if pair[1].respondent == "scripted/two")
     pages = list(target.runs.reply_pages(key, asked.item_set))
@@ -80,6 +129,12 @@ async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, dir
     texts = [replies.item.loaded.facts[0].payload.text for page in pages for replies in page]
     assert texts == ["b", "c"]
     assert target.scores.current(key) is not None
+    (ruled,) = target.rulings.in_force([key])
+    assert (ruled.ruling.verdict, ruled.ruling.replaces is not None) == ("correct", True)
+    assert len(target.corrections.retired([asked.item_set]).ids) == 1
+    assert target.roles.of_set(asked.item_set) == (Role("filtered", "scripted/panel"),)
+    (newer,) = target.corrections.newer("form", target.lookup.find(asked.item_set.hex()).key)
+    assert target.items.item_set(newer).corrects == asked.item_set
 
 
 async def test_merging_twice_changes_nothing(two_stores) -> None:

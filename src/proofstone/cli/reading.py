@@ -38,6 +38,16 @@ _estimand = click.option(
     show_default=True,
     help="What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
 )
+_as_scored = click.option(
+    "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
+)
+_scoring = click.option(
+    "--scoring",
+    "scorings",
+    multiple=True,
+    metavar="ID|first",
+    help="Read this scoring of its run, or every run's first, instead of the current one.",
+)
 
 
 def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,6 +75,8 @@ def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("targets", nargs=-1, required=True)
 @_level
 @_estimand
+@_as_scored
+@_scoring
 @click.option("--by", multiple=True, metavar="LEVEL", help="Also by discipline, ... or position.")
 @_by_cards
 @workspace_option
@@ -73,6 +85,8 @@ def leaderboard_command(
     targets: tuple[str, ...],
     level: str,
     estimand: str,
+    as_scored: bool,
+    scorings: tuple[str, ...],
     by: tuple[str, ...],
     group_by: str,
     where: tuple[str, ...],
@@ -86,8 +100,13 @@ def leaderboard_command(
     answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
     ranking with the bounds of what it could still become. Simulated respondents stand apart. A
     model of which no card is known stands under "unknown".
+
+    A model marked * had a hand in the items, or one of its family had; it is shown again without
+    those. What people ruled and retired is applied and counted by model; --as-scored shows the
+    scores before that, --scoring those of another scoring ('score RUN --list').
     """
     from proofstone.report import render_breakdowns, render_terminal, to_json  # noqa: PLC0415
+    from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -98,6 +117,7 @@ def leaderboard_command(
             group_by=group_by,
             where=where,
             card_columns=read_list(columns),
+            view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
         )
     if as_json:
         click.echo(to_json(board))
@@ -126,6 +146,8 @@ def leaderboard_command(
 @_level
 @_estimand
 @_by_cards
+@_as_scored
+@_scoring
 @workspace_option
 @json_option
 def report_command(
@@ -137,6 +159,8 @@ def report_command(
     group_by: str,
     where: tuple[str, ...],
     columns: tuple[str, ...],
+    as_scored: bool,
+    scorings: tuple[str, ...],
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -157,6 +181,7 @@ def report_command(
     if study is not None:
         report_study(study, read_list(targets), output, estimand, folder, as_json=as_json)
         return
+    from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     path = output or Path("report.html")
@@ -169,6 +194,7 @@ def report_command(
             group_by=group_by,
             where=where,
             card_columns=read_list(columns),
+            view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
         )
     if as_json:
         print_json({"page": str(path)})

@@ -26,6 +26,9 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "ingest": ("making", "Read documents into sources and passages."),
         "build": ("making", "Build statements from tables, and forms from a bank."),
     },
+    "People": {
+        "review": ("review", "The people behind corrections."),
+    },
     "Run": {
         "run": ("running", "Ask models the questions of a form or bank, and score them."),
         "resume": ("running", "Go on with a run where it stopped."),
@@ -38,6 +41,9 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Things": {
         "list": ("things", "List what the workspace holds of one kind."),
         "show": ("things", "Show one thing whole; of a run, its questions and replies."),
+        "retire": ("correcting", "Leave an item, or all items on a fact, out of leaderboards."),
+        "restore": ("correcting", "Take a retired item or fact into leaderboards again."),
+        "rule": ("correcting", "Rule on a stored reply: correct, incorrect or void."),
         "export": ("things", "Write a bank or a form to a file."),
         "import": ("things", "Read a bank or a form from a file, checked whole."),
     },

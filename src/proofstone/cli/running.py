@@ -17,7 +17,7 @@ from proofstone.cli.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import print_json, print_table, say
 from proofstone.errors import EndpointUnusable
 from proofstone.identity import short
 
@@ -120,21 +120,35 @@ def resume_command(
 @click.command("score")
 @click.argument("run")
 @click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
+@click.option("--list", "only_list", is_flag=True, help="Only list the scorings that there are.")
 @workspace_option
 @json_option
-def score_command(run: str, again: bool, folder: Path | None, as_json: bool) -> None:
+def score_command(
+    run: str, again: bool, only_list: bool, folder: Path | None, as_json: bool
+) -> None:
     """Score a run's stored replies; nobody is asked.
 
-    Scoring again makes a new scoring; the latest whole one is what leaderboards show.
+    Scoring again makes a new scoring; the latest whole one is what leaderboards show, and the
+    others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
+    applied by leaderboards.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        n_scored = workspace.score(run, again=again)
+        n_scored = None if only_list else workspace.score(run, again=again)
+        scorings = workspace.scorings(run)
     if as_json:
-        print_json({"run": run, "scored": n_scored})
-    else:
+        print_json({"run": run, "scored": n_scored, "scorings": scorings})
+        return
+    if n_scored is not None:
         click.echo(f"{run}   {n_scored} scored")
+    if only_list or again:
+        rows: list[tuple[Any, ...]] = [("scoring", "made", "scorer", "replies", "")]
+        rows += [
+            (f"scoring:{s.id}", s.made_at, s.scorer_version, s.n_scored, "current" * s.is_current)
+            for s in scorings
+        ]
+        print_table(rows)
 
 
 def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["export_command", "import_command", "list_command", "show_command"]
 
 LISTED = ("source", "bank", "form", "run")
-OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated")
+OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
 @click.command("list")

@@ -5,6 +5,14 @@ refer to itself, and walking a bank's 43,000 facts again and again took a fifth 
 """
 
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
+from proofstone.records.corrections import (
+    Action,
+    Correction,
+    Ruling,
+    Verdict,
+    correction_id,
+    ruling_id,
+)
 from proofstone.records.items import (
     Item,
     ItemSet,
@@ -14,6 +22,7 @@ from proofstone.records.items import (
     Unit,
     Way,
     composed_set_id,
+    corrected_set,
     imported_set_id,
     item_id,
 )
@@ -60,10 +69,12 @@ __all__ = [
     "IMAGE_TYPES",
     "MAX_IMAGE_BYTES",
     "OUTCOMES",
+    "Action",
     "Bank",
     "CallState",
     "Card",
     "CardSnapshot",
+    "Correction",
     "Corrections",
     "Estimate",
     "Fact",
@@ -87,6 +98,7 @@ __all__ = [
     "Respondent",
     "Role",
     "RoleName",
+    "Ruling",
     "Run",
     "Score",
     "ScoreTable",
@@ -96,15 +108,19 @@ __all__ = [
     "TextPart",
     "Unit",
     "Usage",
+    "Verdict",
     "Way",
     "bank_id",
     "composed_set_id",
+    "corrected_set",
+    "correction_id",
     "fact_id",
     "image_part",
     "imported_set_id",
     "item_id",
     "merged_card",
     "passage_id",
+    "ruling_id",
     "run_id",
     "source_id",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.identity import content_id
 from proofstone.records.knowledge import Fact, Stratum
@@ -48,7 +48,9 @@ class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
     """A frozen ordered list of items. A form, an entity list and an imported file are item sets.
 
     ``recipe`` holds all that made it (composer version, parameters) as plain JSON values; a
-    composed set's id hashes bank, seed and recipe, an imported one's its item ids.
+    composed set's id hashes bank, seed and recipe, an imported one's its item ids. ``corrects``
+    names the set that this one was made from by correcting some of its items; all that is said of
+    how the set was made is then said of that one.
     """
 
     id: bytes = b""
@@ -59,6 +61,7 @@ class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
     seed: int | None = None
     recipe: dict[str, Any] = {}
     n_items: int = 0
+    corrects: bytes | None = None
 
 
 def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, Any]) -> bytes:
@@ -69,6 +72,13 @@ def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, An
 def imported_set_id(method: str, items: tuple[bytes, ...]) -> bytes:
     """The id of a set imported from a file: its items in order."""
     return content_id("item-set-imported", [method, items])
+
+
+def corrected_set(former: ItemSet, items: Sequence[Item]) -> ItemSet:
+    """The set that corrects ``former``, with these items in its order; its id hashes both."""
+    key = [former.method, former.id, [item.id for item in items]]
+    identity = content_id("item-set-corrected", key)
+    return structs.replace(former, id=identity, corrects=former.id, n_items=len(items))
 
 
 class LoadedItem(Struct, frozen=True, gc=False):

@@ -69,7 +69,7 @@ class ScoreTable:
     is how many rows each would have if complete; ``failed`` (respondents), how many of those short
     of it were tried and brought no reply. Such a one has no row: it is no score. ``roles`` say who
     had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
-    applied here; ``n_retired`` units are left out, with all their rows.
+    applied here; ``n_retired`` items of the sets were left out, and have no units here.
     """
 
     respondents: tuple[Respondent, ...]

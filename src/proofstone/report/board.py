@@ -186,9 +186,10 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     """All respondents of a score table under one measure, estimand and level of averaging.
 
     ``standings`` has the real respondents first; a group without respondents is left out.
-    ``n_retired`` items are left out of everything here. As text it is the terminal's table.
     ``group_by`` is the field of the card that rows are grouped by,
     ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
+    ``n_retired`` items are left out of everything here; ``as_scored``: nothing that people ruled or
+    retired is applied. As text it is the terminal's table.
     """
 
     measure: str
@@ -205,6 +206,13 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     where: str = ""
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    as_scored: bool = False
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether some score here is as a person ruled, or some item was left out."""
+        rows = [row for group in self.standings for row in (*group.ranked, *group.incomplete)]
+        return bool(self.n_retired) or any(row.corrections.total for row in rows)
 
     @property
     def is_simulated_only(self) -> bool:

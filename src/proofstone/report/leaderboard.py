@@ -67,7 +67,7 @@ def leaderboard(
         estimand=estimand_name(estimand),
         level=level,
         confidence=confidence,
-        n_items=len(table.items) - table.n_retired,
+        n_items=len(table.items),
         n_retired=table.n_retired,
         forms=table.forms,
         standings=tuple(

@@ -16,6 +16,12 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.card_lines import where_lines
 from proofstone.report.card_values import card_value
+from proofstone.report.corrections_shown import (
+    RULING_HEADS,
+    correction_notes,
+    ruled_rows,
+    ruling_cells,
+)
 from proofstone.report.figure import dot_plot
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
@@ -89,9 +95,11 @@ def _environment() -> Environment:
     named: Mapping[str, Any] = {
         "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
+        "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
         "by_remedy": by_remedy,
         "column_widths": column_widths,
+        "correction_notes": correction_notes,
         "counted": counted,
         "deeds": deeds,
         "dot_plot": dot_plot,
@@ -100,6 +108,8 @@ def _environment() -> Environment:
         "has_samples": _has_samples,
         "joined": joined,
         "lanes": _lanes,
+        "ruled_rows": ruled_rows,
+        "ruling_cells": ruling_cells,
         "same_recipe": same_recipe,
         "where_lines": where_lines,
     }

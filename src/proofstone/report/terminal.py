@@ -11,6 +11,12 @@ from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import group_heading, where_lines
 from proofstone.report.card_values import card_value
 from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
+from proofstone.report.corrections_shown import (
+    RULING_HEADS,
+    correction_notes,
+    ruled_rows,
+    ruling_cells,
+)
 from proofstone.report.hand_sentences import HAND_MARK, hand_sentence, marked
 from proofstone.report.numbers import (
     points,
@@ -52,6 +58,7 @@ def render_terminal(
     for group in board.standings:
         lines += _standings(board, group, card_columns, width=width, colour=colour)
     lines += where_lines(board)
+    lines += correction_notes(board)
     if any(row.estimate.n for group in board.standings for row in group.ranked):
         share = f"{100 * board.confidence:g}%"
         lines.append(f"{share} intervals for {board.estimand}; {_level(board)}")
@@ -81,6 +88,7 @@ def _standings(
         if row.hand is not None:
             text = f"{row.label}: {hand_sentence(row, row.hand)}"
             lines.append(f"{HAND_MARK} {printable(text)}")
+    lines += _rulings(group, width)
     for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
             text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
@@ -156,6 +164,21 @@ def _incomplete(
     rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
     texts = range(2 + len(shown))
     return aligned(_narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+
+
+def _rulings(group: Standings, width: int) -> list[str]:
+    """What people ruled, by respondent; nothing where they ruled on none."""
+    rows = [
+        [
+            printable(row.name),
+            printable(f"{row.way} {row.settings}".strip()),
+            *(f"{n:,}" for n in ruling_cells(row)),
+        ]
+        for row in ruled_rows(group)
+    ]
+    if not rows:
+        return []
+    return aligned(_narrowed([["rulings", "", *RULING_HEADS], *rows], 0, width), left=[0, 1])
 
 
 def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:

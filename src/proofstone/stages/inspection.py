@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import Found, Store
@@ -15,7 +14,10 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
-from proofstone.records import LoadedItem, Message, Run, Score
+from proofstone.records import LoadedItem, Message, Ruling, Run, Score
+from proofstone.stages.dates import minute
+from proofstone.stages.history import history_lines, ruling_line
+from proofstone.stages.ruling import response_name
 from proofstone.stages.summarise import headline, select_runs
 
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
@@ -46,15 +48,18 @@ class ShownReply(Struct, frozen=True, kw_only=True):
     gold: str
     calls: tuple[CallRecord, ...]
     scores: tuple[Score, ...]
+    response: str = ""
+    rulings: tuple[Ruling, ...] = ()
 
     def __str__(self) -> str:
-        head = f"run:{self.run}  {self.model} {self.way}  item:{self.item}  sample {self.sample}"
+        head = f"response:{self.response}  {self.model} {self.way}"
         parts = [head, "", "--- question, as people read it", self.question]
         for call in self.calls:
             for message in msgspec.json.decode(call.prompt, type=list[Message]):
                 parts += ["", f"--- sent, {message.role}", message.text]
             parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
         parts += ["", *(_score_line(score) for score in self.scores)]
+        parts += [f"--- {ruling_line(ruling)}" for ruling in self.rulings]
         return "\n".join(parts)
 
 
@@ -68,7 +73,8 @@ def show_replies(
 ) -> list[ShownReply]:
     """Up to ``limit`` scored replies of a target's runs, in the order of the questions.
 
-    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value 0).
+    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value 0), as the
+    scorer left it; or "ruled": those that people ruled on.
     Raises NotFound for a model that was not asked.
     """
     selection = select_runs(store, [target])
@@ -96,7 +102,8 @@ def describe(store: Store, found: Found, *, limit: int = 3) -> Description:
     if found.kind == "form":
         return _describe_form(store, found, limit)
     if found.kind == "fact":
-        return _describe_fact(store, found.id)
+        fact = _describe_fact(store, found.id)
+        return structs.replace(fact, lines=(*fact.lines, *history_lines(store, found)))
     return _describe_origin(store, found)
 
 
@@ -112,7 +119,11 @@ def _replies_of(
     if outcome is not None:
         outcomes = ("answered",) if value is not None else (outcome,)  # type: ignore[assignment]
     measure = headline(method).of
-    places = store.scores.places(current.key, measure, outcomes, value, limit)
+    if outcome == "ruled":
+        ruled = store.rulings.in_force([key])
+        places = [(one.item, one.sample) for one in ruled[: max(limit, 0)]]
+    else:
+        places = store.scores.places(current.key, measure, outcomes, value, limit)
     scores = store.scores.of_items(current.key, [item for item, _sample in places])
     for item, sample in places:
         loaded = store.items.one(item)
@@ -128,7 +139,16 @@ def _replies_of(
             gold=_gold(method, loaded, calls[-1], sample),
             calls=tuple(calls),
             scores=tuple(score for group in found for score in group),
+            response=response_name(run.id, loaded.item.id, sample),
+            rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
         )
+
+
+def _rulings(store: Store, run: int, item: int, sample: int, step: str) -> Iterator[Ruling]:
+    """All rulings over a reply, oldest first; the last one holds."""
+    for response in store.responses.of_item(run, item, step):
+        if response.sample == sample:
+            yield from store.rulings.over(response)
 
 
 def _gold(method: Method, loaded: LoadedItem, call: CallRecord, sample: int) -> str:
@@ -148,6 +168,7 @@ def _describe_item(store: Store, found: Found) -> Description:
         ("stratum", " / ".join(level for level in levels if level)),
         ("number", str(loaded.item.number)),
         *(("fact", f"fact:{short(fact.id)}") for fact in loaded.facts),
+        *history_lines(store, found),
     ]  # fmt: skip
     return Description(
         title=f"item:{short(found.id)}", lines=tuple(lines), texts=(method.show(loaded),)
@@ -190,6 +211,7 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
     if form.bank is not None:
         lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
     lines += [(name, str(value)) for name, value in form.recipe.items()]
+    lines += history_lines(store, found)
     page = next(store.items.pages(form.id, limit), [])
     texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
     return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))
@@ -218,7 +240,7 @@ def _plain(value: Any) -> str:
 
 
 def _took(call: CallRecord) -> str:
-    date = datetime.fromtimestamp(call.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    date = minute(call.started_at)
     tokens = f"{call.usage.prompt} + {call.usage.completion} tokens"
     return f"{call.served_model or call.model}, {tokens}, {call.latency_s:.2f} s, {date}"
 

@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from proofstone.engines.store import Store
 from proofstone.identity import short
+from proofstone.stages.dates import minute
 
-__all__ = ["Overview", "RunState", "look_over", "run_states"]
+__all__ = ["Overview", "RunState", "ScoringShown", "look_over", "run_states", "scorings_of"]
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -23,6 +24,16 @@ class RunState(Struct, frozen=True, kw_only=True):
     simulated: bool
 
 
+class ScoringShown(Struct, frozen=True, kw_only=True):
+    """A whole scoring: by which version of the scorer, of how many replies, and if it counts."""
+
+    id: str
+    made_at: str
+    scorer_version: int
+    n_scored: int
+    is_current: bool
+
+
 class Overview(Struct, frozen=True, kw_only=True):
     """Rows by kind, and the runs that lack replies."""
 
@@ -35,6 +46,21 @@ def look_over(store: Store) -> Overview:
     counts = {kind: store.lookup.count(kind) for kind in ("source", "fact", "bank", "form", "run")}
     unfinished = tuple(state for state in run_states(store) if state.done < state.total)
     return Overview(counts=counts, unfinished=unfinished)
+
+
+def scorings_of(store: Store, run: int) -> list[ScoringShown]:
+    """The whole scorings of a run, oldest first."""
+    current = store.scores.current(run)
+    return [
+        ScoringShown(
+            id=short(scoring.id),
+            made_at=minute(scoring.created_at),
+            scorer_version=scoring.scorer_version,
+            n_scored=store.scores.n_scored(scoring.key),
+            is_current=current is not None and scoring.key == current.key,
+        )
+        for scoring in store.scores.of_run(run)
+    ]
 
 
 def run_states(store: Store) -> list[RunState]:

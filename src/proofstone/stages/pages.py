@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from proofstone.report import (
     QuestionShown,
 )
 from proofstone.stages.control import ControlReport
+from proofstone.stages.dates import minute
 from proofstone.stages.inspection import ShownReply, show_replies
 from proofstone.stages.served import shares_of
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
@@ -59,7 +59,7 @@ def page_data(
         card_columns=tuple(card_columns),
         provenance=Provenance(
             version=__version__,
-            made_at=_date(now),
+            made_at=minute(now),
             runs=tuple(f"run:{short(run.id)}" for _key, run in selection.runs),
             command=command,
         ),
@@ -134,8 +134,8 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
         cost_usd=None if unpriced else sum(total.cost_usd for total in totals),
         mean_logprob=sum(logprobs) / len(logprobs) if logprobs else None,
         median_latency_s=latencies[len(latencies) // 2] if latencies else None,
-        first_call=_date(min(total.first_at for total in totals)) if n_calls else "",
-        last_call=_date(max(total.last_at for total in totals)) if n_calls else "",
+        first_call=minute(min(total.first_at for total in totals)) if n_calls else "",
+        last_call=minute(max(total.last_at for total in totals)) if n_calls else "",
     )
 
 
@@ -184,7 +184,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, list | tuple) and len(value) == 2:
         return f"{value[0]}-{value[1]}" if value[0] != value[1] else str(value[0])
     return str(value)
-
-
-def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -9,11 +9,12 @@ from typing import Any
 from msgspec import Struct
 
 from proofstone.engines.models.families import family_of
-from proofstone.engines.store import Found, Store, load_table
+from proofstone.engines.store import Found, Retired, Store, load_table
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
+from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
 from proofstone.stages.hands import with_hands
 from proofstone.stages.served import served_models, shares_of
 
@@ -86,8 +87,9 @@ def read_scores(
     selection: Selection,
     *,
     family: Callable[[str], str] = family_of,
+    view: View = CURRENT,
 ) -> ScoreTable:
-    """The scores of the selection's runs, the current scoring of each, as one table.
+    """The scores of the selection's runs, as ``view`` wants them, as one table.
 
     Runs that differ only in their form are one respondent. A run never scored has no rows and its
     full number expected, so that it shows as incomplete. ``family`` gives the family of a model,
@@ -97,27 +99,35 @@ def read_scores(
     keys = {run.id: key for key, run in selection.runs}
     samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
     respondents = respondents_of(selection)
-    scorings: dict[int, int] = {}
-    for place, respondent in enumerate(respondents):
-        for identity in respondent.runs:
-            current = store.scores.current(keys[identity])
-            if current is not None:
-                scorings[current.key] = place
-    expected = [sum(sizes.values()) * samples[who.runs[0]] for who in respondents]
+    chosen = chosen_scorings(store, selection.runs, view)
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sizes))
+    n_items = sum(sizes.values()) - retired.n_places
+    expected = [n_items * samples[who.runs[0]] for who in respondents]
     last_step = {run.id: run.last_step for _key, run in selection.runs}
     failed = [
-        sum(len(store.runs.failures(keys[run], last_step[run])) for run in who.runs)
+        sum(
+            failure.item not in retired.keys
+            for run in who.runs
+            for failure in store.runs.failures(keys[run], last_step[run])
+        )
         for who in respondents
     ]
     table = load_table(
         store.database,
         respondents=[_with_served(store, selection, who) for who in respondents],
-        scorings=scorings,
+        scorings={
+            chosen[keys[run]].key: place
+            for place, who in enumerate(respondents)
+            for run in who.runs
+            if keys[run] in chosen
+        },
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
         failed=failed,
         measure=headline(method).of,
     )
+    if not view.as_scored:
+        table = corrected(store, table, keys, retired, headline(method))
     return with_hands(store, table, list(sizes), family)
 
 

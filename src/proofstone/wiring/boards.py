@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from proofstone.engines.models import ModelConfig
 from proofstone.engines.store import Store
 from proofstone.methods import find_method
 from proofstone.report import Leaderboard, leaderboard
 from proofstone.report.card_values import read_columns, read_field, read_where
 from proofstone.stages.carding import carded, narrowed, open_book
+from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.summarise import Selection, read_scores
 
 __all__ = ["make_board"]
@@ -25,6 +28,7 @@ def make_board(
     group_by: str = "",
     where: str | Sequence[str] = (),
     card_columns: Sequence[str] = (),
+    view: View = CURRENT,
     **options: Any,
 ) -> tuple[Leaderboard, Selection]:
     """The leaderboard of a selection and the runs that stand on it.
@@ -41,7 +45,7 @@ def make_board(
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
     board = leaderboard(
-        carded(read_scores(store, method, chosen, family=family), book),
+        carded(read_scores(store, method, chosen, family=family, view=view), book),
         method.measures,
         method.headline,
         group_by=group_by,
@@ -50,4 +54,4 @@ def make_board(
         notes=(*book.retired, *(book.notes if asked else ())),
         **options,
     )
-    return board, chosen
+    return structs.replace(board, as_scored=view.as_scored), chosen

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from proofstone.report import Leaderboard
     from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
+    from proofstone.stages.overview import ScoringShown
 
 __all__ = ["Reading"]
 
@@ -28,7 +29,8 @@ class Reading(Catalogue):
     def leaderboard(self, *targets: Target, **options: Any) -> Leaderboard:
         """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
 
-        ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards.
+        ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
+        ``view`` says which scores are read (``stages.corrected.View``).
         """
         return self._board(self._selection(targets), options)[0]
 
@@ -76,6 +78,12 @@ class Reading(Catalogue):
         from proofstone.stages.studies import write_figure_data  # noqa: PLC0415
 
         write_figure_data(study, Path(path))
+
+    def scorings(self, run: Target) -> list[ScoringShown]:
+        """The whole scorings of a run, oldest first."""
+        from proofstone.stages.overview import scorings_of  # noqa: PLC0415
+
+        return scorings_of(self.store, find_target(self.store, run, ("run",)).key)
 
     def family_of(self, model: str) -> str:
         """The family by which a model's kin is known."""

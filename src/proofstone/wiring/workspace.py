@@ -25,6 +25,7 @@ from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
 from proofstone.wiring.background import Background
+from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.reading import Reading
@@ -60,7 +61,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Kept, Reading):
+class Workspace(Kept, Reading, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

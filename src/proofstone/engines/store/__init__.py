@@ -16,6 +16,7 @@ from proofstone.engines.store.copies import (
     sqlite_file,
     take_notes_out,
 )
+from proofstone.engines.store.corrections import CorrectionStore, Retired
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
@@ -30,7 +31,9 @@ from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.purge_plan import PurgePlan, plan_purge
 from proofstone.engines.store.purging import empty_rows, rewrite
+from proofstone.engines.store.responses import ResponseStore, StoredResponse
 from proofstone.engines.store.roles import RoleStore
+from proofstone.engines.store.rulings import RulingInForce, RulingStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.served import ServedRows, ServedShare
@@ -54,12 +57,15 @@ __all__ = [
     "PurgePlan",
     "RawReply",
     "Readable",
+    "Retired",
+    "RulingInForce",
     "RunTotals",
     "ScoreRow",
     "ServedShare",
     "Store",
     "StoredBank",
     "StoredItem",
+    "StoredResponse",
     "Tombstone",
     "UnitRow",
     "Writer",
@@ -100,6 +106,9 @@ class Store:
         self.origins = OriginRows(self.database)
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
+        self.responses = ResponseStore(self.database)
+        self.rulings = RulingStore(self.database)
+        self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)
         self.tombstones = TombstoneRows(self.database)
 

@@ -64,6 +64,12 @@ class ItemStore:
             members = [(key[item_set.id], place, item) for place, item in enumerate(placed)]
             columns = ("item_set_id", "position", "item_id")
             insert_rows(connection, schema.item_set_item, columns, members)
+            if item_set.corrects is not None:
+                former = keys_by(connection, schema.item_set, ("hash",), [item_set.corrects])
+                edge = (key[item_set.id], former[item_set.corrects])
+                insert_rows(
+                    connection, schema.corrected_set, ("item_set_id", "corrects_id"), [edge]
+                )
         return True
 
     def forget(self) -> None:
@@ -73,10 +79,16 @@ class ItemStore:
 
     def item_set(self, identity: bytes) -> ItemSet:
         """The item set with this id; KeyError when there is none."""
-        table = schema.item_set
+        table, made, former = schema.item_set, schema.corrected_set, schema.item_set.alias("former")
         query = (
-            select(table, schema.bank.c.hash.label("bank_hash"))
+            select(
+                table,
+                schema.bank.c.hash.label("bank_hash"),
+                former.c.hash.label("former_hash"),
+            )
             .outerjoin(schema.bank, schema.bank.c.id == table.c.bank_id)
+            .outerjoin(made, made.c.item_set_id == table.c.id)
+            .outerjoin(former, former.c.id == made.c.corrects_id)
             .where(table.c.hash == identity)
         )
         with self._database.reading() as connection:
@@ -86,6 +98,7 @@ class ItemStore:
         return ItemSet(
             id=row.hash, name=row.name, kind=row.kind, method=row.method, bank=row.bank_hash,
             seed=row.seed, recipe=msgspec.json.decode(row.recipe), n_items=row.n_items,
+            corrects=row.former_hash,
         )  # fmt: skip
 
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
@@ -99,6 +112,22 @@ class ItemStore:
         )
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())
+
+    def sets_with(self, kind: str, key: int) -> list[tuple[bytes, int]]:
+        """The sets that hold an item, or items that rest on a fact, each with how many, oldest
+        first; ``kind`` is "item" or "fact"."""
+        member, rests = schema.item_set_item, schema.item_fact
+        resting = select(rests.c.item_id).where(rests.c.fact_id == key)
+        chosen = member.c.item_id.in_(resting) if kind == "fact" else member.c.item_id == key
+        query = (
+            select(schema.item_set.c.hash, func.count(member.c.item_id.distinct()))
+            .join(member, member.c.item_set_id == schema.item_set.c.id)
+            .where(chosen)
+            .group_by(schema.item_set.c.id, schema.item_set.c.hash)
+            .order_by(schema.item_set.c.id)
+        )
+        with self._database.reading() as connection:
+            return [(identity, n) for identity, n in connection.execute(query)]
 
     def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
         """Up to ``limit`` (position, item key) of a set, behind position ``after``."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, Row, delete, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -22,44 +23,38 @@ class PeopleStore:
 
     def add(self, name: str, now: float, mail: str = "", pay_details: str = "") -> Person:
         """Stores a person under a new actor id."""
-        person = Person(
-            actor=secrets.token_bytes(32), name=name, mail=mail, pay_details=pay_details
-        )
         with self._database.writing() as connection:
-            columns = ("hash", "created_at")
-            row = {person.actor: (person.actor, now)}
-            key = insert_missing(connection, schema.actor, columns, row)[person.actor]
-            values = {"actor_id": key, "name": name, "mail": mail, "pay_details": pay_details}
-            connection.execute(schema.person.insert(), values)
-        return person
+            return _add(connection, name, now, mail, pay_details)
+
+    def of_name(self, name: str) -> list[Person]:
+        """The people of this name, oldest first."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_select().where(schema.person.c.name == name))
+            return [_person(row) for row in rows]
+
+    def like(self, digits: str) -> list[Person]:
+        """The people whose actor ids start with these hexadecimal digits."""
+        low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
+        actor = schema.actor.c.hash
+        with self._database.reading() as connection:
+            rows = connection.execute(_select().where(actor >= low, actor <= high))
+            return [_person(row) for row in rows]
+
+    def every(self) -> list[Person]:
+        """All people whose names are known here, oldest first."""
+        with self._database.reading() as connection:
+            return [_person(row) for row in connection.execute(_select())]
 
     def named(self, name: str, now: float) -> Person:
         """The oldest person of this name, stored now where there is none."""
-        query = (
-            select(schema.person, schema.actor.c.hash)
-            .join(schema.actor, schema.actor.c.id == schema.person.c.actor_id)
-            .where(schema.person.c.name == name)
-            .order_by(schema.actor.c.id)
-            .limit(1)
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            return self.add(name, now)
-        return Person(actor=row.hash, name=name, mail=row.mail, pay_details=row.pay_details)
+        known = self.of_name(name)
+        return known[0] if known else self.add(name, now)
 
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
-        query = (
-            select(schema.person)
-            .join(schema.actor, schema.actor.c.id == schema.person.c.actor_id)
-            .where(schema.actor.c.hash == actor)
-        )
         with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            return None
-        return Person(actor=actor, name=row.name, mail=row.mail, pay_details=row.pay_details)
+            row = connection.execute(_select().where(schema.actor.c.hash == actor)).one_or_none()
+        return None if row is None else _person(row)
 
     def erase(self, actor: bytes) -> bool:
         """Deletes a person's name and details; the actor's id and work stand. False if unknown."""
@@ -67,3 +62,26 @@ class PeopleStore:
             key = keys_by(connection, schema.actor, ("hash",), [actor]).get(actor)
             statement = delete(schema.person).where(schema.person.c.actor_id == key)
             return connection.execute(statement).rowcount == 1
+
+
+def _add(
+    connection: Connection, name: str, now: float, mail: str = "", pay_details: str = ""
+) -> Person:
+    person = Person(actor=secrets.token_bytes(32), name=name, mail=mail, pay_details=pay_details)
+    row = {person.actor: (person.actor, now)}
+    key = insert_missing(connection, schema.actor, ("hash", "created_at"), row)[person.actor]
+    values = {"actor_id": key, "name": name, "mail": mail, "pay_details": pay_details}
+    connection.execute(schema.person.insert(), values)
+    return person
+
+
+def _select() -> Any:
+    return (
+        select(schema.person, schema.actor.c.hash)
+        .join(schema.actor, schema.actor.c.id == schema.person.c.actor_id)
+        .order_by(schema.actor.c.id)
+    )
+
+
+def _person(row: Row[Any]) -> Person:
+    return Person(actor=row.hash, name=row.name, mail=row.mail, pay_details=row.pay_details)

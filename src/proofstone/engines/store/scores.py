@@ -146,6 +146,17 @@ class ScoreStore:
             row = connection.execute(query).one_or_none()
         return None if row is None else _scoring(row)
 
+    def of_run(self, run: int) -> list[ScoringInfo]:
+        """The whole scorings of a run, oldest first."""
+        table = schema.scoring
+        query = (
+            select(table)
+            .where(table.c.run_id == run, table.c.completed_at.is_not(None))
+            .order_by(table.c.created_at, table.c.id)
+        )
+        with self._database.reading() as connection:
+            return [_scoring(row) for row in connection.execute(query)]
+
     def n_scored(self, scoring: int) -> int:
         """How many (item, sample) have scores in a scoring."""
         table, unit = schema.score, schema.unit

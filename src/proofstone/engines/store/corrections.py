@@ -1,0 +1,159 @@
+"""Corrections of facts, items and forms: what was edited, retired and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import Row, Table, func, or_, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.records import Correction
+
+__all__ = ["CorrectionStore", "Retired"]
+
+_CORRECTION = (
+    "hash", "action", "fact_id", "item_id", "item_set_id", "actor_id", "reason", "created_at",
+    "follows_id",
+)  # fmt: skip
+Kind = Literal["fact", "item", "form"]
+_TABLES: dict[str, tuple[Table, str]] = {
+    "fact": (schema.fact, "fact_id"),
+    "item": (schema.item, "item_id"),
+    "form": (schema.item_set, "item_set_id"),
+}
+
+
+class Retired(msgspec.Struct, frozen=True):
+    """The items of some sets that are retired, themselves or through a fact that they rest on:
+    their keys and ids, and how many places of the sets they fill."""
+
+    keys: frozenset[int] = frozenset()
+    ids: frozenset[bytes] = frozenset()
+    n_places: int = 0
+
+
+class CorrectionStore:
+    """Adds corrections, and says what is retired."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, corrections: Sequence[Correction]) -> None:
+        """Stores corrections whose targets are stored, in one transaction."""
+        with self._database.writing() as connection:
+            for one in corrections:
+                table, column = _TABLES[one.kind]
+                key = keys_by(connection, table, ("hash",), [one.target])[one.target]
+                actor = keys_by(connection, schema.actor, ("hash",), [one.actor])[one.actor]
+                known: dict[Any, int] = {}
+                if one.follows is not None:
+                    known = keys_by(connection, schema.correction, ("hash",), [one.follows])
+                keys = {"fact_id": None, "item_id": None, "item_set_id": None, column: key}
+                row = (
+                    one.id, one.action, keys["fact_id"], keys["item_id"], keys["item_set_id"],
+                    actor, one.reason, one.at, known.get(one.follows),
+                )  # fmt: skip
+                insert_missing(connection, schema.correction, _CORRECTION, {one.id: row})
+
+    def of(self, kind: str, key: int) -> list[Correction]:
+        """The corrections of one fact, item or form, oldest first."""
+        query = _select().where(schema.correction.c[_TABLES[kind][1]] == key)
+        with self._database.reading() as connection:
+            return [_correction(row) for row in connection.execute(query)]
+
+    def retirement(self, kind: str, key: int) -> Correction | None:
+        """The newest retirement or restoration of a fact or item, which says how it stands."""
+        rows = [one for one in self.of(kind, key) if one.action != "edit"]
+        return rows[-1] if rows else None
+
+    def newer(self, kind: str, key: int) -> list[bytes]:
+        """The ids of the versions that correct a fact, item or form directly, oldest first."""
+        table, _column = _TABLES[kind]
+        query = select(table.c.hash).order_by(table.c.id)
+        if kind == "form":
+            made = schema.corrected_set
+            query = query.join(made, made.c.item_set_id == table.c.id)
+            query = query.where(made.c.corrects_id == key)
+        else:
+            query = query.where(table.c.corrects_id == key)
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def retired(self, item_sets: Sequence[bytes]) -> Retired:
+        """The retired items among those of these sets."""
+        items, facts = self._retired_keys("item_id"), self._retired_keys("fact_id")
+        if not items and not facts:
+            return Retired()
+        member, rests = schema.item_set_item, schema.item_fact
+        by_fact = select(rests.c.item_id).where(rests.c.fact_id.in_(facts))
+        query = (
+            select(member.c.item_id, schema.item.c.hash, func.count())
+            .join(schema.item, schema.item.c.id == member.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .where(
+                schema.item_set.c.hash.in_(item_sets),
+                or_(member.c.item_id.in_(items), member.c.item_id.in_(by_fact)),
+            )
+            .group_by(member.c.item_id, schema.item.c.hash)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query).all()
+        return Retired(
+            frozenset(key for key, _identity, _n in rows),
+            frozenset(identity for _key, identity, _n in rows),
+            sum(n for _key, _identity, n in rows),
+        )
+
+    def retired_facts(self, facts: Iterable[bytes]) -> list[bytes]:
+        """Those of these facts that are retired, in their order."""
+        retired = self._retired_keys("fact_id")
+        with self._database.reading() as connection:
+            keys = keys_by(connection, schema.fact, ("hash",), dict.fromkeys(facts))
+        return [identity for identity, key in keys.items() if key in retired]
+
+    def _retired_keys(self, column: str) -> list[int]:
+        table = schema.correction
+        query = (
+            select(table.c[column], table.c.action)
+            .where(table.c[column].is_not(None), table.c.action != "edit")
+            .order_by(table.c.created_at, table.c.hash)
+        )
+        with self._database.reading() as connection:
+            newest = {row[0]: row[1] for row in connection.execute(query)}
+        return [key for key, action in newest.items() if action == "retire"]
+
+
+def _select() -> Any:
+    table, former = schema.correction, schema.correction.alias("former")
+    return (
+        select(
+            table.c.hash, table.c.action, table.c.reason, table.c.created_at,
+            schema.fact.c.hash.label("fact_hash"), schema.item.c.hash.label("item_hash"),
+            schema.item_set.c.hash.label("form_hash"), schema.actor.c.hash.label("actor_hash"),
+            former.c.hash.label("former_hash"),
+        )
+        .select_from(table)
+        .outerjoin(schema.fact, schema.fact.c.id == table.c.fact_id)
+        .outerjoin(schema.item, schema.item.c.id == table.c.item_id)
+        .outerjoin(schema.item_set, schema.item_set.c.id == table.c.item_set_id)
+        .join(schema.actor, schema.actor.c.id == table.c.actor_id)
+        .outerjoin(former, former.c.id == table.c.follows_id)
+        .order_by(table.c.created_at, table.c.hash)
+    )  # fmt: skip
+
+
+def _correction(row: Row[Any]) -> Correction:
+    kind: Kind = "form"
+    target = row.form_hash
+    if row.fact_hash is not None:
+        kind, target = "fact", row.fact_hash
+    elif row.item_hash is not None:
+        kind, target = "item", row.item_hash
+    return Correction(
+        id=row.hash, action=row.action, kind=kind, target=target, reason=row.reason,
+        actor=row.actor_hash, at=row.created_at, follows=row.former_hash,
+    )  # fmt: skip

@@ -1,0 +1,127 @@
+"""A score table as people corrected it: rulings applied, retired items left out.
+
+The table that was handed in stays as it is, so that both leaderboards can be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import SharedKeys, counted_values, outcome_code
+from proofstone.records.corrections import Verdict
+from proofstone.records.results import Measure
+from proofstone.records.score_table import Corrections, HeldRole, ScoreTable
+
+__all__ = ["TableRuling", "apply_rulings", "leave_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRuling:
+    """A ruling over what ``respondent`` (its place) replied to an item in a sample."""
+
+    respondent: int
+    item: bytes
+    sample: int
+    verdict: Verdict
+
+
+def apply_rulings(
+    table: ScoreTable, rulings: Sequence[TableRuling], measure: Measure
+) -> ScoreTable:
+    """The table with each ruled reply worth what the ruling says, and a count a respondent.
+
+    ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item.
+    ``void`` takes the reply away: it is in no denominator, and not missing either. With its last
+    sample the item leaves those that all respondents have in common. Raised, lowered and upheld
+    compare what a score counts as under ``measure`` before and after.
+    """
+    verdicts = _by_row(table, rulings)
+    if not verdicts:
+        return table
+    rows = np.array(sorted(verdicts), dtype=np.int64)
+    void = np.array([verdicts[row] == "void" for row in rows.tolist()])
+    worth = np.array([float(verdicts[row] == "correct") for row in rows.tolist()])
+    outcome, value = table.outcome.copy(), table.value.copy()
+    before = np.nan_to_num(counted_values(measure.counts, outcome[rows], value[rows]))
+    outcome[rows], value[rows] = outcome_code("answered"), worth
+    kept = np.ones(len(outcome), dtype=bool)
+    kept[rows[void]] = False
+    expected = table.expected.copy()
+    np.subtract.at(expected, table.respondent[rows[void]], 1)
+    changed = replace(table, outcome=outcome, value=value, expected=expected)
+    counts = _counts(table, rows, void, worth - before)
+    return replace(_rows(changed, kept), corrections=counts)
+
+
+def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
+    """The table without the units of these items, and without their rows; the units that are left
+    are numbered anew. ``expected`` is not touched: what is expected of the rest is not known
+    here."""
+    kept = np.array([item not in items for item in table.items], dtype=bool)
+    if kept.all():
+        return table
+    units = np.flatnonzero(kept)
+    place = np.full(len(kept), -1, dtype=np.int32)
+    place[units] = np.arange(len(units), dtype=np.int32)
+    edges = SharedKeys(len(kept), table.cluster_unit, table.cluster_key).among(units)
+    fewer = replace(
+        _rows(table, kept[table.unit]),
+        items=tuple(table.items[unit] for unit in units.tolist()),
+        strata={level: codes[kept] for level, codes in table.strata.items()},
+        gold=table.gold[kept],
+        n_options=table.n_options[kept],
+        form=table.form[kept],
+        cluster_unit=edges.unit,
+        cluster_key=edges.key,
+        roles=tuple(_renumbered(held, place) for held in table.roles),
+    )
+    return replace(fewer, unit=place[fewer.unit])
+
+
+def _by_row(table: ScoreTable, rulings: Sequence[TableRuling]) -> Mapping[int, Verdict]:
+    """The verdict over each row that some ruling speaks of."""
+    wanted = {(r.respondent, r.item, r.sample): r.verdict for r in rulings}
+    ruled_items = {ruling.item for ruling in rulings}
+    units = [unit for unit, item in enumerate(table.items) if item in ruled_items]
+    found: dict[int, Verdict] = {}
+    for row in np.flatnonzero(np.isin(table.unit, units)).tolist():
+        who, sample = int(table.respondent[row]), int(table.sample[row])
+        verdict = wanted.get((who, table.items[table.unit[row]], sample))
+        if verdict is not None:
+            found[row] = verdict
+    return found
+
+
+def _counts(
+    table: ScoreTable,
+    rows: NDArray[np.int64],
+    void: NDArray[np.bool_],
+    change: NDArray[np.float64],
+) -> tuple[Corrections, ...]:
+    """One count a respondent: of its ruled rows, how many went which way."""
+    who = table.respondent[rows]
+    kinds = (~void & (change > 0), ~void & (change < 0), ~void & (change == 0), void)
+    by_kind = [np.bincount(who[kind], minlength=len(table.respondents)) for kind in kinds]
+    return tuple(Corrections(*map(int, counts)) for counts in zip(*by_kind, strict=True))
+
+
+def _rows(table: ScoreTable, kept: NDArray[np.bool_]) -> ScoreTable:
+    """The table with the rows chosen by a mask (N)."""
+    return replace(
+        table,
+        unit=table.unit[kept],
+        respondent=table.respondent[kept],
+        sample=table.sample[kept],
+        outcome=table.outcome[kept],
+        value=table.value[kept],
+        answer=table.answer[kept],
+    )
+
+
+def _renumbered(held: HeldRole, place: NDArray[np.int32]) -> HeldRole:
+    units = place[held.units]
+    return replace(held, units=units[units >= 0])

@@ -1,0 +1,79 @@
+"""The scores of a selection as people corrected them, or as the scorer left them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from msgspec import Struct
+
+from proofstone.engines.store import Retired, Store
+from proofstone.engines.store.scores import ScoringInfo
+from proofstone.errors import BadUsage, NotFound
+from proofstone.identity import short
+from proofstone.records import Measure, Run, ScoreTable
+from proofstone.stages.dates import minute
+
+__all__ = ["CURRENT", "View", "chosen_scorings", "corrected"]
+
+FIRST = "first"
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """Which scores are read. ``as_scored``: no ruling and no retirement is applied. ``scorings``
+    are digits of scorings that stand for the current ones of their runs, or "first"."""
+
+    as_scored: bool = False
+    scorings: tuple[str, ...] = ()
+
+
+CURRENT = View()
+
+
+def corrected(
+    store: Store,
+    table: ScoreTable,
+    runs: Mapping[bytes, int],
+    retired: Retired,
+    measure: Measure,
+) -> ScoreTable:
+    """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys."""
+    from proofstone.report.corrected import (  # noqa: PLC0415 - numpy is loaded here
+        TableRuling,
+        apply_rulings,
+        leave_out,
+    )
+
+    place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
+    rulings = [
+        TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
+        for found in store.rulings.in_force(list(place))
+        if found.ruling.item not in retired.ids
+    ]
+    kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
+    return apply_rulings(kept, rulings, measure)
+
+
+def chosen_scorings(
+    store: Store, runs: Sequence[tuple[int, Run]], view: View
+) -> dict[int, ScoringInfo]:
+    """The scoring to read of each run that has one, by the run's key.
+
+    Raises NotFound for digits that are no whole scoring of these runs, BadUsage where they fit
+    several.
+    """
+    known = {key: store.scores.of_run(key) for key, _run in runs}
+    if view.scorings == (FIRST,):
+        return {key: scorings[0] for key, scorings in known.items() if scorings}
+    chosen = {key: now for key, _run in runs if (now := store.scores.current(key)) is not None}
+    every = [scoring for scorings in known.values() for scoring in scorings]
+    for text in view.scorings:
+        digits = text.removeprefix("scoring:")
+        found = [scoring for scoring in every if digits and scoring.id.hex().startswith(digits)]
+        if not found:
+            listed = ", ".join(f"{short(s.id)} ({minute(s.created_at)})" for s in every[:8])
+            raise NotFound(f"no scoring of these runs is {text!r}", hint=f"there is: {listed}")
+        if len(found) > 1:
+            raise BadUsage(f"{text!r} names {len(found)} scorings", hint="give more digits")
+        chosen[found[0].run] = found[0]
+    return chosen

@@ -1,0 +1,84 @@
+"""Correcting: what people rule, retire and restore, as a part of a workspace."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from proofstone.engines.store import Store
+from proofstone.errors import BadUsage
+from proofstone.ports import Clock
+from proofstone.records import Person, Verdict
+from proofstone.stages.acting import acting_person, find_person
+from proofstone.wiring.targets import Target, find_target
+
+if TYPE_CHECKING:
+    from proofstone.stages.retiring import Standing
+    from proofstone.stages.ruling import Ruled
+
+__all__ = ["ACTOR_VARIABLE", "Correcting"]
+
+ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
+
+
+class Correcting:
+    """Corrections of what a workspace's ``store`` holds: rows that name what they correct.
+
+    ``by`` is the name of the person who corrects, or the first digits of their actor id; without
+    it, PROOFSTONE_ACTOR or else the name of this login. Rows hold a random actor id alone.
+    """
+
+    store: Store
+    clock: Clock
+
+    def rule(
+        self, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
+    ) -> list[Ruled]:
+        """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked."""
+        from proofstone.stages.ruling import rule  # noqa: PLC0415
+
+        texts = [responses] if isinstance(responses, str) else responses
+        who = partial(self.person, by)
+        return rule(self.store, texts, verdict, reason=reason, who=who, clock=self.clock)
+
+    def retire(self, target: Target, *, reason: str, by: str = "") -> Standing:
+        """Leaves an item, or all items that rest on a fact, out of leaderboards."""
+        from proofstone.stages.retiring import retire  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact"))
+        who = partial(self.person, by)
+        return retire(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def restore(self, target: Target, *, reason: str, by: str = "") -> Standing:
+        """Takes a retired item or fact in again."""
+        from proofstone.stages.retiring import restore  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact"))
+        who = partial(self.person, by)
+        return restore(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def person(self, by: str = "") -> Person:
+        """Who acts: known here, or added under a new random actor id."""
+        return acting_person(self.store, by or _default_name(), self.clock)
+
+    def erase_person(self, name: str) -> Person:
+        """Deletes a person's name and details; the rows keep the random actor id. Returns who it
+        was. Raises NotFound where nobody is known so."""
+        person = find_person(self.store, name)
+        self.store.people.erase(person.actor)
+        return person
+
+
+def _default_name() -> str:
+    named = os.environ.get(ACTOR_VARIABLE, "")
+    if named:
+        return named
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # this login has no name (a container's number)
+        raise BadUsage(
+            "nobody is named who corrects", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
+        ) from None

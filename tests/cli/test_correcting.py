@@ -1,0 +1,192 @@
+"""``rule``, ``retire``, ``restore`` and ``review erase`` as a person types them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from told import Proofstone, Told
+
+BOB = "sim/bob?miss=0.5"
+QUESTIONS = 8
+
+
+@pytest.fixture(autouse=True)
+def _ada(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROOFSTONE_ACTOR", "Ada")
+
+
+def responses(proofstone: Proofstone, made: Path, outcome: str, n: int = 8) -> list[str]:
+    """The names of bob's direct replies with an outcome, as ``show`` prints them."""
+    said = proofstone("show", "old-books", "-m", BOB, "--outcome", outcome, "-n", n, "-w", made)
+    return re.findall(r"^response:(\S+)  \S+ direct", said.out, flags=re.MULTILINE)
+
+
+def row(proofstone: Proofstone, made: Path, *more: str) -> dict[str, Any]:
+    """Bob's direct row of the leaderboard."""
+    board = proofstone("leaderboard", "old-books", *more, "-w", made, "--json").json
+    rows = [row for group in board["standings"] for row in group["ranked"] + group["incomplete"]]
+    return next(row for row in rows if (row["name"], row["way"]) == (BOB, "direct"))
+
+
+def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """A wrong reply ruled correct: one more right of eight; as scored, what it was before."""
+    before = row(proofstone, made)
+    (wrong, *_more) = responses(proofstone, made, "unparsed")
+    said = proofstone("rule", wrong, "correct", "--reason", "meant so", "-w", made)
+    assert said.code == 0
+    assert re.fullmatch(rf"{wrong}  {re.escape(BOB)}  ruled correct  by actor \w{{8}}\n", said.out)
+    assert "--as-scored" in said.err
+    after = row(proofstone, made)
+    assert after["estimate"]["value"] == pytest.approx(before["estimate"]["value"] + 1 / QUESTIONS)
+    assert after["corrections"] == {"raised": 1, "lowered": 0, "upheld": 0, "void": 0}
+    assert row(proofstone, made, "--as-scored") == before
+    shown = proofstone("show", f"run:{wrong[:8]}", "--outcome", "ruled", "-w", made)
+    assert f"response:{wrong}" in shown.out
+    assert re.search(r"--- ruled correct by actor \w{8}, .*: meant so", shown.out)
+
+
+def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proofstone) -> None:
+    (right, *_more) = responses(proofstone, made, "right")
+    first = proofstone("rule", right, "void", "--reason", "a", "-w", made, "--json").json[0]
+    said = proofstone("rule", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made)
+    assert "ruled incorrect, before: void" in said.out
+    again = proofstone("rule", right, "correct", "--reason", "c", "-w", made, "--json").json[0]
+    assert (again["former"], first["former"]) == ("incorrect", None)
+    assert again["ruling"]["actor"] == first["ruling"]["actor"]
+    assert first["ruling"]["replaces"] is None
+    assert row(proofstone, made)["corrections"]["upheld"] == 1
+
+
+def test_void_leaves_the_item_out_for_every_model(made: Path, proofstone: Proofstone) -> None:
+    (right, *_more) = responses(proofstone, made, "right")
+    proofstone("rule", right, "void", "--reason", "a slip of the page", "-w", made)
+    board = proofstone("leaderboard", "old-books", "-w", made, "--json").json
+    (group,) = board["standings"]
+    assert {row["estimate"]["n"] for row in group["ranked"]} == {QUESTIONS - 1}
+    text = proofstone("leaderboard", "old-books", "-w", made).out
+    assert f"is left out for all: 1 of {QUESTIONS} items." in text
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nonsense", "names no response"),
+        ("{run}/{item}/x", "names no response"),
+        ("{run}/{item}/7", "this run has samples 0 to 0"),
+        ("{run}/ffffffff", "no item is named 'ffffffff'"),
+        ("ffffffff/{item}", "no run is named 'ffffffff'"),
+    ],
+)
+def test_what_is_no_response_is_refused(
+    made: Path, proofstone: Proofstone, name: str, told: str
+) -> None:
+    """And nobody is added for it."""
+    run, item, _sample = responses(proofstone, made, "right")[0].split("/")
+    said = proofstone(
+        "rule", name.format(run=run, item=item), "correct", "--reason", "x", "-w", made
+    )
+    assert (said.code, told in said.err) == (2, True)
+    assert proofstone("review", "erase", "Ada", "-w", made).code == 2
+
+
+def test_several_problems_are_told_together(made: Path, proofstone: Proofstone) -> None:
+    """One of three responses is sound; nothing is stored."""
+    (right, *_more) = responses(proofstone, made, "right")
+    named = f"{right},a/b,{right[:8]}/ffffffff"
+    said = proofstone("rule", named, "void", "--reason", "x", "-w", made)
+    assert said.code == 2
+    assert "nothing was stored" in said.err
+    assert "a/b: " in said.err
+    assert f"{right[:8]}/ffffffff: no item is named" in said.err
+    assert row(proofstone, made)["corrections"]["void"] == 0
+
+
+def test_an_item_that_was_not_asked_cannot_be_ruled_on(made: Path, proofstone: Proofstone) -> None:
+    """A run with a limit: its later items have no reply yet."""
+    done = proofstone("run", "old-books", "-m", "sim/cas", "--limit", 1, "-w", made, "--json")
+    asked = {name.split("/")[1] for name in responses(proofstone, made, "answered")}
+    run = done.json[0]["run"][:8]
+    told = [
+        proofstone("rule", f"{run}/{item}", "void", "--reason", "x", "-w", made) for item in asked
+    ]
+    refused = [said.err for said in told if said.code == 2]
+    assert len(refused) >= len(asked) - 1
+    assert all("it was not asked yet" in err for err in refused)
+    assert all(f"proofstone resume run:{run}" in err for err in refused)
+
+
+def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proofstone) -> None:
+    before = row(proofstone, made)
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    said = proofstone("retire", f"item:{item}", "--reason", "unclear", "-w", made)
+    assert re.match(
+        rf"item:{item}  retired by actor \w{{8}}\n  old-books-\w{{4}}   1 item\n", said.out
+    )
+    text = proofstone("leaderboard", "old-books", "-w", made).out
+    assert f"{QUESTIONS - 1} questions" in text
+    assert "1 item is retired and left out." in text
+    assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - 1
+    assert row(proofstone, made, "--as-scored") == before
+    assert "retired" in proofstone("show", f"item:{item}", "-w", made).out
+    twice = proofstone("retire", f"item:{item}", "--reason", "unclear", "-w", made)
+    assert (twice.code, "is retired already" in twice.err) == (2, True)
+    assert proofstone("restore", f"item:{item}", "--reason", "clear", "-w", made).code == 0
+    assert row(proofstone, made) == before
+    again = proofstone("restore", f"item:{item}", "--reason", "clear", "-w", made)
+    assert (again.code, "is not retired" in again.err) == (2, True)
+
+
+def test_a_retired_fact_leaves_out_what_rests_on_it(made: Path, proofstone: Proofstone) -> None:
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    shown = proofstone("show", f"item:{item}", "-w", made).out
+    fact = re.findall(r"fact:(\w+)", shown)[0]
+    done = proofstone("retire", f"fact:{fact}", "--reason", "false", "-w", made, "--json").json
+    ((_form, n),) = done["forms"]
+    assert n >= 1
+    assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - n
+    said = proofstone("restore", f"item:{item}", "--reason", "x", "-w", made)
+    assert f"proofstone restore fact:{fact}" in said.err
+
+
+def test_a_person_is_erased_and_the_rulings_stand(made: Path, proofstone: Proofstone) -> None:
+    (wrong, *_more) = responses(proofstone, made, "unparsed")
+    proofstone("rule", wrong, "correct", "--reason", "x", "-w", made)
+    ruled = row(proofstone, made)
+    said = proofstone("review", "erase", "Ada", "-w", made)
+    assert (said.code, said.out.startswith("erased   actor ")) == (0, True)
+    assert row(proofstone, made) == ruled
+    gone = proofstone("review", "erase", "Ada", "-w", made)
+    assert (gone.code, "no person is known as 'Ada'" in gone.err) == (2, True)
+    (made / "again").mkdir()
+    second = proofstone("rule", wrong, "void", "--reason", "y", "-w", made, "--json").json[0]
+    assert second["ruling"]["actor"] != ruled
+
+
+def test_a_reason_that_holds_a_key_is_scrubbed(made: Path, proofstone: Proofstone) -> None:
+    (wrong, *_more) = responses(proofstone, made, "unparsed")
+    key = "sk-" + "a1B2" * 12
+    told: Told = proofstone(
+        "rule", wrong, "correct", "--reason", f"see {key}", "-w", made, "--json"
+    )
+    assert key not in told.out
+    empty = proofstone("rule", wrong, "correct", "--reason", " ", "-w", made)
+    assert (empty.code, "needs its reason" in empty.err) == (2, True)
+
+
+def test_scorings_are_listed_and_can_be_chosen(made: Path, proofstone: Proofstone) -> None:
+    run = responses(proofstone, made, "right")[0].split("/")[0]
+    proofstone("score", f"run:{run}", "--again", "-w", made)
+    said = proofstone("score", f"run:{run}", "--list", "-w", made, "--json").json
+    assert said["scored"] is None
+    assert [one["is_current"] for one in said["scorings"]] == [False, True]
+    first = said["scorings"][0]["id"]
+    chosen = row(proofstone, made, "--scoring", f"scoring:{first}")
+    assert chosen == row(proofstone, made, "--scoring", "first") == row(proofstone, made)
+    wrong = proofstone("leaderboard", "old-books", "--scoring", "zz", "-w", made)
+    assert (wrong.code, first in wrong.err) == (2, True)

@@ -1,0 +1,158 @@
+"""Corrections and rulings as rows: the newest holds, older ones stay, and they name each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from msgspec import structs
+from rows_for_tests import built, call, item, item_set, open_store, run
+
+from proofstone.engines.store import Place, Store, StoredResponse
+from proofstone.records import (
+    Action,
+    Correction,
+    ItemSet,
+    Person,
+    Role,
+    Ruling,
+    Run,
+    Verdict,
+    correction_id,
+    ruling_id,
+)
+
+
+@dataclass
+class Filled:
+    """Three facts, three items on them, a form, and two runs that one cached reply serves."""
+
+    store: Store
+    form: ItemSet
+    facts: list[bytes]
+    items: list[bytes]
+    runs: list[tuple[int, Run]]
+    person: Person
+
+
+@pytest.fixture
+async def filled(url: str):
+    store = open_store(url)
+    facts = [built(f"fact {i}", (Role("wrote", f"lab/{i}"),)) for i in range(3)]
+    store.knowledge.add_bank("bank", "test", facts, now=1.0)
+    items = [item(f"item {i}", (facts[i].fact.id,), number=i) for i in range(3)]
+    form = item_set(items)
+    store.items.add_set(form, items, now=2.0)
+    runs = [run(form, "lab/a"), structs.replace(run(form, "lab/a"), id=bytes([7]) * 32)]
+    keys = [store.runs.add(one, 3.0, "0.1") for one in runs]
+    places = [key for _position, key in store.items.places(form.id, -1, 9)]
+    async with store.writer() as writer:
+        for key in places:
+            await writer.write(call(f"item {key}", model="lab/a"), Place(keys[0], key, 0, "answer"))
+    for key in places:  # the second run is served from the cache
+        (response,) = store.responses.of_item(keys[0], key, "answer")
+        async with store.writer() as writer:
+            await writer.write(response.call, Place(keys[1], key, 0, "answer"))
+    person = store.people.add("Ada", now=1.0)
+    yield Filled(
+        store, form, [f.fact.id for f in facts], [i.id for i in items],
+        list(zip(keys, runs, strict=True)), person,
+    )  # fmt: skip
+    store.close()
+
+
+def ruling(filled: Filled, verdict: Verdict, at: float, former: Ruling | None = None) -> Ruling:
+    _key, asked = filled.runs[0]
+    made = Ruling(
+        run=asked.id, item=filled.items[0], sample=0, verdict=verdict, reason="why",
+        actor=filled.person.actor, at=at, replaces=former.id if former else None,
+    )  # fmt: skip
+    return structs.replace(made, id=ruling_id(made))
+
+
+def response(filled: Filled) -> StoredResponse:
+    place = filled.store.lookup.find(filled.items[0].hex()).key
+    (found,) = filled.store.responses.of_item(filled.runs[0][0], place, "answer")
+    return found
+
+
+async def test_the_newest_ruling_holds_in_every_run_that_the_reply_serves(filled: Filled) -> None:
+    store, reply = filled.store, response(filled)
+    first = ruling(filled, "void", 10.0)
+    store.rulings.add(first, reply)
+    second = ruling(filled, "correct", 11.0, first)
+    store.rulings.add(second, reply)
+    assert store.rulings.over(reply) == [first, second]
+    held = store.rulings.in_force([key for key, _run in filled.runs])
+    assert [(one.run, one.ruling) for one in held] == [
+        (filled.runs[0][0], second), (filled.runs[1][0], second)
+    ]  # fmt: skip
+    assert store.rulings.n_runs(reply) == 2
+
+
+async def test_storing_a_ruling_twice_is_once(filled: Filled) -> None:
+    made = ruling(filled, "void", 10.0)
+    filled.store.rulings.add(made, response(filled))
+    filled.store.rulings.add(made, response(filled))
+    assert filled.store.rulings.over(response(filled)) == [made]
+
+
+def acted(filled: Filled, action: Action, kind: str, target: bytes, at: float) -> Correction:
+    made = Correction(
+        action=action, kind=kind, target=target, reason="why",  # type: ignore[arg-type]
+        actor=filled.person.actor, at=at,
+    )  # fmt: skip
+    made = structs.replace(made, id=correction_id(made))
+    filled.store.corrections.add([made])
+    return made
+
+
+async def test_the_newest_of_retire_and_restore_says_how_a_row_stands(filled: Filled) -> None:
+    store, place = filled.store, filled.store.lookup.find(filled.items[1].hex())
+    first = acted(filled, "retire", "item", filled.items[1], 10.0)
+    assert store.corrections.retired([filled.form.id]).ids == {filled.items[1]}
+    second = acted(filled, "restore", "item", filled.items[1], 11.0)
+    assert store.corrections.retired([filled.form.id]).ids == set()
+    assert store.corrections.of("item", place.key) == [first, second]
+    assert store.corrections.retirement("item", place.key) == second
+
+
+async def test_a_retired_fact_takes_along_the_items_that_rest_on_it(filled: Filled) -> None:
+    acted(filled, "retire", "fact", filled.facts[2], 10.0)
+    acted(filled, "retire", "item", filled.items[0], 10.0)
+    retired = filled.store.corrections.retired([filled.form.id])
+    assert retired.ids == {filled.items[0], filled.items[2]}
+    assert (len(retired.keys), retired.n_places) == (2, 2)
+    assert filled.store.corrections.retired([bytes(32)]).n_places == 0
+    assert filled.store.corrections.retired_facts(filled.facts) == [filled.facts[2]]
+
+
+async def test_an_edit_is_no_retirement(filled: Filled) -> None:
+    acted(filled, "edit", "item", filled.items[0], 10.0)
+    acted(filled, "edit", "form", filled.form.id, 10.0)
+    assert filled.store.corrections.retired([filled.form.id]).ids == set()
+    key = filled.store.lookup.find(filled.form.id.hex(), ("form",)).key
+    assert [one.kind for one in filled.store.corrections.of("form", key)] == ["form"]
+
+
+async def test_roles_reach_items_through_facts_and_through_the_set(filled: Filled) -> None:
+    filled.store.roles.add_to_set(filled.form.id, [Role("judged", "lab/judge")])
+    assert filled.store.roles.of_items([filled.form.id]) == {
+        Role("judged", "lab/judge"): set(filled.items),
+        **{Role("wrote", f"lab/{i}"): {filled.items[i]} for i in range(3)},
+    }
+    assert filled.store.roles.of_items([bytes(32)]) == {}
+
+
+def test_a_person_is_known_by_name_until_erased(url: str) -> None:
+    """Then the same name is a new person with another random id."""
+    store = open_store(url)
+    ada = store.people.named("Ada", now=1.0)
+    assert store.people.named("Ada", now=2.0) == ada
+    assert store.people.of_name("Ada") == [ada]
+    assert store.people.like(ada.actor.hex()[:6]) == [ada]
+    store.people.erase(ada.actor)
+    other = store.people.named("Ada", now=3.0)
+    assert other.actor != ada.actor
+    assert store.people.every() == [other]
+    store.close()
