@@ -54,7 +54,8 @@ def _spell(model: str, shares: Sequence[ServedShare]) -> str:
     n = sum(share.replies for share in own)
     first, last = min(s.first_at for s in own), max(s.last_at for s in own)
     noun = "reply" if n == 1 else "replies"
-    return f"{n:,} {noun}, {_minute(first)} to {_minute(last)} UTC"
+    times = dict.fromkeys((_minute(first), _minute(last)))
+    return f"{n:,} {noun}, {' to '.join(times)} UTC"
 
 
 def _minute(at: float) -> str:
