@@ -82,12 +82,16 @@ class ChatEndpoint:
     async def submit(self, request: ModelRequest) -> Ticket:
         """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
         prompt = request.prompt
-        if b'"type":"image"' in prompt and any(message.images for message in request.messages):
-            prompt = self._with_images(request)
+        for message in request.messages:
+            if type(message.content) is not str:  # parts, which may be images
+                prompt = self._with_parts(request)
+                break
         return Ticket(request, self._head + prompt + self._known(request.settings).tail)
 
-    def _with_images(self, request: ModelRequest) -> bytes:
+    def _with_parts(self, request: ModelRequest) -> bytes:
         """The messages with their images in them. Raises BadUsage for a model that takes none."""
+        if not any(message.images for message in request.messages):
+            return request.prompt
         if self._images is None or self.limits.images is False:
             raise no_images(self.name)
         return orjson.dumps(messages_with_images(request.messages, self._images))
