@@ -19,6 +19,7 @@ from proofstone.records import (
     Measure,
     Message,
     Oracle,
+    Preset,
     Purpose,
     Reply,
     Role,
@@ -293,6 +294,7 @@ class Method(Protocol):
     headline: str
     builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]]
     parameters: tuple[Parameter, ...]
+    presets: Mapping[str, Preset]
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters, completed by defaults and checked, with the composer's version, as

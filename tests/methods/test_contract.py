@@ -97,3 +97,20 @@ def _protocol_functions() -> Iterator[tuple[str, Any]]:
     for name, value in vars(Method).items():
         if inspect.isfunction(value) and not name.startswith("_"):
             yield name, value
+
+
+def test_its_presets_can_be_taken(method: Method) -> None:
+    """What a preset sets is a parameter of the method that it accepts, or a way and a setting of
+    a run; what the paper leaves open says how it was decided."""
+    for name, preset in method.presets.items():
+        assert preset.name == name
+        form = preset.values("build form")
+        assert form.keys() <= {parameter.name for parameter in method.parameters}
+        assert form.keys() <= method.recipe(form).keys()
+        run = preset.values("run")
+        assert run.pop("ask", next(iter(method.ways))) in method.ways
+        assert run.keys() <= {"shots", "samples", "temperature", "max_tokens", "reasoning_effort"}
+        for choice in preset.choices:
+            assert choice.here
+            assert choice.published
+            assert bool(choice.at) == bool(choice.parameter)

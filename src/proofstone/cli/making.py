@@ -16,6 +16,7 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
+from proofstone.cli.presets import preset_option, with_preset
 from proofstone.identity import short
 from proofstone.records import ItemSet
 
@@ -60,7 +61,7 @@ class BuildGroup(click.Group):
 
         methods = [find_method(name) for name in method_names()]
         if cmd_name == "form":
-            return _form_command(next(m for m in methods if m.parameters).parameters)
+            return _form_command(next(m for m in methods if m.parameters))
         for method in methods:
             if cmd_name in method.builders:
                 return _facts_command(cmd_name, method.builders[cmd_name][1])
@@ -108,13 +109,14 @@ def _facts_command(kind: str, parameters: Any) -> click.Command:
     return build_facts
 
 
-def _form_command(parameters: Any) -> click.Command:
+def _form_command(method: Any) -> click.Command:
     @click.command("form")
     @click.argument("bank")
     @click.option("--seeds", metavar="N|LIST", help="5: five forms from --seed on; 40,41 or 40-42.")
     @click.option("--sweep", metavar="NAME=LOW..HIGH", help="One form a value of a parameter.")
     @click.option("--name", help="The forms' name; else the bank's.")
-    @with_parameters(parameters)
+    @preset_option
+    @with_parameters(method.parameters)
     @seed_option
     @workspace_option
     @json_option
@@ -124,6 +126,7 @@ def _form_command(parameters: Any) -> click.Command:
         seeds: str | None,
         sweep: str | None,
         name: str | None,
+        preset: str | None,
         seed: int,
         folder: Path | None,
         as_json: bool,
@@ -136,6 +139,7 @@ def _form_command(parameters: Any) -> click.Command:
         """
         from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+        params = with_preset(method, preset, "build form", params)
         with open_workspace(folder) as workspace:
             forms = [
                 form

@@ -52,6 +52,10 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Admin": {
         "models": ("models", "List models, check that they answer, see what they cost."),
+        "presets": (
+            "presets",
+            "Show what papers fix, what they leave open, and how it was decided.",
+        ),
         "workspace": ("keeping", "Back up, restore, move, merge, migrate or purge a workspace."),
     },
 }

@@ -18,6 +18,7 @@ from proofstone.cli.options import (
     yes_option,
 )
 from proofstone.cli.output import print_json, print_table, say
+from proofstone.cli.presets import preset_option
 from proofstone.errors import EndpointUnusable
 from proofstone.identity import short
 
@@ -37,12 +38,14 @@ __all__ = ["report_results", "resume_command", "run_command", "score_command"]
     metavar="FILE",
     help="Write what is run as a run file, nothing left to defaults.",
 )
+@preset_option
 @yes_option
 @workspace_option
 @json_option
 @quiet_option
 def run_command(
     save: Path | None,
+    preset: str | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -64,17 +67,20 @@ def run_command(
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.cli.requests import read_request  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
-    from proofstone.wiring.run_files import perform_request, save_request  # noqa: PLC0415
+    from proofstone.wiring.run_files import (  # noqa: PLC0415
+        perform_request,
+        save_request,
+        with_preset,
+    )
 
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        request = with_preset(workspace, asked.request, preset)
         if save is not None:
-            save_request(workspace, asked.request, save)
+            save_request(workspace, request, save)
         with watching(quiet=quiet) as watch:
-            results = perform_request(
-                workspace, asked.request, watch=watch, on_interrupt=_on_interrupt
-            )
+            results = perform_request(workspace, request, watch=watch, on_interrupt=_on_interrupt)
         code = report_results(results, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
 

@@ -13,8 +13,9 @@ from importlib.metadata import EntryPoint, entry_points
 
 from proofstone.errors import NotFound
 from proofstone.ports import Method, PayloadType
+from proofstone.records import Preset
 
-__all__ = ["find_method", "find_payload", "method_names"]
+__all__ = ["find_method", "find_payload", "find_preset", "method_names"]
 
 GROUP = "proofstone.methods"
 
@@ -49,6 +50,14 @@ def find_payload(kind: str) -> PayloadType:
             hint="the row was written by another version of the method",
         )
     return method.payloads[kind]
+
+
+def find_preset(method: Method, name: str) -> Preset:
+    """The method's preset of this name. Raises NotFound with those there are."""
+    if name not in method.presets:
+        known = ", ".join(method.presets) or "none"
+        raise NotFound(f"{method.name} has no preset {name!r}", hint=f"there is: {known}")
+    return method.presets[name]
 
 
 def _entry_points() -> dict[str, EntryPoint]:

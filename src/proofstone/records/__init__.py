@@ -49,6 +49,7 @@ from proofstone.records.messages import (
     image_part,
 )
 from proofstone.records.people import Person
+from proofstone.records.presets import Choice, Preset
 from proofstone.records.results import (
     OUTCOMES,
     CallState,
@@ -74,6 +75,7 @@ __all__ = [
     "CallState",
     "Card",
     "CardSnapshot",
+    "Choice",
     "Correction",
     "Corrections",
     "Estimate",
@@ -92,6 +94,7 @@ __all__ = [
     "Outcome",
     "Passage",
     "Person",
+    "Preset",
     "Price",
     "Purpose",
     "Reply",

@@ -8,13 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from proofstone import __version__
 from proofstone.engines.models import Entry, ModelConfig
 from proofstone.engines.models.entries import merged
 from proofstone.errors import BadUsage, StoreFailed
-from proofstone.methods import find_method
+from proofstone.methods import find_method, find_preset
 from proofstone.stages.run_file_text import run_file_text
-from proofstone.stages.run_request import RunRequest
+from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.stages.summarise import shown_name
 from proofstone.wiring.targets import forms_of
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.wiring.workspace import Workspace
 
-__all__ = ["item_sets_of", "perform_request", "save_request", "with_entries"]
+__all__ = ["item_sets_of", "perform_request", "save_request", "with_entries", "with_preset"]
 
 
 def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) -> list[RunResult]:
@@ -53,6 +55,25 @@ def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
         raise StoreFailed(
             f"cannot write {path}: {error.strerror or error}", hint="name another file with --save"
         ) from error
+
+
+def with_preset(workspace: Workspace, request: RunRequest, name: str | None) -> RunRequest:
+    """The request over a preset's choices, which everything that it says itself overrides.
+
+    Raises NotFound where a target's method has no preset of that name.
+    """
+    if name is None:
+        return request
+    for target in request.targets:
+        values = find_preset(workspace.method_of(target), name).values("run")
+        way = values.pop("ask", None)
+        counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
+        request = structs.replace(
+            request,
+            for_all=request.for_all.over(Asking(**counts, settings=values)),
+            ways=request.ways or ({way: Asking()} if way else {}),
+        )
+    return request
 
 
 def item_sets_of(workspace: Workspace, targets: Sequence[str]) -> list[bytes]:

@@ -276,6 +276,15 @@ class Workspace(Kept, Reading, Correcting):
 
     # ---- inside
 
+    def method_of(self, target: Target) -> Method:
+        """The method of a bank, form or run."""
+        found = find_target(self.store, target, ("bank", "form", "run"))
+        if found.kind == "bank":
+            return self._method_of_bank(found)
+        if found.kind == "run":
+            return find_method(self.store.runs.run(found.id)[1].method)
+        return find_method(self.store.items.item_set(found.id).method)
+
     def _method_of_bank(self, found: Found) -> Method:
         return find_method(self.store.knowledge.bank(found.id).method)
 

@@ -23,6 +23,7 @@ from proofstone.records import (
     Measure,
     Message,
     Oracle,
+    Preset,
     Reply,
     Score,
     Unit,
@@ -66,6 +67,7 @@ class Recall:
     )
     headline = "accuracy"
     parameters: tuple[Parameter, ...] = ()
+    presets: Mapping[str, Preset] = {}
 
     @property
     def builders(self) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
+from proofstone.methods.encyclo_k.presets import presets
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -31,6 +32,7 @@ from proofstone.records import (
     ItemSet,
     LoadedItem,
     Measure,
+    Preset,
     Reply,
     Score,
     Unit,
@@ -59,6 +61,7 @@ class EncycloK:
         self.headline = "accuracy"
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
+        self.presets: Mapping[str, Preset] = presets()
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
