@@ -153,7 +153,7 @@ def test_the_leaderboard_is_grouped_and_shows_facts(asked: Path, proofstone: Pro
     said = proofstone(
         "leaderboard", "old-books", "--group-by", "kind", "--columns", "lab", "-w", asked
     )
-    shown = [line.split("   ")[0] for line in said.out.splitlines() if line.startswith("kind: ")]
+    shown = [line.split(" (")[0] for line in said.out.splitlines() if line.startswith("kind: ")]
     assert shown == ["kind: hybrid", "kind: reasoning", "kind: unknown", "kind: unknown"]
     board = proofstone("leaderboard", "old-books", "--group-by", "kind", "-w", asked, "--json").json
     assert board["group_by"] == "kind"
@@ -216,7 +216,7 @@ def test_the_page_groups_filters_and_shows_as_the_terminal(
     options = ("--group-by", "kind", "--where", "openness=open,openness=closed", "--columns", "lab")
     assert proofstone("report", "old-books", "-o", page, *options, "-w", asked).code == 0
     text = page.read_text(encoding="utf-8")
-    assert 'colspan="99">kind: hybrid   1 respondent</th>' in text
+    assert 'colspan="99">kind: hybrid (1 respondent)</th>' in text
     assert '<th scope="col">lab</th>' in text
     assert "<td>Alibaba</td>" in text
     assert "left out 2 models: scripted/plain (openness unknown)" in text

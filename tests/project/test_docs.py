@@ -108,9 +108,13 @@ def complaint(line: str, known: dict[str, click.Command]) -> str:
     options = {"-h", "--help"} | {
         name for option in command.params for name in (*option.opts, *option.secondary_opts)
     }
-    used = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
+    own, _, behind = " ".join(shlex.quote(word) for word in words).partition(" -- ")
+    used = [word.partition("=")[0] for word in shlex.split(own) if re.match(r"--?[a-zA-Z]", word)]
     unknown = [word for word in used if word not in options]
-    return f"{line}: no option {unknown[0]}" if unknown else ""
+    if unknown:
+        return f"{line}: no option {unknown[0]}"
+    # Behind a double hyphen stand the words of a run (doctor --config -- run.toml -m MODEL).
+    return complaint(f"proofstone run {behind}", known) if behind else ""
 
 
 def test_every_command_line_in_the_documents_exists() -> None:

@@ -52,7 +52,7 @@ def board(group_by: str = "", **options: object) -> Leaderboard:
 def test_rows_stand_under_their_group_with_the_ranks_of_all() -> None:
     shown = render_terminal(board("kind"), card_columns=["lab", "parameters"], width=120)
     lines = [line.rstrip() for line in shown.splitlines()]
-    headings = [line.partition("   ")[0] for line in lines if line.startswith("kind: ")]
+    headings = [line.partition(" (")[0] for line in lines if line.startswith("kind: ")]
     assert headings == ["kind: chat", "kind: reasoning", "kind: unknown"]
     names = [line.split()[1] for line in lines[1:8] if not line.startswith("kind: ")]
     assert names == ["acme/open", "acme/small", "zeta/big", "me/nobody-knows"]

@@ -13,6 +13,7 @@ import click
 from msgspec import Struct
 
 from proofstone import __version__
+from proofstone.cli.doctor_config import show_config
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import print_json
 from proofstone.errors import ProofstoneError
@@ -44,13 +45,26 @@ class Finding(Struct, frozen=True):
 
 
 @click.command("doctor")
+@click.argument("run_words", nargs=-1, metavar="[-- RUN...]")
+@click.option("--config", is_flag=True, help="Show each setting in force and where it comes from.")
 @workspace_option
 @json_option
-def doctor_command(folder: Path | None, as_json: bool) -> None:
+def doctor_command(
+    run_words: tuple[str, ...], config: bool, folder: Path | None, as_json: bool
+) -> None:
     """Check this installation and workspace, and say what to mend.
 
     Reaches no network. Exits with 2 where something needed is not well.
+
+    With --config, what a run command would use: write its words behind a double hyphen, as in
+    'proofstone doctor --config -- run.toml -m openai/gpt-5.1 --max-tokens 99'. Each setting stands
+    with the flag, file and line, variable or default that said it; keys read ***.
     """
+    if config:
+        show_config(run_words, folder, as_json=as_json)
+        return
+    if run_words:
+        raise click.UsageError("the words of a run are for --config")
     findings = [*_installation(), *_workspace(folder)]
     if as_json:
         print_json(findings)

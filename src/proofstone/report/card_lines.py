@@ -13,11 +13,11 @@ __all__ = ["group_heading", "where_lines"]
 
 
 def group_heading(field: str, group: RowGroup) -> str:
-    """``kind: reasoning   2 respondents, mean 61.2 [58.0, 64.3]``."""
+    """``kind: reasoning (2 respondents, mean 61.2 [58.0, 64.3])``."""
     said = counted(len(group.ranked), "respondent")
     if group.mean is not None and len(group.ranked) > 1:
         said += f", mean {shown_estimate(group.mean)}"
-    return f"{field}: {printable(group.name)}   {said}"
+    return f"{field}: {printable(group.name)} ({said})"
 
 
 def where_lines(board: Leaderboard) -> Iterator[str]:

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.wiring.workspace import Workspace
 
-__all__ = ["item_sets_of", "perform_request", "save_request", "with_entries", "with_preset"]
+__all__ = [
+    "defaults_of",
+    "item_sets_of",
+    "perform_request",
+    "save_request",
+    "with_entries",
+    "with_preset",
+]
 
 
 def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) -> list[RunResult]:
@@ -45,7 +52,7 @@ def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
         f"form:{identity.hex()}": shown_name(workspace.store.items.item_set(identity))
         for identity in item_sets
     }
-    resolved = request.resolved(tuple(names), _defaults(workspace, item_sets))
+    resolved = request.resolved(tuple(names), defaults_of(workspace, item_sets))
     day = datetime.fromtimestamp(workspace.clock.now(), UTC).strftime("%Y-%m-%d")
     heading = f"Resolved by proofstone {__version__} on {day}: nothing is left to defaults."
     text = run_file_text(resolved, path.parent, heading=heading, names=names)
@@ -94,7 +101,7 @@ def with_entries(config: ModelConfig, entries: Mapping[str, Entry]) -> ModelConf
     return replace(config, models=models)
 
 
-def _defaults(
+def defaults_of(
     workspace: Workspace, item_sets: Sequence[bytes]
 ) -> Callable[[str], Mapping[str, Any]]:
     """The method's default settings of a way. Raises BadUsage where there are several methods."""

@@ -38,6 +38,7 @@ __all__ = [
     "load_config",
     "price_of",
     "resolve",
+    "sent_to",
     "wire_of",
 ]
 
@@ -193,6 +194,13 @@ def price_of(name: ModelName, config: ModelConfig) -> Price | None:
     """A model's price as its own entry or its provider's says it; None where neither does."""
     price: Price | None = _or(merged(_entries_of(name, config)).price, None)
     return price
+
+
+def sent_to(name: ModelName, config: ModelConfig) -> tuple[frozenset[str], str]:
+    """The settings that are not sent to a model, and the field in which it takes ``max_tokens``."""
+    provider, own = _entries_of(name, config)
+    chosen, card = merged([provider, own]), card_of(name, config)
+    return _unsupported(chosen, own, card), _max_tokens_field(chosen, own, card)
 
 
 def _entries_of(name: ModelName, config: ModelConfig) -> tuple[Entry, Entry]:

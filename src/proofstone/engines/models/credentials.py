@@ -13,7 +13,7 @@ from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.errors import BadInput, EndpointUnusable, Problem
 
-__all__ = ["Address", "Headers", "build_headers", "read_address"]
+__all__ = ["Address", "Headers", "build_headers", "is_secret_name", "read_address"]
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SECRET_NAME = re.compile(r"(?i)key|token|auth|secret|cookie|password|sig|credential")
@@ -34,6 +34,11 @@ class Headers(Struct, frozen=True):
 
     values: tuple[tuple[str, Secret], ...]
     secrets: tuple[Secret, ...]
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header, field or setting of this name is likely to carry a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def read_address(text: str, place: str) -> Address:
