@@ -145,3 +145,24 @@ def test_a_place_that_is_none_cannot_be_saved_to(
     said = proofstone("run", plan, "--save", tmp_path / "absent" / "x.toml")
     assert said.code == 3
     assert "name another file with --save" in said.err
+
+
+def test_a_preset_lies_below_what_the_file_says(
+    made: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """Named by the file or by the command; saved, nothing of it is left open."""
+    plan = tmp_path / "run.toml"
+    text = 'target = "old-books"\npreset = "as-published"\nmodels = ["sim/ann"]\nmax_tokens = 77\n'
+    plan.write_text(text, encoding="utf-8")
+    saved = tmp_path / "saved.toml"
+    first = proofstone("run", plan, "-w", made, "--save", saved, "--json", "-q")
+    assert runs(proofstone("run", saved, "-w", made, "--json", "-q")) == runs(first)
+    plan.write_text(text.replace('preset = "as-published"\n', ""), encoding="utf-8")
+    named = proofstone("run", plan, "--preset", "as-published", "-w", made, "--json", "-q")
+    assert runs(named) == runs(first)
+    shown = proofstone(
+        "doctor", "--config", "-w", made, "--", plan, "--preset", "as-published"
+    ).out.splitlines()
+    assert any(line.split()[:2] == ["max_tokens", "77"] for line in shown)
+    assert any(line.endswith("preset as-published") for line in shown)
+    assert any(line.split() == ["preset", "as-published", "flag", "--preset"] for line in shown)

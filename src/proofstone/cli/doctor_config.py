@@ -51,6 +51,7 @@ def _sections(workspace: Workspace, asked: AskedFor, named: Path | None) -> Iter
         effective_run,
         other_tables,
     )
+    from proofstone.wiring.run_files import with_preset  # noqa: PLC0415
 
     origin = "the nearest at or above the current folder"
     if named is not None:
@@ -61,7 +62,8 @@ def _sections(workspace: Workspace, asked: AskedFor, named: Path | None) -> Iter
     yield Section(heading="workspace", settings=(found, _database(workspace)))
     yield from other_tables(workspace.config)
     defaults = _defaults(workspace, asked)
-    yield from effective_run(workspace.config, asked.request, asked.file, defaults)
+    request = with_preset(workspace, asked.request)
+    yield from effective_run(workspace.config, request, asked.file, defaults)
     yield from effective_models(workspace.config, asked.request, asked.file)
 
 

@@ -45,6 +45,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         flags=_flags(given),
         max_connections=given.get("max_connections"),
         cache=given.get("cache", ""),
+        preset=given.get("preset") or "",
     )
     if whole and not request.targets:
         raise click.UsageError("name a target: a form or a bank", context)

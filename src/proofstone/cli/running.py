@@ -45,7 +45,6 @@ __all__ = ["report_results", "resume_command", "run_command", "score_command"]
 @quiet_option
 def run_command(
     save: Path | None,
-    preset: str | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -76,7 +75,7 @@ def run_command(
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-        request = with_preset(workspace, asked.request, preset)
+        request = with_preset(workspace, asked.request)
         if save is not None:
             save_request(workspace, request, save)
         with watching(quiet=quiet) as watch:

@@ -97,8 +97,7 @@ def other_tables(config: ModelConfig) -> Iterator[Section]:
 
 def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
     own = None if file is None else file.request
-    for name, flag in (("targets", "TARGETS"), ("budget", "--budget"), ("cache", "--cache"),
-                       ("max_connections", "--max-connections")):  # fmt: skip
+    for name in ("targets", "preset", "budget", "cache", "max_connections"):
         value = getattr(request, name)
         if not value:
             continue
@@ -106,7 +105,7 @@ def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
             key = "target" if name == "targets" and ("target",) in key_lines(file.text) else name
             origin = _line(file, (key,))
         else:
-            origin = f"flag {flag}" if flag.startswith("-") else "command"
+            origin = "command" if name == "targets" else f"flag --{name.replace('_', '-')}"
         shown = ", ".join(value) if isinstance(value, tuple) else str(value)
         yield Effective(name=name, value=shown, origin=origin)
 
@@ -136,7 +135,7 @@ def _asked(
         place = next(place for layer, place in reversed(layers) if layer and _says(layer, name))
         shown = "left out" if value is None else _masked(name, value) or '""'
         shown += " (not sent)" if name in unsupported else ""
-        yield Effective(name=name, value=shown, origin=_shown(place, name, file))
+        yield Effective(name=name, value=shown, origin=_shown(place, name, file, request.preset))
 
 
 def _says(layer: Asking, name: str) -> bool:
@@ -145,12 +144,14 @@ def _says(layer: Asking, name: str) -> bool:
     return name in layer.settings
 
 
-def _shown(place: KeyPath | str, name: str, file: RunFile | None) -> str:
+def _shown(place: KeyPath | str, name: str, file: RunFile | None, preset: str) -> str:
     if place == "flag":
         own = name in _COUNTS or name in _OPTIONS
         return f"flag --{name.replace('_', '-')}" if own else f"flag --set {name}"
-    if isinstance(place, str) or file is None:
-        return str(place)
+    if isinstance(place, str):
+        return place
+    if file is None or (not place and not _says(file.request.for_all, name)):
+        return f"preset {preset}"
     return _line(file, (*place, name))
 
 

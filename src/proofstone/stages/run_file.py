@@ -152,6 +152,7 @@ def _request(
         max_connections=document.get("max_connections"),
         budget=document.get("budget", ""),
         cache=document.get("cache", ""),
+        preset=document.get("preset", ""),
     )
 
 

@@ -32,6 +32,7 @@ MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 TOP_KEYS = (
     *ASKING_KEYS,
     "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
+    "preset",
 )  # fmt: skip
 
 
@@ -65,6 +66,7 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
     "stop": (_texts, "a text or several"),
     "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
+    "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),

@@ -54,7 +54,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     ``model_ways`` are the ways of single models, where they are not those of all; ``entries`` how
     single models are reached (a file's place, connections), over the configuration. ``budget`` is
-    as it was written; ``cache`` "same" or "any".
+    as it was written; ``cache`` "same" or "any"; ``preset`` names choices of a method that lie
+    below what holds for all.
     """
 
     targets: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     max_connections: int | None = None
     budget: str = ""
     cache: str = ""
+    preset: str = ""
 
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
@@ -99,6 +101,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         max_connections: int | None = None,
         cache: str = "",
         budget: str = "",
+        preset: str = "",
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
         meant instead of its own, and keep the layers that it has for them."""
@@ -113,6 +116,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             max_connections=max_connections or self.max_connections,
             cache=cache or self.cache,
             budget=budget or self.budget,
+            preset=preset or self.preset,
         )
 
     def resolved(

@@ -64,15 +64,15 @@ def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
         ) from error
 
 
-def with_preset(workspace: Workspace, request: RunRequest, name: str | None) -> RunRequest:
-    """The request over a preset's choices, which everything that it says itself overrides.
+def with_preset(workspace: Workspace, request: RunRequest) -> RunRequest:
+    """The request over the choices of its preset, which everything that it says itself overrides.
 
     Raises NotFound where a target's method has no preset of that name.
     """
-    if name is None:
+    if not request.preset:
         return request
     for target in request.targets:
-        values = find_preset(workspace.method_of(target), name).values("run")
+        values = find_preset(workspace.method_of(target), request.preset).values("run")
         way = values.pop("ask", None)
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
         request = structs.replace(
