@@ -25,6 +25,7 @@ from proofstone.records import (
     Role,
     Score,
     Source,
+    Tabulation,
     Unit,
     Usage,
     Way,
@@ -49,6 +50,7 @@ __all__ = [
     "Recorder",
     "Row",
     "Ticket",
+    "TokenCounter",
 ]
 
 
@@ -230,6 +232,14 @@ class BankReader(Protocol):
     def facts(self) -> Sequence[Fact]: ...
 
 
+class TokenCounter(Protocol):
+    """Counts the tokens of texts; ``name`` says by which vocabulary."""
+
+    name: str
+
+    def __call__(self, text: str) -> int: ...
+
+
 class Row(Struct, frozen=True, gc=False):
     """One record of a tabular file: where it stands (``line 3``), and its named values."""
 
@@ -337,6 +347,14 @@ class Method(Protocol):
 
     def show(self, item: LoadedItem) -> str:
         """The item as a person reads it, its answer marked."""
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        """Tables that describe a bank, its facts read once; none where there is nothing to say."""
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        """Tables that describe a form, its items read once; none where there is nothing to say."""
 
 
 Recorder = Callable[[CallRecord], Awaitable[None]]

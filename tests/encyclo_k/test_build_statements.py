@@ -15,7 +15,8 @@ from proofstone.methods.encyclo_k.build import (
     BuiltStatements,
     build_statements,
 )
-from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
+from proofstone.methods.encyclo_k.error_types import ERROR_TYPES
+from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.tables.carried import CARRIED, Book
 from proofstone.methods.encyclo_k.tables.table import normalised
 from proofstone.ports import FactBuilder

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.payloads import ERROR_TYPES
 from proofstone.methods.encyclo_k.tables.template import (
-    ErrorType,
     placeholders,
     read_template,
 )
@@ -42,10 +40,6 @@ def test_a_small_template_has_the_stated_defaults() -> None:
 def test_used_columns_include_those_that_only_choose_replacements() -> None:
     point = POINT + 'like = "basin"\nnear = "length"\n[columns.length]\nvalues = "number"\n'
     assert read_template(HEAD + point, "x").used() == ("river", "length", "mouth", "basin")
-
-
-def test_error_types_are_those_of_the_paper() -> None:
-    assert ErrorType.__args__ == ERROR_TYPES  # type: ignore[attr-defined]
 
 
 def test_placeholders_come_once_each_and_doubled_braces_are_text() -> None:

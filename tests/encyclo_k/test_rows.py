@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from proofstone.engines.ingest import read_checked, write_rows
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
+from proofstone.methods.encyclo_k.error_types import ERROR_TYPES
+from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.rows import read_facts, write_fact
 from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Role, Source, Stratum, fact_id, source_id

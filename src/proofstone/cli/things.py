@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.counting import show_statistics
 from proofstone.cli.options import (
     json_option,
     output_option,
@@ -62,6 +63,9 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
 )
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="Only replies with this outcome.")
 @click.option("-n", "limit", type=click.IntRange(1), default=3, show_default=True, help="How many.")
+@click.option(
+    "--statistics", is_flag=True, help="Of a form or bank: its tables, tokens counted offline."
+)
 @workspace_option
 @json_option
 def show_command(
@@ -69,6 +73,7 @@ def show_command(
     models: tuple[str, ...],
     outcome: str | None,
     limit: int,
+    statistics: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -84,6 +89,9 @@ def show_command(
 
     with open_workspace(folder) as workspace:
         found = workspace.find(identity)
+        if statistics:
+            show_statistics(workspace, found, as_json=as_json)
+            return
         asked = found.kind == "run" or models or outcome
         if found.kind in {"run", "form", "bank"} and asked:
             shown = show_replies(

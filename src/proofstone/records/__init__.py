@@ -65,6 +65,7 @@ from proofstone.records.results import (
     run_id,
 )
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
+from proofstone.records.tabulation import Cell, Column, Tabulation
 
 __all__ = [
     "IMAGE_TYPES",
@@ -75,7 +76,9 @@ __all__ = [
     "CallState",
     "Card",
     "CardSnapshot",
+    "Cell",
     "Choice",
+    "Column",
     "Correction",
     "Corrections",
     "Estimate",
@@ -107,6 +110,7 @@ __all__ = [
     "ScoreTable",
     "Source",
     "Stratum",
+    "Tabulation",
     "TextForm",
     "TextPart",
     "Unit",

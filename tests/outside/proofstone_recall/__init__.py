@@ -14,8 +14,19 @@ from msgspec import Struct
 
 from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.ports import BankReader, BuiltFact, Call, Judge, Method, Parameter, PayloadType, Row
+from proofstone.ports import (
+    BankReader,
+    BuiltFact,
+    Call,
+    Judge,
+    Method,
+    Parameter,
+    PayloadType,
+    Row,
+    TokenCounter,
+)
 from proofstone.records import (
+    Column,
     Fact,
     Item,
     ItemSet,
@@ -26,6 +37,7 @@ from proofstone.records import (
     Preset,
     Reply,
     Score,
+    Tabulation,
     Unit,
     Way,
     fact_id,
@@ -156,6 +168,16 @@ class Recall:
 
     def show(self, item: LoadedItem) -> str:
         return f"{item.facts[0].payload.question} = {item.item.payload.answer}"
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        return ()
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        longest = max(tokens(item.facts[0].payload.question) for item in items)
+        columns = (Column(key="longest", name="longest question, tokens"),)
+        return (Tabulation(title="Questions", columns=columns, rows=((longest,),)),)
 
 
 METHOD: Method = Recall()

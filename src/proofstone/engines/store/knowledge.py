@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -113,6 +113,21 @@ class KnowledgeStore:
         )
         with self._database.reading() as connection:
             return [self._fact(row) for row in connection.execute(query).all()]
+
+    def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
+        """The facts of a bank in its order, in pages; no transaction stays open between them."""
+        table = schema.bank_fact
+        query = _select_facts().join(table, table.c.fact_id == schema.fact.c.id)
+        query = query.where(table.c.bank_id == key).order_by(table.c.position)
+        start = 0
+        while True:
+            places = table.c.position.between(start, start + size - 1)
+            with self._database.reading() as connection:
+                page = [self._fact(row) for row in connection.execute(query.where(places)).all()]
+            if not page:
+                return
+            yield page
+            start += size
 
     def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
         """Facts by their integer keys."""

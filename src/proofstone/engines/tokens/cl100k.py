@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 
 from proofstone.engines.tokens.merging import merged_parts
-from proofstone.engines.tokens.pieces import piece_pattern
+from proofstone.engines.tokens.pieces import SPACE, piece_pattern
 from proofstone.engines.tokens.seams import Seams
 from proofstone.errors import BadUsage
 
@@ -18,42 +19,51 @@ __all__ = ["CL100K_SHA256", "Cl100k", "load_cl100k"]
 CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 _N_RANKS = 100_256
 _MOST_KEPT = 1 << 19
+_LONGEST_KEPT = 64
+_CUT = "\0"
 
 
 class Cl100k:
     """Counts tokens as ``len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))`` does.
 
-    Special tokens count as the text that they are. What a piece of text counts is kept, up to half a
-    million pieces, so that texts which repeat each other cost little. ``name`` says what counted.
+    Special tokens count as the text that they are. ``name`` says what counted.
     """
 
     def __init__(self, ranks: dict[bytes, int], name: str) -> None:
         self.name = name
-        self._split = piece_pattern().findall
         self._counts = _Counts(ranks)
+        self._wide_space = re.compile(f" (?:[{SPACE}]|\\Z)").search
 
     def __call__(self, text: str) -> int:
         """The number of tokens of ``text``; 0 for the empty text."""
-        return sum(map(self._counts.__getitem__, self._split(text)))
+        if _CUT in text or self._wide_space(text):
+            return self._counts[text]
+        # A single space begins a piece, or is one: words are looked up rather than matched.
+        words = text.replace(" ", _CUT + " ").split(_CUT)
+        return sum(map(self._counts.__getitem__, words))
 
 
 class _Counts(dict[str, int]):
-    """Tokens by piece, filled as pieces come."""
+    """Tokens by word or piece, filled as they come; long ones and the half-millionth are not kept,
+    so that texts which repeat each other cost little and memory stays bounded."""
 
     def __init__(self, ranks: dict[bytes, int]) -> None:
         self._ranks = ranks
         self._seams = Seams(ranks)
+        self._split = piece_pattern().findall
 
-    def __missing__(self, piece: str) -> int:
-        parts = [piece] if piece.isascii() else self._seams.parts(piece)
-        count = self._merged(piece) if len(parts) == 1 else sum(map(self.__getitem__, parts))
-        if len(self) < _MOST_KEPT:
-            self[piece] = count
+    def __missing__(self, text: str) -> int:
+        pieces = self._split(text)
+        if len(pieces) == 1:
+            pieces = [text] if text.isascii() else self._seams.parts(text)
+        if len(pieces) == 1:
+            # A lone surrogate has no UTF-8; it counts as the sign that is put for it.
+            count = merged_parts(text.encode("utf-8", "replace"), self._ranks)
+        else:
+            count = sum(map(self.__getitem__, pieces))
+        if len(text) <= _LONGEST_KEPT and len(self) < _MOST_KEPT:
+            self[text] = count
         return count
-
-    def _merged(self, piece: str) -> int:
-        # A lone surrogate has no UTF-8; it counts as the sign that is put for it.
-        return merged_parts(piece.encode("utf-8", "replace"), self._ranks)
 
 
 @cache

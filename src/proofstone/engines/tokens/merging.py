@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 __all__ = ["merged_parts"]
 
@@ -20,7 +21,7 @@ def merged_parts(piece: bytes, ranks: Mapping[bytes, int]) -> int:
         return 1 if piece else 0
     rank_of = ranks.get
     parts = [piece[place : place + 1] for place in range(len(piece))]
-    pairs = [rank_of(left + right, _NEVER) for left, right in zip(parts, parts[1:], strict=False)]
+    pairs = [rank_of(left + right, _NEVER) for left, right in pairwise(parts)]
     while pairs:
         lowest = min(pairs)
         if lowest == _NEVER:

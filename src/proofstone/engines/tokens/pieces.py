@@ -14,10 +14,10 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 
-__all__ = ["piece_pattern"]
+__all__ = ["SPACE", "piece_pattern"]
 
 # Unicode's White_Space: what ``\s`` means to tiktoken. Python's has U+001C to U+001F besides.
-_SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
 @cache
@@ -25,18 +25,19 @@ def piece_pattern() -> re.Pattern[str]:
     """The pattern whose matches, end to end, are the whole text."""
     number = _ranges(c for c in range(sys.maxunicode + 1) if _is_number(c))
     # \w is letters, all numbers and the underscore: taking two of them away leaves the letters.
-    letter = rf"[^\W_{number}]"
+    # The first alternative holds nothing new; it is a small class, and most letters are in it.
+    letters = rf"(?:[a-zA-Z\u4e00-\u9fa5]++|[^\W_{number}])++"
     return re.compile(
         "|".join([
             r"'(?i:[sdmt]|ll|ve|re)",
             # No letter and no number is what \w lacks, and the underscore.
-            rf"[^\w\r\n]?+{letter}++|_{letter}++",
+            rf"[^\w\r\n]?+{letters}|_{letters}",
             rf"[{number}]{{1,3}}+",
-            rf" ?(?:[^\w{_SPACE}]+|_+)++[\r\n]*+",
-            rf"[{_SPACE}]++\Z",
-            rf"[{_SPACE}]*[\r\n]",
-            rf"[{_SPACE}]+(?![^{_SPACE}])",
-            rf"[{_SPACE}]",
+            rf" ?(?:[^\w{SPACE}]+|_+)++[\r\n]*+",
+            rf"[{SPACE}]++\Z",
+            rf"[{SPACE}]*[\r\n]",
+            rf"[{SPACE}]+(?![^{SPACE}])",
+            rf"[{SPACE}]",
         ])
     )  # fmt: skip
 

@@ -16,6 +16,8 @@ from proofstone.methods.encyclo_k.payloads import (
     Statement,
 )
 from proofstone.methods.encyclo_k.presets import presets
+from proofstone.methods.encyclo_k.question_statistics import question_statistics
+from proofstone.methods.encyclo_k.statement_statistics import statement_statistics
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -25,6 +27,7 @@ from proofstone.ports import (
     Parameter,
     PayloadType,
     Row,
+    TokenCounter,
 )
 from proofstone.records import (
     Fact,
@@ -35,6 +38,7 @@ from proofstone.records import (
     Preset,
     Reply,
     Score,
+    Tabulation,
     Unit,
     Way,
 )
@@ -114,3 +118,13 @@ class EncycloK:
     def show(self, item: LoadedItem) -> str:
         """See ``rendering.show``."""
         return rendering.show(item)
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        """See ``statement_statistics.statement_statistics``."""
+        return statement_statistics(facts, tokens)
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        """See ``question_statistics.question_statistics``."""
+        return question_statistics(items, tokens)

@@ -6,23 +6,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 __all__ = [
-    "ERROR_TYPES",
     "ChoiceQuestion",
     "ComposedQuestion",
     "JudgedStatement",
     "SingleStatement",
     "Statement",
 ]
-
-# The paper's taxonomy of errors, 3.1.2.
-ERROR_TYPES = (
-    "concept substitution",
-    "causal inversion",
-    "detail falsification",
-    "temporal dislocation",
-    "logical paradox",
-    "scope change",
-)
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):

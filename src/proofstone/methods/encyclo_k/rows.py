@@ -10,8 +10,8 @@ Statements, one a row:
 - ``id``: the file's own key, text or a whole number, once in the file.
 - ``title``: the knowledge point.
 - ``origin`` of a falsified statement: the id of the correct one in this file, or the content id
-  (64 hexadecimal digits) of one elsewhere; ``error_type`` (payloads.ERROR_TYPES); ``reason`` |
-  ``incorrect_reason``.
+  (64 hexadecimal digits) of one elsewhere; ``error_type`` (error_types.ERROR_TYPES, in
+  any usual spelling of English or Chinese); ``reason`` | ``incorrect_reason``.
 - ``language``: a code such as en or zh, ``und`` for none. Where it is missing it is guessed, once
   for all such rows of a book.
 - ``discipline``, ``field``, ``subfield`` | ``category`` | ``subject``, ``book`` | ``book_name``.

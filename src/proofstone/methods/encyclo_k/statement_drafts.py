@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from proofstone.engines.ingest import Fields, came
-from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
+from proofstone.methods.encyclo_k.error_types import ERROR_TYPES, read_error_type
+from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.source_columns import SourceColumns
 from proofstone.records import Role, RoleName, Source, Stratum
 
@@ -87,12 +88,10 @@ def _collapsed(text: str) -> str:
 
 def _error_type(fields: Fields) -> str:
     text = fields.text("error_type")
-    if text in ERROR_TYPES or not text:
-        return text
-    name = " ".join(text.lower().replace("_", " ").replace("-", " ").split())
-    if name not in ERROR_TYPES:
+    name = read_error_type(text) if text else ""
+    if name is None:
         fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}; came {came(text)}")
-    return name
+    return name or ""
 
 
 def read_stratum(fields: Fields) -> Stratum:

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from proofstone.draws import Draws
+from proofstone.methods.encyclo_k.error_types import ErrorType
 from proofstone.methods.encyclo_k.tables.candidates import Pool, make_pool
 from proofstone.methods.encyclo_k.tables.sentences import Stated, render, written
 from proofstone.methods.encyclo_k.tables.table import (
@@ -21,7 +22,7 @@ from proofstone.methods.encyclo_k.tables.table import (
     is_false_against,
     normalised,
 )
-from proofstone.methods.encyclo_k.tables.template import ErrorType, Point
+from proofstone.methods.encyclo_k.tables.template import Point
 
 __all__ = ["Falsified", "Falsifier"]
 

@@ -45,17 +45,10 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
+from proofstone.methods.encyclo_k.error_types import ErrorType
 
-__all__ = ["Column", "ErrorType", "Point", "Template", "placeholders", "read_template"]
+__all__ = ["Column", "Point", "Template", "placeholders", "read_template"]
 
-ErrorType = Literal[
-    "concept substitution",
-    "causal inversion",
-    "detail falsification",
-    "temporal dislocation",
-    "logical paradox",
-    "scope change",
-]
 _DECIMALS = range(10)
 
 
