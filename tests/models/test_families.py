@@ -47,8 +47,10 @@ def test_the_family_of_a_name(name: str, family: str) -> None:
 
 
 def test_a_card_wins_over_the_name() -> None:
-    """Of a model whose name misleads, or says nothing; in whatever case the card is written."""
-    assert family_of("acme/large", "Qwen") == family_of("qwen3-8b")
+    """Of a model whose name misleads, or says nothing; a card's generations are one family."""
+    assert family_of("acme/large", "Qwen3") == family_of("qwen2.5-7b") == "qwen"
+    assert family_of("acme/large", "GPT-4.1") == family_of("openai/o3", "o3") == "gpt"
+    assert family_of("acme/llama-like", "Somewhere 2") == "somewhere"
     assert family_of("acme/large", "") == "large"
 
 

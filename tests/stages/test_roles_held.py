@@ -53,3 +53,14 @@ def test_roles_of_a_set_touch_all_its_items(workspace: Workspace, tmp_path: Path
     assert bob.hand is not None
     assert (bob.hand.n_touched, bob.hand.untouched.n) == (4, 0)
     assert workspace.store.roles.of_set(form.id) == (Role("filtered", "gpt-4o"), Role("wrote", BOB))
+
+
+def test_a_card_says_who_is_kin(workspace: Workspace) -> None:
+    """Of a name that says nothing; carried cards, and names without a provider, count too."""
+    config = (
+        '[models."acme/large"]\nbase_url = "http://127.0.0.1:1/v1"\ncard = {family = "Qwen3"}\n'
+    )
+    (workspace.folder / "proofstone.toml").write_text(config, encoding="utf-8")
+    assert workspace.family_of("acme/large") == workspace.family_of("qwen2.5-7b") == "qwen"
+    assert workspace.family_of("gpt-4.1") == workspace.family_of("openai/gpt-4o") == "gpt"
+    assert workspace.family_of("sim/ann?ability=1") == "sim/ann"

@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from proofstone.engines.models.families import same_model
+from proofstone.engines.models import ModelConfig, ModelName, card_of
+from proofstone.engines.models.families import family_of, same_model
 from proofstone.engines.store import Store
 from proofstone.records import HeldRole, ScoreTable
 
-__all__ = ["with_hands"]
+__all__ = ["family_by_card", "with_hands"]
+
+
+def family_by_card(store: Store, config: ModelConfig, model: str) -> str:
+    """The family that the newest card of a model states, kept or configured, else by its name.
+
+    Roles name models as people wrote them, so the provider may be missing.
+    """
+    provider, slash, own = model.partition("/")
+    name = ModelName(provider, own) if slash else ModelName("", model)
+    kept = store.models.cards([model]).get(model)
+    stated = kept.card.family if kept is not None else ""
+    return family_of(model, stated or card_of(name, config).family)
 
 
 def with_hands(

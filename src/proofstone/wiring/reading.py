@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proofstone.engines.models.families import family_of
 from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
+from proofstone.stages.hands import family_by_card
 from proofstone.stages.summarise import Selection, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
@@ -86,8 +86,8 @@ class Reading(Catalogue):
         return scorings_of(self.store, find_target(self.store, run, ("run",)).key)
 
     def family_of(self, model: str) -> str:
-        """The family by which a model's kin is known."""
-        return family_of(model)
+        """The family by which a model's kin is known: by its card, else by its name."""
+        return family_by_card(self.store, self.config, model)
 
     def _selection(self, targets: Sequence[Target]) -> Selection:
         return select_runs(self.store, self._found(targets))

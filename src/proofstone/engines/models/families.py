@@ -41,16 +41,16 @@ _FILE = re.compile(r"\.(gguf|safetensors|bin)$")
 def family_of(name: str, stated: str = "") -> str:
     """The family of a model named ``provider/model``, or as people write it; "" for no name.
 
-    ``stated`` is what the model's card says, and wins. Else the first word that is a known family:
+    ``stated`` is the family that the model's card states, and stands for the name: cards tell
+    generations apart (GPT-4.1, Qwen3), kin does not. The first word that is a known family:
     ``gpt-4.1`` and ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm, ``meta-llama-3`` llama,
     ``hermes-3-llama-3.1`` llama. Else the letters of the first word that is no lab's name; else
     the whole name. A simulated respondent is a family of its own.
     """
-    if stated:
-        return stated.strip().lower()
     if name.startswith("sim/"):
         return name.partition("?")[0]
-    words = [word for word in _WORDS.split(_bare(name)) if word]
+    text = stated.strip().lower() or _bare(name)
+    words = [word for word in _WORDS.split(text) if word]
     if words and _SERIES_O.match(words[0]):
         return "gpt"
     stems = [letters[0] for word in words if (letters := re.match(r"[a-z]+", word))]
@@ -59,7 +59,7 @@ def family_of(name: str, stated: str = "") -> str:
         if family in _FAMILIES:
             return family
     named = [stem for stem in stems if stem not in _NO_FAMILY]
-    return named[0] if named else _bare(name)
+    return named[0] if named else text
 
 
 def same_model(one: str, other: str) -> bool:
