@@ -7,7 +7,7 @@ imports an engine, a client library or a database.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -48,6 +48,7 @@ __all__ = [
     "Parameter",
     "PayloadType",
     "Recorder",
+    "Revises",
     "Row",
     "Ticket",
     "TokenCounter",
@@ -355,6 +356,37 @@ class Method(Protocol):
         self, items: Iterable[LoadedItem], tokens: TokenCounter
     ) -> Sequence[Tabulation]:
         """Tables that describe a form, its items read once; none where there is nothing to say."""
+
+
+@runtime_checkable
+class Revises(Protocol):
+    """What a method may have besides, so that people can ``edit`` its facts and items.
+
+    Fields are named as in files. What comes back is new versions that name the old ones
+    (``corrects``), with their ids; nothing is stored here.
+    """
+
+    def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
+        """What of a fact can be changed, with its present values."""
+
+    def revise_fact(
+        self, fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+    ) -> Sequence[BuiltFact]:
+        """The fact with ``changes`` (None takes a field away), then those that name it, made to
+        name the new version. Raises BadInput with every problem."""
+
+    def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
+        """Those of ``facts`` that name this one and are made anew when it changes."""
+
+    def item_fields(self, item: LoadedItem) -> dict[str, Any]:
+        """What of an item can be changed, with its present values."""
+
+    def revise_item(self, item: LoadedItem, changes: Mapping[str, Any]) -> Item:
+        """The item with ``changes``. Raises BadInput with every problem."""
+
+    def rest_anew(self, item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
+        """The item on new versions of its facts (old id -> new fact), its answer made right
+        again. Raises BadInput where it has none any more."""
 
 
 Recorder = Callable[[CallRecord], Awaitable[None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,85 @@ def test_a_reason_that_holds_a_key_is_scrubbed(made: Path, proofstone: Proofston
     assert key not in told.out
     empty = proofstone("rule", wrong, "correct", "--reason", " ", "-w", made)
     assert (empty.code, "needs its reason" in empty.err) == (2, True)
+
+
+def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proofstone) -> None:
+    """By --set and by a file; the plain name means the new version from then on."""
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    fields = proofstone("edit", f"item:{item}", "--fields", "-w", made).json
+    template = (fields["template"] + 1) % 2
+    said = proofstone(
+        "edit", f"item:{item}", "--set", f"template={template}", "--reason", "clearer", "-w", made
+    )
+    assert said.code == 0
+    assert re.fullmatch(
+        rf"item:\w{{8}}  corrects item:{item}  by actor \w{{8}}\n"
+        r"  changed  template\n"
+        r"  form     (old-books-\w{4})  corrects old-books-\w{4}   1 item differs\n",
+        said.out,
+    )
+    assert "next: proofstone run old-books-" in said.err
+    new = said.out[5:13]
+    shown = proofstone("show", f"item:{new}", "-w", made).out
+    assert f"corrects      item:{item}" in re.sub(r"corrects +", "corrects      ", shown)
+    assert ": clearer" in shown
+    values = made / "values.json"
+    values.write_text('{"book": "Another"}', encoding="utf-8")
+    done = proofstone(
+        "edit", f"item:{new}", "--from", values, "--reason", "b", "-w", made, "--json"
+    ).json
+    assert (done["former"][:8], done["fields"], done["kind"]) == (new, ["book"], "item")
+    assert done["forms"][0]["n_changed"] == 1
+
+
+def test_an_editor_opens_the_fields(
+    made: Path, proofstone: Proofstone, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What it leaves is the new version; left as it was, nothing is made."""
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "fields = json.load(open(sys.argv[1], encoding='utf-8'))\n"
+        "fields['subfield'] = 'Edited'\n"
+        "json.dump(fields, open(sys.argv[1], 'w', encoding='utf-8'))\n"
+        "os.utime(sys.argv[1], (1, 1))\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
+    said = proofstone("edit", f"item:{item}", "--reason", "x", "-w", made, "--json")
+    assert said.json["fields"] == ["subfield"]
+    monkeypatch.setenv("VISUAL", "true")
+    new = said.json["new"][:8]
+    left = proofstone("edit", f"item:{new}", "--reason", "x", "-w", made)
+    assert (left.code, "nothing was saved" in left.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "template=1"], "needs its reason"),
+        (["--set", "template", "--reason", "x"], "expected FIELD=VALUE"),
+        (["--set", "colour=red", "--reason", "x"], "colour: cannot be changed"),
+        (["--set", "asked=neither", "--reason", "x"], "asked: expected correct or incorrect"),
+        (["--set", "book=B", "--form", "old-books-ffff", "--reason", "x"], "no form is named"),
+    ],
+)
+def test_an_edit_that_cannot_be_is_refused(
+    made: Path, proofstone: Proofstone, arguments: list[str], told: str
+) -> None:
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    said = proofstone("edit", f"item:{item}", *arguments, "-w", made)
+    assert (said.code, told in said.err) == (2, True), said.err
+
+
+def test_a_file_that_is_no_object_is_refused(made: Path, proofstone: Proofstone) -> None:
+    item = responses(proofstone, made, "right")[0].split("/")[1]
+    for text, told in (("[1]", "holds list"), ("{", "is not JSON")):
+        values = made / "values.json"
+        values.write_text(text, encoding="utf-8")
+        said = proofstone("edit", f"item:{item}", "--from", values, "--reason", "b", "-w", made)
+        assert (said.code, told in said.err) == (2, True)
 
 
 def test_scorings_are_listed_and_can_be_chosen(made: Path, proofstone: Proofstone) -> None:

@@ -41,6 +41,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Things": {
         "list": ("things", "List what the workspace holds of one kind."),
         "show": ("things", "Show one thing whole; of a run, its questions and replies."),
+        "edit": ("editing", "Correct an item or a fact: a new version that names the old one."),
         "retire": ("correcting", "Leave an item, or all items on a fact, out of leaderboards."),
         "restore": ("correcting", "Take a retired item or fact into leaderboards again."),
         "rule": ("correcting", "Rule on a stored reply: correct, incorrect or void."),

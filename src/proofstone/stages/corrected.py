@@ -11,10 +11,10 @@ from proofstone.engines.store import Retired, Store
 from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import short
-from proofstone.records import Measure, Run, ScoreTable
+from proofstone.records import ItemSet, Measure, Run, ScoreTable
 from proofstone.stages.dates import minute
 
-__all__ = ["CURRENT", "View", "chosen_scorings", "corrected"]
+__all__ = ["CURRENT", "View", "chosen_scorings", "corrected", "newer_forms"]
 
 FIRST = "first"
 
@@ -52,6 +52,21 @@ def corrected(
     ]
     kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
     return apply_rulings(kept, rulings, measure)
+
+
+def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
+    """A sentence on each of these sets that was corrected, naming its newer versions."""
+    said = []
+    for item_set in item_sets:
+        found = store.lookup.find(f"form:{item_set.id.hex()}")
+        newer = [
+            f"{item_set.name}-{short(identity, 4)}"
+            for identity in store.corrections.newer("form", found.key)
+        ]
+        if newer:
+            name = f"{item_set.name}-{short(item_set.id, 4)}"
+            said.append(f"{name} was corrected; the newer version: {', '.join(newer)}")
+    return tuple(said)
 
 
 def chosen_scorings(

@@ -13,8 +13,11 @@ _VERBS = {"edit": "edited", "retire": "retired", "restore": "restored"}
 
 
 def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
-    """Each correction of a row, oldest first, then its newer versions: (what, by whom and why)."""
-    lines = [
+    """The version that a row corrects, each correction of it, oldest first, and the versions that
+    correct it: (what, which or by whom and why)."""
+    former = store.corrections.former(found.kind, found.key)
+    lines = [] if former is None else [("corrects", f"{found.kind}:{short(former)}")]
+    lines += [
         (_VERBS[done.action], _told(done)) for done in store.corrections.of(found.kind, found.key)
     ]
     newer = store.corrections.newer(found.kind, found.key)

@@ -66,6 +66,8 @@ def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
     forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
     asked = {run.item_set for _key, run in store.runs.of_sets([form.id for form in forms])}
     forms = [form for form in forms if form.id in asked] or forms
+    superseded = store.items.superseded([form.id for form in forms])
+    forms = [form for form in forms if form.id not in superseded]
     recipes = {canonical_json(form.recipe) for form in forms}
     if len(recipes) > 1:
         names = ", ".join(shown_name(form) for form in forms[:10])

@@ -13,7 +13,7 @@ from proofstone.methods import find_method
 from proofstone.report import Leaderboard, leaderboard
 from proofstone.report.card_values import read_columns, read_field, read_where
 from proofstone.stages.carding import carded, narrowed, open_book
-from proofstone.stages.corrected import CURRENT, View
+from proofstone.stages.corrected import CURRENT, View, newer_forms
 from proofstone.stages.summarise import Selection, read_scores
 
 __all__ = ["make_board"]
@@ -44,6 +44,7 @@ def make_board(
     book = open_book(store, selection, config() if asked else None)
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
+    notes = (*newer_forms(store, chosen.item_sets), *book.retired, *(book.notes if asked else ()))
     board = leaderboard(
         carded(read_scores(store, method, chosen, family=family, view=view), book),
         method.measures,
@@ -51,7 +52,7 @@ def make_board(
         group_by=group_by,
         where=",".join(text for text in texts if text),
         left_out=left_out,
-        notes=(*book.retired, *(book.notes if asked else ())),
+        notes=notes,
         **options,
     )
     return structs.replace(board, as_scored=view.as_scored), chosen

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
@@ -16,6 +16,7 @@ from proofstone.stages.acting import acting_person, find_person
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.stages.editing import Edited
     from proofstone.stages.retiring import Standing
     from proofstone.stages.ruling import Ruled
 
@@ -43,6 +44,32 @@ class Correcting:
         texts = [responses] if isinstance(responses, str) else responses
         who = partial(self.person, by)
         return rule(self.store, texts, verdict, reason=reason, who=who, clock=self.clock)
+
+    def edit(
+        self,
+        target: Target,
+        changes: Mapping[str, Any],
+        *,
+        reason: str,
+        by: str = "",
+        forms: Sequence[Target] = (),
+    ) -> Edited:
+        """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
+        of all that hold it): only those items differ, and the old forms stay."""
+        from proofstone.stages.editing import edit  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("item", "fact"))
+        chosen = [find_target(self.store, form, ("form",)) for form in forms]
+        who = partial(self.person, by)
+        return edit(
+            self.store, found, changes, reason=reason, who=who, clock=self.clock, forms=chosen
+        )
+
+    def fields_of(self, target: Target) -> dict[str, Any]:
+        """What of an item or fact can be edited, with its present values."""
+        from proofstone.stages.editing import fields_of  # noqa: PLC0415
+
+        return fields_of(self.store, find_target(self.store, target, ("item", "fact")))
 
     def retire(self, target: Target, *, reason: str, by: str = "") -> Standing:
         """Leaves an item, or all items that rest on a fact, out of leaderboards."""

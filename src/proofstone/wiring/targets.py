@@ -31,6 +31,8 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
     if found.kind == "run":
         return [store.runs.run(found.id)[1].item_set]
     forms = store.items.sets_of_bank(found.id)
+    superseded = store.items.superseded(forms)
+    forms = [form for form in forms if form not in superseded]
     if not forms:
         raise BadUsage(
             f"bank {found.name} has no form yet",

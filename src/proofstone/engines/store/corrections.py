@@ -83,6 +83,21 @@ class CorrectionStore:
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())
 
+    def former(self, kind: str, key: int) -> bytes | None:
+        """The id of the version that a fact, item or form corrects, or None."""
+        table, _column = _TABLES[kind]
+        old = table.alias("old")
+        query = select(old.c.hash)
+        if kind == "form":
+            made = schema.corrected_set
+            query = query.join(made, made.c.corrects_id == old.c.id)
+            query = query.where(made.c.item_set_id == key)
+        else:
+            query = query.join(table, table.c.corrects_id == old.c.id).where(table.c.id == key)
+        with self._database.reading() as connection:
+            found: bytes | None = connection.execute(query).scalar()
+        return found
+
     def retired(self, item_sets: Sequence[bytes]) -> Retired:
         """The retired items among those of these sets."""
         items, facts = self._retired_keys("item_id"), self._retired_keys("fact_id")
@@ -107,6 +122,10 @@ class CorrectionStore:
             frozenset(identity for _key, identity, _n in rows),
             sum(n for _key, _identity, n in rows),
         )
+
+    def retired_alone(self, items: Sequence[int]) -> set[int]:
+        """Those of these items that are retired themselves, not through a fact."""
+        return set(items) & set(self._retired_keys("item_id"))
 
     def retired_facts(self, facts: Iterable[bytes]) -> list[bytes]:
         """Those of these facts that are retired, in their order."""

@@ -102,13 +102,48 @@ class ItemStore:
         )  # fmt: skip
 
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
-        """The ids of the item sets composed from a bank, oldest first."""
-        table = schema.item_set
+        """The ids of the item sets composed from a bank, or from one that it corrects, with their
+        corrected versions, oldest first."""
+        table, made = schema.item_set, schema.corrected_bank
+        known = select(schema.bank.c.id).where(schema.bank.c.hash == bank).cte(recursive=True)
+        former = select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id)
+        versions = known.union(former)
         query = (
             select(table.c.hash)
-            .join(schema.bank, schema.bank.c.id == table.c.bank_id)
-            .where(schema.bank.c.hash == bank)
+            .where(table.c.bank_id.in_(select(versions.c.id)))
             .order_by(table.c.id)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def superseded(self, item_sets: Sequence[bytes]) -> set[bytes]:
+        """Those of some sets that another one of them corrects."""
+        made, former = schema.corrected_set, schema.item_set.alias("former")
+        query = (
+            select(former.c.hash, schema.item_set.c.hash)
+            .select_from(made)
+            .join(former, former.c.id == made.c.corrects_id)
+            .join(schema.item_set, schema.item_set.c.id == made.c.item_set_id)
+        )
+        chosen = set(item_sets)
+        with self._database.reading() as connection:
+            newer = {row[1]: row[0] for row in connection.execute(query)}
+        gone: set[bytes] = set()
+        for identity in chosen:  # also through versions that are not among these
+            while (identity := newer.get(identity, b"")) != b"":
+                gone.add(identity)
+        return gone & chosen
+
+    def within(self, item_set: bytes, kind: str, keys: Sequence[int]) -> list[int]:
+        """The keys of the set's items that are among ``keys``, or rest on facts that are, in its
+        order; ``kind`` is "item" or "fact"."""
+        member, rests = schema.item_set_item, schema.item_fact
+        resting = select(rests.c.item_id).where(rests.c.fact_id.in_(keys))
+        chosen = member.c.item_id.in_(resting if kind == "fact" else keys)
+        query = (
+            select(member.c.item_id)
+            .where(member.c.item_set_id == self._set_key(item_set), chosen)
+            .order_by(member.c.position)
         )
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())

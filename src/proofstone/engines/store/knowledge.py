@@ -93,6 +93,33 @@ class KnowledgeStore:
             insert_rows(connection, schema.bank_fact, ("bank_id", "position", "fact_id"), places)
         return bank, True
 
+    def add_facts(self, built: Sequence[BuiltFact]) -> None:
+        """Stores facts with their sources and roles, in no bank. Raises as ``add_bank``."""
+        with self._database.writing() as connection:
+            self._facts(connection, built)
+
+    def correct_bank(self, bank: Bank, former: bytes) -> None:
+        """Says that a stored bank corrects another one; said before, it stays as it was."""
+        with self._database.writing() as connection:
+            keys = keys_by(connection, schema.bank, ("hash",), [bank.id, former])
+            row = (keys[bank.id], keys[former])
+            columns = ("bank_id", "corrects_id")
+            insert_rows(connection, schema.corrected_bank, columns, [row], or_ignore=True)
+
+    def banks_with(self, facts: Sequence[bytes]) -> list[bytes]:
+        """The banks that hold one of these facts and that no other bank corrects, oldest first."""
+        held, made = schema.bank_fact, schema.corrected_bank
+        query = (
+            select(schema.bank.c.hash)
+            .distinct()
+            .join(held, held.c.bank_id == schema.bank.c.id)
+            .join(schema.fact, schema.fact.c.id == held.c.fact_id)
+            .outerjoin(made, made.c.corrects_id == schema.bank.c.id)
+            .where(schema.fact.c.hash.in_(facts), made.c.bank_id.is_(None))
+        )
+        with self._database.reading() as connection:
+            return sorted(connection.execute(query).scalars())
+
     def bank(self, identity: bytes) -> StoredBank:
         """The bank with this id; KeyError when there is none."""
         query = select(schema.bank).where(schema.bank.c.hash == identity)

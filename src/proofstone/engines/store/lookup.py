@@ -26,6 +26,10 @@ _TABLES: dict[str, Table] = {
     "run": schema.run,
 }
 KINDS = tuple(_TABLES)
+_CORRECTED = {
+    "bank": (schema.corrected_bank, "bank_id"),
+    "form": (schema.corrected_set, "item_set_id"),
+}
 _NAMED = {"bank": "name", "form": "name", "source": "title"}
 
 
@@ -46,7 +50,8 @@ class Lookup:
 
     def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
         """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
-        digits that listings show behind it (``elements-7f3a``).
+        digits that listings show behind it (``elements-7f3a``). Of a bank or form that was
+        corrected, the plain name means the newest version.
 
         Raises NotFound where there is none (the message lists what is near), BadUsage where
         several fit.
@@ -57,6 +62,8 @@ class Lookup:
                 raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")
             kinds, text = (kind,), rest
         found = [row for kind in kinds for row in self._matches(kind, text)]
+        if len(found) > 1:
+            found = self._newest(found, text)
         banks = [row for row in found if row.kind == "bank"]
         if len(banks) == 1:  # forms are named after their bank: the plain name is the bank's
             return banks[0]
@@ -100,6 +107,17 @@ class Lookup:
                     if not name or match.name == name:
                         found[match.key] = match
         return list(found.values())
+
+    def _newest(self, found: list[Found], text: str) -> list[Found]:
+        """Without the banks and forms of this very name that another one found corrects."""
+        corrected: set[tuple[str, int]] = set()
+        with self._database.reading() as connection:
+            for kind, (table, column) in _CORRECTED.items():
+                keys = [row.key for row in found if row.kind == kind and row.name == text]
+                if len(keys) > 1:
+                    query = select(table.c.corrects_id).where(table.c[column].in_(keys))
+                    corrected |= {(kind, key) for key in connection.execute(query).scalars()}
+        return [row for row in found if (row.kind, row.key) not in corrected]
 
     def _near(self, kinds: tuple[str, ...], text: str) -> str:
         """What ``text`` may have meant: names like it first, then the newest."""

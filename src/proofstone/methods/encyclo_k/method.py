@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proofstone.methods.encyclo_k import ask, compose, recipe, rendering, score
+from proofstone.methods.encyclo_k import ask, compose, recipe, rendering, revising, score
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
 from proofstone.methods.encyclo_k.payloads import (
@@ -90,6 +90,32 @@ class EncycloK:
     def write_item(self, item: LoadedItem) -> dict[str, Any]:
         """See ``rows.write_item``."""
         return files.write_item(item)
+
+    def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
+        """See ``revising.fact_fields``."""
+        return revising.fact_fields(fact)
+
+    def revise_fact(
+        self, fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+    ) -> Sequence[BuiltFact]:
+        """See ``revising.revise_fact``."""
+        return revising.revise_fact(fact, changes, naming)
+
+    def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
+        """See ``revising.naming``."""
+        return revising.naming(fact, facts)
+
+    def item_fields(self, item: LoadedItem) -> dict[str, Any]:
+        """See ``revising.item_fields``."""
+        return revising.item_fields(item)
+
+    def revise_item(self, item: LoadedItem, changes: Mapping[str, Any]) -> Item:
+        """See ``revising.revise_item``."""
+        return revising.revise_item(item, changes)
+
+    def rest_anew(self, item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
+        """See ``revising.rest_anew``."""
+        return revising.rest_anew(item, facts)
 
     def settings(self, way: str) -> dict[str, Any]:
         """See ``ask.settings``."""

@@ -103,5 +103,7 @@ def _loaded(item: Item, facts: Mapping[bytes, Fact]) -> LoadedItem:
 
 
 def _origins(item: LoadedItem) -> set[bytes]:
-    """The true statements that an item's statements are or come from."""
-    return {fact.payload.origin or fact.id for fact in item.facts}
+    """The true statements that an item's statements are or come from, and what they correct: the
+    bank of a corrected form still holds the former version."""
+    origins = {fact.payload.origin or fact.id for fact in item.facts}
+    return origins | {fact.corrects for fact in item.facts if fact.corrects is not None}

@@ -1,0 +1,146 @@
+"""``edit``: a corrected version of an item or fact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.cli.correcting import by_option
+from proofstone.cli.options import json_option, read_list, workspace_option
+from proofstone.cli.output import print_json, say
+from proofstone.errors import BadInput, BadUsage
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.stages.editing import Edited
+
+__all__ = ["edit_command"]
+
+
+@click.command("edit")
+@click.argument("identity", metavar="ID")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="A new value; repeat it."
+)
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A JSON file of new values by field; null takes one away.",
+)
+@click.option("--fields", "only_fields", is_flag=True, help="Only print the fields, as JSON.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
+@by_option
+@click.option(
+    "--form", "forms", multiple=True, metavar="FORM", help="Correct only these forms of it."
+)
+@workspace_option
+@json_option
+def edit_command(
+    identity: str,
+    pairs: tuple[str, ...],
+    file: Path | None,
+    only_fields: bool,
+    reason: str,
+    by: str,
+    forms: tuple[str, ...],
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Correct an item or a fact: a new version that names the old one.
+
+    ID is an item or a fact. New values come from --set, from a JSON file, or from $EDITOR, which
+    opens the fields; they are checked as those of a file are. Nothing is changed in place.
+
+    A form is frozen, so each form that holds the item is made anew with the new version in its
+    place and every other item the same; run it, and all other replies come from the cache. A
+    corrected fact makes new versions of the items that rest on it, of the falsified statements
+    that came from it, and of its bank. The plain name means the newest version from then on; older
+    ones keep their digits and their results.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        fields = workspace.fields_of(identity)
+        if only_fields:
+            print_json(fields)
+            return
+        if not reason.strip():
+            raise click.UsageError('a correction needs its reason: --reason "..."')
+        changes = _changes(fields, pairs, file)
+        edited = workspace.edit(identity, changes, reason=reason, by=by, forms=read_list(forms))
+    if as_json:
+        print_json(edited)
+    else:
+        _tell(edited)
+
+
+def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
+    """The new values, of options and file, else of what an editor leaves."""
+    changes: dict[str, Any] = {}
+    if file is not None:
+        changes |= _read(file.read_text(encoding="utf-8-sig"), file.name)
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{pair!r}: expected FIELD=VALUE", param_hint="--set")
+        changes[name] = _value(value, fields.get(name, ""))
+    if not changes and file is None:
+        left = _edited_text(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
+        after = _read(left, "the edited text")
+        changes = {name: None for name in fields if name not in after}
+        changes |= {name: value for name, value in after.items() if fields.get(name) != value}
+    return changes
+
+
+def _value(text: str, now: object) -> Any:
+    """A value as it was typed where the field is text, else read as JSON."""
+    if isinstance(now, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _edited_text(text: str) -> str:
+    try:
+        left = click.edit(text, extension=".json", require_save=True)
+    except click.ClickException as error:
+        raise BadUsage(
+            f"no editor could be opened: {error.message}", hint="give the values: --set FIELD=VALUE"
+        ) from error
+    if left is None:
+        raise BadUsage("nothing was saved, so nothing is corrected")
+    return left
+
+
+def _read(text: str, where: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"{where} is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise BadInput(f"{where} holds {type(values).__name__}; expected an object of fields")
+    return values
+
+
+def _tell(edited: Edited) -> None:
+    actor = short(edited.correction.actor)
+    new = f"{edited.kind}:{short(edited.new)}"
+    click.echo(f"{new}  corrects {edited.kind}:{short(edited.former)}  by actor {actor}")
+    click.echo(f"  changed  {', '.join(edited.fields)}")
+    if edited.n_facts > 1:
+        name = "names" if edited.n_facts == 2 else "name"
+        click.echo(f"  with it  {edited.n_facts - 1} that {name} it")
+    for bank in edited.banks:
+        click.echo(f"  bank     {bank}")
+    for form in edited.forms:
+        differ = "item differs" if form.n_changed == 1 else "items differ"
+        click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
+    for form in edited.forms:
+        say(f"next: proofstone run {form.form} -m MODEL   (all other replies are in the cache)")

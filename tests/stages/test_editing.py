@@ -1,0 +1,211 @@
+"""Corrected items and facts: new forms in which only they differ, and nothing else is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from proofstone.errors import BadInput, BadUsage
+from proofstone.identity import short
+from proofstone.ports import Revises
+from proofstone.records import LoadedItem, Role
+from proofstone.stages.editing import Edited
+from proofstone.wiring import Workspace
+from scripted_server import ScriptedServer, answer
+from serving import configure, serving
+from small_bank import rows, write_lines
+
+QUESTIONS = 12
+MODEL = "scripted/one"
+
+
+@pytest.fixture
+def server(workspace: Workspace) -> Iterator[ScriptedServer]:
+    with serving(answer("Answer: A")) as serves:
+        configure(workspace.folder, serves.url)
+        yield serves
+
+
+def items(workspace: Workspace, form: str) -> list[LoadedItem]:
+    found = workspace.find(form, "form")
+    return [s.loaded for page in workspace.store.items.pages(found.id) for s in page]
+
+
+def edited_item(workspace: Workspace, form: str, **changes: object) -> Edited:
+    """The first question with another template (or ``changes``)."""
+    item = items(workspace, form)[0].item
+    template = (item.payload.template + 1) % 2
+    return workspace.edit(
+        f"item:{item.id.hex()}", changes or {"template": template}, reason="clearer", by="Ada"
+    )
+
+
+def test_a_corrected_form_asks_only_what_differs(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """Twelve calls for the form, one for its corrected version; the old form and run stay."""
+    workspace.run(form, models=MODEL)
+    assert server.requests == QUESTIONS
+    before = workspace.leaderboard(form)
+    edited = edited_item(workspace, form)
+    ((made),) = edited.forms
+    (result,) = workspace.run(made.form, models=MODEL)
+    assert result.complete
+    assert server.requests == QUESTIONS + 1
+    old, new = items(workspace, form), items(workspace, made.form)
+    assert [item.item.id for item in old[1:]] == [item.item.id for item in new[1:]]
+    assert new[0].item.corrects == old[0].item.id
+    assert (made.n_changed, made.n_items) == (1, QUESTIONS)
+    after = workspace.leaderboard(form)
+    assert json.encode(after.standings) == json.encode(before.standings)
+    (note,) = after.notes
+    assert note.endswith(f"was corrected; the newer version: {made.form}")
+    workspace.run(form, models=MODEL)
+    assert server.requests == QUESTIONS + 1
+
+
+def test_a_correction_of_the_answer_alone_asks_nobody(
+    workspace: Workspace, tmp_path: Path, server: ScriptedServer
+) -> None:
+    """The same prompts: every reply comes from the cache, and is scored by the new answer."""
+    questions = [
+        {"question": f"What is {n} + 1?", "options": [str(n + 1), "0"], "answer": "B"}
+        for n in range(5, 9)
+    ]
+    sums = workspace.import_form(write_lines(tmp_path / "sums.jsonl", questions))
+    workspace.store.roles.add_to_set(sums.id, [Role("wrote", "lab/writer")])
+    workspace.run(sums, models=MODEL)
+    assert server.requests == 4
+    first = workspace.store.items.page(sums.id, -1, 1)[0].loaded.item
+    edited = workspace.edit(f"item:{first.id.hex()}", {"answer": "A"}, reason="wrong", by="Ada")
+    ((made),) = edited.forms
+    workspace.run(made.form, models=MODEL)
+    assert server.requests == 4
+    (row,) = workspace.leaderboard(made.form).standings[0].ranked
+    assert row.estimate.value == pytest.approx(1 / 4)
+    corrected = workspace.find(made.form, "form")
+    assert workspace.store.items.item_set(corrected.id).corrects == sums.id
+    assert workspace.store.roles.of_set(corrected.id) == (Role("wrote", "lab/writer"),)
+
+
+def test_a_corrected_fact_makes_its_questions_and_its_bank_anew(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """Every question that rests on it or on its falsified version, and no other."""
+    workspace.run(form, models=MODEL)
+    fact = next(f for f in items(workspace, form)[0].facts if f.payload.correct)
+    text = "A leaf of this book was misread."
+    edited = workspace.edit(f"fact:{fact.id.hex()}", {"text": text}, reason="misread", by="Ada")
+    ((made),) = edited.forms
+    origins = {fact.id}
+    touched = [
+        place
+        for place, item in enumerate(items(workspace, form))
+        if any(f.id in origins or f.payload.origin in origins for f in item.facts)
+    ]
+    old, new = items(workspace, form), items(workspace, made.form)
+    differ = [n for n in range(QUESTIONS) if old[n].item.id != new[n].item.id]
+    assert differ == touched
+    assert made.n_changed == edited.n_items == len(touched)
+    shown = [n for n in touched if any(f.payload.text == text for f in new[n].facts)]
+    workspace.run(made.form, models=MODEL)
+    assert server.requests == QUESTIONS + len(shown)
+    bank = workspace.find("old-books", "bank")
+    assert f"old-books-{short(bank.id, 4)}" == edited.banks[0]
+    facts = workspace.store.knowledge.bank(bank.id).facts()
+    assert len(facts) == len(rows())
+    assert fact.id not in {f.id for f in facts}
+    false = next(f for f in facts if f.payload.origin == edited.new)
+    assert false.corrects is not None
+
+
+def test_the_plain_name_means_the_newest_version(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """Of bank and forms; what has no result yet on the newest shows those of the former."""
+    workspace.run(form, models=MODEL)
+    old_bank = workspace.find("old-books", "bank")
+    fact = items(workspace, form)[0].facts[0]
+    edited = workspace.edit(f"fact:{fact.id.hex()}", {"title": "a title"}, reason="x", by="Ada")
+    assert workspace.find("old-books", "bank").id != old_bank.id
+    assert workspace.leaderboard("old-books").forms == workspace.leaderboard(form).forms
+    (result,) = workspace.run("old-books", models=MODEL)
+    assert f"old-books-{short(result.planned.item_set.id, 4)}" == edited.forms[0].form
+    assert server.requests == QUESTIONS  # a title is shown to nobody
+    assert workspace.leaderboard("old-books").forms == (edited.forms[0].form,)
+
+
+def test_a_correction_of_a_correction_follows_the_newest(workspace: Workspace, form: str) -> None:
+    first = edited_item(workspace, form)
+    with pytest.raises(BadUsage, match="was edited into item:"):
+        edited_item(workspace, form)
+    second = edited_item(workspace, first.forms[0].form)
+    assert second.former == first.new
+    assert second.forms[0].former == first.forms[0].form
+    other = items(workspace, form)[1].item
+    third = workspace.edit(f"item:{other.id.hex()}", {"book": "B"}, reason="x", by="Ada")
+    assert [made.former for made in third.forms] == [second.forms[0].form]
+    newest = items(workspace, third.forms[0].form)
+    assert [item.item.corrects is not None for item in newest[:3]] == [True, True, False]
+
+
+def test_only_the_forms_that_are_named_are_corrected(workspace: Workspace, form: str) -> None:
+    """Two forms hold the item; one is named, and a stranger is refused."""
+    first = edited_item(workspace, form)
+    other = items(workspace, form)[2].item
+    target = f"item:{other.id.hex()}"
+    with pytest.raises(BadUsage, match="does not stand in"):
+        workspace.edit(target, {"book": "B"}, reason="x", by="Ada", forms=[form])
+    named = [first.forms[0].form]
+    edited = workspace.edit(target, {"book": "B"}, reason="x", by="Ada", forms=named)
+    assert [made.former for made in edited.forms] == named
+
+
+def test_what_changes_nothing_or_is_wrong_stores_nothing(workspace: Workspace, form: str) -> None:
+    item = items(workspace, form)[0].item
+    before = workspace.store.lookup.count("item"), workspace.store.lookup.count("form")
+    target = f"item:{item.id.hex()}"
+    with pytest.raises(BadUsage, match="nothing of item:"):
+        workspace.edit(target, {"template": item.payload.template}, reason="x", by="Ada")
+    with pytest.raises(BadInput, match="asked: expected"):
+        workspace.edit(target, {"asked": "neither"}, reason="x", by="Ada")
+    with pytest.raises(BadUsage, match="needs its reason"):
+        workspace.edit(target, {"template": 0}, reason="", by="Ada")
+    assert (workspace.store.lookup.count("item"), workspace.store.lookup.count("form")) == before
+    assert workspace.store.people.every() == []
+
+
+def test_a_fact_that_leaves_a_question_without_an_answer_names_the_question(
+    workspace: Workspace, form: str
+) -> None:
+    """All falsified statements of a question that asks for them turn true: one is too many, and
+    once that question is retired the edit goes through."""
+    asks_false = next(i for i in items(workspace, form) if not i.item.payload.asks_correct)
+    false = [f for f in asks_false.facts if not f.payload.correct]
+    target = asks_false.item
+    changes = {"correct": True, "origin": None, "error_type": None, "reason": None}
+    refused = ""
+    current = form
+    for fact in false:
+        try:
+            made = workspace.edit(f"fact:{fact.id.hex()}", changes, reason="x", by="Ada").forms
+            current = next((m.form for m in made), current)
+        except BadInput as error:
+            refused = str(error)
+            break
+    else:
+        pytest.fail("the last one was not refused")
+    newest = [i.item for i in items(workspace, current) if i.item.number == target.number]
+    assert any(f"item:{short(item.id)}" in refused for item in newest)
+    for name in re.findall(r"item:\w{8}(?=: )", refused):
+        workspace.retire(name, reason="no answer", by="Ada")
+    workspace.edit(f"fact:{fact.id.hex()}", changes, reason="x", by="Ada")
+
+
+def test_a_method_that_cannot_revise_says_so() -> None:
+    """The protocol is the test: a method without these functions is none."""
+    assert not isinstance(object(), Revises)
