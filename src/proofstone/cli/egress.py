@@ -11,6 +11,7 @@ from proofstone.cli.output import say
 
 if TYPE_CHECKING:
     from proofstone.engines.store import Origin
+    from proofstone.stages.outgoing import Outgoing
     from proofstone.wiring.egress import Leaving
 
 __all__ = ["TerminalEgress"]
@@ -45,6 +46,8 @@ class TerminalEgress:
 
 def describe(leaving: Leaving) -> str:
     """What is about to be sent, in a few lines."""
+    from proofstone.report.columns import aligned, printable  # noqa: PLC0415
+
     models = ", ".join(leaving.models)
     if leaving.state == "probe":
         return f"to {leaving.to} ({models}): a short test, nothing of this workspace"
@@ -53,17 +56,20 @@ def describe(leaving: Leaving) -> str:
         f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
         f"{_n(out.items, 'question')}, about {out.characters:,} characters, from"
     ]
-    shown = out.origins[:_SHOWN]
-    width = max((len(origin.title) for origin in shown), default=0)
-    digits = max((len(f"{origin.n_items:,}") for origin in shown), default=0)
-    for origin in shown:
-        on = f"{origin.n_items:>{digits},} of {_n(out.items, 'question')}"
-        if not origin.n_items:
-            on = "worked examples"
-        lines.append(f"  {origin.title:<{width}}  {on}  {origin.licence or 'no licence named'}")
+    rows = [
+        (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
+        for origin in out.origins[:_SHOWN]
+    ]
+    lines += aligned(rows, left=(0, 2))
     if len(out.origins) > _SHOWN:
         lines.append(f"  and {len(out.origins) - _SHOWN} more sources")
     return "\n".join(lines)
+
+
+def _share(origin: Origin, out: Outgoing) -> str:
+    if not origin.n_items:
+        return "worked examples"
+    return f"{origin.n_items:,} of {_n(out.items, 'question')}"
 
 
 def _n(count: int, noun: str) -> str:

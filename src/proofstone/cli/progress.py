@@ -69,15 +69,21 @@ def _redrawn() -> Iterator[Watch]:
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(stderr=True, highlight=False)
-    with Live(console=console, auto_refresh=False, transient=False) as live:
-        told: set[str] = set()
+    live = Live(console=console, auto_refresh=False, transient=False)
+    told: set[str] = set()
 
-        def watch(shown: list[RunProgress]) -> None:
-            for note in _new_notes(shown, told):
-                live.console.print(Text(f"note: {note}"))
-            live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
+    def watch(shown: list[RunProgress]) -> None:
+        if not live.is_started and not _lines(shown):
+            return  # it takes the terminal over, and a question may still have to be asked there
+        live.start()
+        for note in _new_notes(shown, told):
+            live.console.print(Text(f"note: {note}"))
+        live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
 
+    try:
         yield watch
+    finally:
+        live.stop()
 
 
 @contextmanager
