@@ -17,9 +17,11 @@ from proofstone.engines.models.config import (
 from proofstone.engines.models.destination import Destination, destination_of
 from proofstone.engines.models.egress_gate import EgressGate
 from proofstone.engines.models.entries import Entry, Price
+from proofstone.engines.models.failure_kinds import NOT_SENT
 from proofstone.engines.models.images import no_images
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name, parse_model_names
+from proofstone.engines.models.online import Online, look_online, online_names
 from proofstone.engines.models.opening import (
     Listed,
     leaves_to,
@@ -29,6 +31,7 @@ from proofstone.engines.models.opening import (
     open_model,
 )
 from proofstone.engines.models.plain_text import TEXT_WIRES
+from proofstone.engines.models.redaction import redacted_settings, scrubber_of
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.roll_call import call_roll
@@ -40,6 +43,7 @@ from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.engines.models.toml_lines import key_lines
 
 __all__ = [
+    "NOT_SENT",
     "NUMBER_SETTINGS",
     "SETTINGS",
     "TEXT_WIRES",
@@ -56,6 +60,7 @@ __all__ = [
     "Listed",
     "ModelConfig",
     "ModelName",
+    "Online",
     "Price",
     "Retries",
     "Secret",
@@ -72,7 +77,9 @@ __all__ = [
     "leaves_to",
     "list_models",
     "load_config",
+    "look_online",
     "no_images",
+    "online_names",
     "open_asker",
     "open_endpoint",
     "open_model",
@@ -80,7 +87,9 @@ __all__ = [
     "parse_model_names",
     "price_of",
     "read_reply",
+    "redacted_settings",
     "request_hash",
     "resolve",
     "scrub",
+    "scrubber_of",
 ]

@@ -36,10 +36,12 @@ from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.rulings import RulingInForce, RulingStore
 from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
+from proofstone.engines.store.sent import SentCalls, SentRows, SentSource
 from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.snapshot import Readable, snapshot
 from proofstone.engines.store.table import load_table
 from proofstone.engines.store.tombstones import Tombstone, TombstoneRows, purged_there
+from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import Place, Writer
 from proofstone.ports import PayloadType
@@ -61,6 +63,8 @@ __all__ = [
     "RulingInForce",
     "RunTotals",
     "ScoreRow",
+    "SentCalls",
+    "SentSource",
     "ServedShare",
     "Store",
     "StoredBank",
@@ -101,9 +105,11 @@ class Store:
         self.images = ImageStore(self.database)
         self.calls = CallRows(self.database, self.images)
         self.scores = ScoreStore(self.database)
+        self.sent = SentRows(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)
         self.origins = OriginRows(self.database)
+        self.troubles = TroubleRows(self.database)
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
         self.responses = ResponseStore(self.database)

@@ -11,7 +11,7 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks
 
-__all__ = ["Origin", "OriginRows"]
+__all__ = ["Origin", "OriginRows", "origin_columns", "with_sources"]
 
 
 class Origin(Struct, frozen=True, order=True):
@@ -55,7 +55,8 @@ class OriginRows:
         return _gather(found, otherwise)
 
 
-def _columns() -> list[Any]:
+def origin_columns() -> list[Any]:
+    """title, licence and book of a fact, empty where there is none."""
     source = schema.source
     return [
         func.coalesce(source.c.title, "").label("title"),
@@ -64,7 +65,8 @@ def _columns() -> list[Any]:
     ]
 
 
-def _with_sources(query: Any) -> Any:
+def with_sources(query: Any) -> Any:
+    """A query over facts, joined with their sources: their passages' where they name none."""
     source = func.coalesce(schema.fact.c.source_id, schema.passage.c.source_id)
     return query.outerjoin(
         schema.passage, schema.passage.c.id == schema.fact.c.passage_id
@@ -75,18 +77,18 @@ def _of_items(item_set: int, first: int) -> Any:
     """(item, title, licence, book), each once."""
     member, edge = schema.item_set_item, schema.item_fact
     query = (
-        select(member.c.item_id, *_columns())
+        select(member.c.item_id, *origin_columns())
         .select_from(member)
         .outerjoin(edge, edge.c.item_id == member.c.item_id)
         .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
     )
     here = (member.c.item_set_id == item_set) & (member.c.position < first)
-    return _with_sources(query).where(here).distinct()
+    return with_sources(query).where(here).distinct()
 
 
 def _of_facts(facts: list[bytes]) -> Any:
-    query = select(schema.fact.c.id.label("item_id"), *_columns()).select_from(schema.fact)
-    return _with_sources(query).where(schema.fact.c.hash.in_(facts))
+    query = select(schema.fact.c.id.label("item_id"), *origin_columns()).select_from(schema.fact)
+    return with_sources(query).where(schema.fact.c.hash.in_(facts))
 
 
 def _gather(rows: Any, otherwise: str) -> list[Origin]:
