@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 UNSET = "unset"  # in place of a value: the setting is left out, though it has a default
-_BUDGET = re.compile(r"\d+(\.\d+)?\s*(USD|Mtok|ktok|tok)", re.IGNORECASE)
+_BUDGET = re.compile(r"(\d+(\.\d*)?|\.\d+)\s*(usd|[kmg]?tok(ens?)?)", re.IGNORECASE)
 
 _COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
 _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's

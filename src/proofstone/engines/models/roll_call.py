@@ -67,19 +67,21 @@ class _Roll:
         """One model's check."""
         async with self._slots:
             try:
-                model = await open_model(
-                    name, self._config, clock=self._clock, flags=Entry(timeout_s=_TIMEOUT_S)
-                )
+                return await self._ask(name)
             except ProofstoneError as error:
                 return Checked(
                     name=name, usable=False, kind=CANNOT_OPEN, detail=error.message,
                     advice=error.hint,
                 )  # fmt: skip
-            try:
-                checked = await check_model(model, await self._listing(model))
-            finally:
-                await model.close()
-            return self._advised(name, model, checked)
+
+    async def _ask(self, name: str) -> Checked:
+        flags = Entry(timeout_s=_TIMEOUT_S)
+        model = await open_model(name, self._config, clock=self._clock, flags=flags)
+        try:
+            checked = await check_model(model, await self._listing(model))
+        finally:
+            await model.close()
+        return self._advised(name, model, checked)
 
     async def _listing(self, model: Model) -> Listing:
         """The list of the model's endpoint, asked for by the first of its models."""
