@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from proofstone.cli.studying import STUDY_NAMES
-from proofstone.wiring import open_workspace
+from proofstone.records import ItemSet
+from proofstone.wiring import Workspace, open_workspace
 from told import Proofstone
 
 
@@ -24,22 +25,33 @@ def studied(made: Path) -> Path:
         ]
         models = ["sim/ann?ability=0.8", "sim/bob?miss=0.5"]
         workspace.run([*second, *sweep], models=models, ask=["direct", "cot"])
+        for word in ("on", "off"):
+            workspace.run(second, models=models, thinking=word)
+        statements = workspace.build_form("old-books", setting="statements", sample=6)
+        workspace.run(statements, models=models)
     return made
+
+
+def _second(workspace: Workspace) -> ItemSet:
+    """The form of seed 1."""
+    found = [workspace.store.items.item_set(f.id) for f in workspace.store.lookup.every("form")]
+    return next(form for form in found if form.seed == 1)
 
 
 def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: Path) -> None:
     """Seeds and options find their forms in the bank; the others stand on one form. The figure's
     data has a row a mark, under the axes' names."""
-    forms = proofstone("list", "form", "-w", studied, "--json").json
+    with open_workspace(studied) as workspace:
+        second = f"form:{_second(workspace).id.hex()}"
     for name in STUDY_NAMES:
-        target = "old-books" if name in ("seeds", "options") else f"form:{forms[0]['id']}"
+        target = "old-books" if name in ("seeds", "options", "settings") else second
         told = proofstone("report", target, "--study", name, "-w", studied, "--json")
         assert (told.code, told.err) == (0, "")
         assert told.json["name"] == name
         path = tmp_path / f"{name}.csv"
         told = proofstone("report", target, "--study", name, "-w", studied, "-o", path)
         assert told.code == 0
-        assert "sim/ann?ability=0.8 direct (simulated)" in told.out
+        assert "sim/ann?ability=0.8" in told.out
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len(rows) == len(proofstone(

@@ -14,6 +14,7 @@ from proofstone.errors import BadUsage
 from proofstone.records import Respondent, ScoreTable
 from proofstone.report.studies import (
     STUDIES,
+    HowAsked,
     Part,
     ReplyLengths,
     figure_rows,
@@ -219,3 +220,51 @@ def test_a_study_as_text() -> None:
         "lab/a direct       25.0 [14.2, 40.2]\n"
         "tau-b with sample                   \n".replace(" " * 19 + "\n", "\n")
     )
+
+
+def asked_part(settings: Sequence[dict[str, str]], rights: Sequence[int]) -> Part:
+    """One respondent a group of settings, of models of 8 and then 4 billion parameters."""
+    part = part_of(form(rights))
+    how = [
+        HowAsked(model=f"lab/{i // 2}", way="direct", settings=own, parameters_b=8.0 - 4 * (i // 2))
+        for i, own in enumerate(settings)
+    ]
+    return replace(part, asked=tuple(how))
+
+
+def test_thinking_pairs_runs_that_differ_in_it_alone() -> None:
+    """20 of 40 right without and 30 with: a quarter more, resolved; a run alone has no pair."""
+    part = asked_part([{"thinking": "off"}, {"thinking": "on"}, {"thinking": "on"}], [20, 30, 40])
+    study = perform_study("thinking", [part])
+    (row,) = study.rows
+    assert row[:2] == ("lab/0 direct", "8")
+    assert (row[2][:4], row[3][:4], row[4][:5]) == ("50.0", "75.0", "+25.0")
+    assert study.finding == (
+        "Thinking changes accuracy by +25.0 points in the median of 1 models; it helps 1 and "
+        "harms 0 of them resolvably."
+    )
+    assert {(p.series, p.x) for p in study.points} == {
+        ("without thinking", 8.0), ("with thinking", 8.0)
+    }  # fmt: skip
+    alone = asked_part([{"thinking": "on"}], [20])
+    with pytest.raises(BadUsage, match="both with thinking and without"):
+        perform_study("thinking", [alone])
+
+
+def test_settings_stand_side_by_side() -> None:
+    """Single statements beside whole questions; the larger form of a setting speaks."""
+    how = (HowAsked(model="lab/a", way="direct", settings={}),)
+    statements = replace(part_of(form([30])), recipe={"setting": "statements"}, asked=how)
+    small = replace(part_of(form([2], n=8)), recipe={"setting": "questions"}, asked=how)
+    whole = replace(part_of(form([10])), recipe={"setting": "questions"}, asked=how)
+    study = perform_study("settings", [small, statements, whole])
+    assert study.columns == ("model", "statements, direct", "questions, direct")
+    assert [cell[:4] for cell in study.rows[0][1:]] == ["75.0", "25.0"]
+    assert study.finding == (
+        "Mean accuracy of the 1 models complete in every setting: statements, direct 75.0; "
+        "questions, direct 25.0."
+    )
+    other = replace(statements, asked=(HowAsked(model="lab/b", way="direct", settings={}),))
+    assert "No model" in perform_study("settings", [other, whole]).finding
+    with pytest.raises(BadUsage, match="two or more"):
+        perform_study("settings", [small, whole])

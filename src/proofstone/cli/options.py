@@ -157,6 +157,10 @@ def model_options(command: Command) -> Command:
         ),
         click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
         click.option(
+            "--thinking", multiple=True, metavar="on|off",
+            help="Tell hybrid models to think or not; on,off asks everything in both ways.",
+        ),
+        click.option(
             "--set", "extra", multiple=True, metavar="NAME=VALUE",
             help="Any other setting to send, e.g. --set top_p=0.9.",
         ),

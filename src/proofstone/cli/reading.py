@@ -177,6 +177,8 @@ def report_command(
       position  accuracy by position of the right option, with a test
       length    accuracy against the length of replies
       levels    averages by questions, subfields, fields and disciplines
+      thinking  hybrid models with thinking and without (run --thinking on,off)
+      settings  single statements, verdicts on each, whole questions, side by side
     """
     if study is not None:
         report_study(study, read_list(targets), output, estimand, folder, as_json=as_json)

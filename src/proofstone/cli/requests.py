@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from msgspec import Struct
 
 from proofstone.cli.options import read_list, read_settings
-from proofstone.engines.models import SETTINGS
+from proofstone.engines.models import SETTINGS, THINKING
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
 from proofstone.stages.run_request import Asking, RunRequest
 
@@ -42,6 +42,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         targets=[target for target in targets if not is_run_file(target)],
         models=read_list(values["models"]),
         ways=read_list(values["ways"]),
+        thinking=_thinking(read_list(values["thinking"])),
         flags=_flags(given),
         max_connections=given.get("max_connections"),
         cache=given.get("cache", ""),
@@ -56,6 +57,16 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
     return AskedFor(request=request, workspace=None if file is None else file.workspace, file=file)
 
 
+def _thinking(words: list[str]) -> list[str]:
+    """``on``, ``off`` or both, in order."""
+    for word in words:
+        if word not in THINKING:
+            raise click.BadParameter(
+                f"{word!r}: expected on, off, or on,off", param_hint="--thinking"
+            )
+    return words
+
+
 def _given(context: click.Context) -> dict[str, Any]:
     """The options that stand on the command line, under their names."""
     return {
@@ -67,7 +78,8 @@ def _given(context: click.Context) -> dict[str, Any]:
 
 def _flags(given: Mapping[str, Any]) -> Asking:
     """The layer that the options make, over everything else."""
-    settings = {name: value for name, value in given.items() if name in SETTINGS}
+    own = SETTINGS - {"thinking"}
+    settings = {name: value for name, value in given.items() if name in own}
     if "stop" in settings:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
     settings |= read_settings(given.get("extra", ()))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.engines.models import TEXT_WIRES, checked_stop
+from proofstone.engines.models import TEXT_WIRES, THINKING, checked_stop
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
@@ -97,6 +98,7 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
         way = _as_text(way)
         asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
+    _check_thinking(model, settings)
     run = Run(
         item_set=item_set.id,
         method=method.name,
@@ -119,6 +121,23 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     return PlannedRun(
         run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
     )
+
+
+def _check_thinking(model: Model, settings: Mapping[str, Any]) -> None:
+    """Raises BadUsage for a word that is neither on nor off, and for a model of which nobody has
+    said how its thinking is switched: two runs that are the same would be compared."""
+    wanted = settings.get("thinking")
+    if wanted is None or model.simulated:
+        return
+    if wanted not in THINKING:
+        raise BadUsage(f"thinking is {' or '.join(THINKING)}, not {wanted!r}")
+    if "thinking" in model.sent_settings(settings)[1]:
+        raise BadUsage(
+            f"nothing is known of how {model.name} is told to think or not",
+            hint=f'add to proofstone.toml [models."{model.name}".thinking] with the fields that '
+            "its provider names, such as on = { enable_thinking = true } and "
+            "off = { enable_thinking = false }",
+        )
 
 
 def _as_text(way: Way) -> Way:

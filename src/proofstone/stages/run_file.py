@@ -149,6 +149,7 @@ def _request(
             if "ask" in fields
         },
         entries=dict(_entries(models, folder)),
+        thinking=tuple(words) if isinstance(words := document.get("thinking"), list) else (),
         max_connections=document.get("max_connections"),
         budget=document.get("budget", ""),
         cache=document.get("cache", ""),
@@ -157,7 +158,10 @@ def _request(
 
 
 def _for_all(document: Mapping[str, Any]) -> Asking:
-    return read_asking({key: value for key, value in document.items() if key in ASKING_KEYS})
+    own = {key: value for key, value in document.items() if key in ASKING_KEYS}
+    if isinstance(own.get("thinking"), list):  # asked once with each: no setting of one run
+        del own["thinking"]
+    return read_asking(own)
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:

@@ -46,6 +46,8 @@ def _top(request: RunRequest, heading: str, names: Mapping[str, str]) -> Iterato
         "cache": request.cache or None,
     }
     yield from _lines({name: value for name, value in whole.items() if value is not None})
+    if request.thinking:
+        yield from _lines({"thinking": list(request.thinking)})
     yield from _lines(_asking(request.for_all))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, checked_stop
+from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import BadUsage
 from proofstone.stages.run_request import Asking
@@ -65,6 +65,7 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "seed": (lambda value: _whole(value, 0), "a whole number from 0 up"),
     "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
     "stop": (_texts, "a text or several"),
+    "thinking": (lambda value: value in THINKING, '"on" or "off"'),
     "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
@@ -91,6 +92,8 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
         if key in wrong or key not in _TAKES or _is_unset(key, value):
             continue
         fits, called = _TAKES[key]
+        if key == "thinking" and known is TOP_KEYS and _thinking_list(value):
+            continue
         if not fits(value):
             wrong[key] = f"{key}: expected {called}, not {value!r}"
         elif key == "stop":
@@ -120,6 +123,10 @@ def has_own_key(name: str, value: Any) -> bool:
     fits = wrong_keys({name: value}, ASKING_KEYS) == {}
     same = _setting(name, value)
     return fits and type(same) is type(value) and same == value
+
+
+def _thinking_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(word in THINKING for word in value)
 
 
 def _is_unset(key: str, value: Any) -> bool:

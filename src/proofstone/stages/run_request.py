@@ -52,7 +52,8 @@ class Asking(Struct, frozen=True, kw_only=True):
 class RunRequest(Struct, frozen=True, kw_only=True):
     """Targets, models and ways with their layers, and what concerns the whole.
 
-    ``model_ways`` are the ways of single models, where they are not those of all; ``entries`` how
+    ``model_ways`` are the ways of single models, where they are not those of all; ``thinking``
+    ("on", "off") asks everything once with each, over what a layer says of it; ``entries`` how
     single models are reached (a file's place, connections), over the configuration. ``budget`` is
     as it was written; ``cache`` "same" or "any"; ``preset`` names choices of a method that lie
     below what holds for all.
@@ -64,6 +65,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     for_all: Asking = Asking()
     flags: Asking = Asking()
     model_ways: Mapping[str, tuple[str, ...]] = {}
+    thinking: tuple[str, ...] = ()
     entries: Mapping[str, Entry] = {}
     max_connections: int | None = None
     budget: str = ""
@@ -85,10 +87,17 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
         """The runs that are meant, model by model."""
         return [
-            _spec(item_set, model, way, self.asking(model, way))
+            _spec(item_set, model, way, asking)
             for model in self.models
             for way in self.ways_of(model)
+            for asking in self._each_thinking(self.asking(model, way))
             for item_set in item_sets
+        ]
+
+    def _each_thinking(self, asking: Asking) -> list[Asking]:
+        """One a word of ``thinking``; as it is where there is none."""
+        return [Asking(settings={"thinking": word}).over(asking) for word in self.thinking] or [
+            asking
         ]
 
     def over(
@@ -97,6 +106,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         targets: Sequence[str] = (),
         models: Sequence[str] = (),
         ways: Sequence[str] = (),
+        thinking: Sequence[str] = (),
         flags: Asking,
         max_connections: int | None = None,
         cache: str = "",
@@ -112,6 +122,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             models=chosen,
             ways={way: self.ways.get(way, Asking()) for way in ways} or self.ways,
             model_ways={} if ways else self.model_ways,
+            thinking=tuple(thinking) or self.thinking,
             flags=flags,
             max_connections=max_connections or self.max_connections,
             cache=cache or self.cache,

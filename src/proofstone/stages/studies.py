@@ -11,7 +11,7 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import ItemSet, Run, ScoreTable
-from proofstone.report.studies import Part, ReplyLengths, Study, figure_rows
+from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
 
 __all__ = ["parts_by_form", "parts_together", "write_figure_data"]
@@ -91,6 +91,25 @@ def _part(
         table=table,
         measure=headline(method),
         lengths=_lengths(store, selection, table) if lengths else None,
+        asked=_asked(store, selection, table),
+    )
+
+
+def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAsked, ...]:
+    """How each respondent of the table was asked; sizes are those of the cards kept of models."""
+    runs = {run.id: run for _key, run in selection.runs}
+    firsts = [runs[who.runs[0]] for who in table.respondents]
+    cards = store.models.cards(sorted({run.respondent for run in firsts}))
+    return tuple(
+        HowAsked(
+            model=run.respondent,
+            way=run.way,
+            settings=run.settings,
+            parameters_b=cards[run.respondent].card.total_parameters_b
+            if run.respondent in cards
+            else None,
+        )
+        for run in firsts
     )
 
 

@@ -37,7 +37,7 @@ from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.roll_call import call_roll
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
-from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, checked_stop
+from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
 from proofstone.engines.models.stopping import Stopped
 from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.engines.models.toml_lines import key_lines
@@ -47,6 +47,7 @@ __all__ = [
     "NUMBER_SETTINGS",
     "SETTINGS",
     "TEXT_WIRES",
+    "THINKING",
     "Asked",
     "Asker",
     "CacheUse",

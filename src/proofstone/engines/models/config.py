@@ -23,7 +23,14 @@ from msgspec import field as struct_field
 from proofstone.engines.models.carried_cards import carried_card
 from proofstone.engines.models.credentials import build_headers, read_address
 from proofstone.engines.models.egress_gate import EgressGate
-from proofstone.engines.models.entries import Entry, Tables, Wire, merged, read_tables
+from proofstone.engines.models.entries import (
+    Entry,
+    Tables,
+    Wire,
+    merged,
+    read_tables,
+    thinking_fields,
+)
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.route import Route, choose_route
 from proofstone.engines.models.secret import Secret
@@ -94,6 +101,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     wire: Wire = "openai-chat"
     window: int | None = None
     images: bool | None = None
+    thinking: Mapping[str, Mapping[str, Any]] = {}
     route: Route = struct_field(default_factory=lambda: Route(gate=EgressGate()))
 
 
@@ -169,6 +177,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         wire=_or(chosen.wire, wire_of(card)),
         window=_or(chosen.window, card.window),
         images=_or(chosen.images, card.images),
+        thinking=thinking_fields(chosen),
         route=route,
     )
 

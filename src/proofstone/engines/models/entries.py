@@ -16,7 +16,16 @@ from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import Problem
 from proofstone.records import Card, Price, merged_card
 
-__all__ = ["Entry", "Price", "Tables", "Wire", "merged", "read_tables"]
+__all__ = [
+    "Entry",
+    "Price",
+    "Tables",
+    "Thinking",
+    "Wire",
+    "merged",
+    "read_tables",
+    "thinking_fields",
+]
 
 Wire = Literal["openai-chat", "openai-completions"]
 
@@ -25,6 +34,13 @@ _TABLES = ("providers", "models", "egress")
 _RESERVED_BODY = frozenset(
     {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
 )
+
+
+class Thinking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of a request that make a hybrid model think, and those that keep it from it."""
+
+    on: dict[str, Any] = {}
+    off: dict[str, Any] = {}
 
 
 class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +52,7 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``wire`` says how it is asked:
     ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
     tokens prompt and reply may have together, ``images`` whether it takes pictures.
+    ``thinking`` has the fields that switch a hybrid model's thinking ``on`` and ``off``.
     ``ca_file`` names the certificates to believe, ``proxy`` the way to it ("" for none, ``$NAME``
     for a variable's).
     """
@@ -55,6 +72,7 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     wire: Wire | UnsetType = UNSET
     window: int | UnsetType = UNSET
     images: bool | UnsetType = UNSET
+    thinking: Thinking | UnsetType = UNSET
     ca_file: str | UnsetType = UNSET
     proxy: str | UnsetType = UNSET
 
@@ -94,6 +112,13 @@ def merged(entries: Iterable[Entry]) -> Entry:
                 value = merged_card([values.get(name, Card()), value])
             values[name] = value
     return Entry(**values)
+
+
+def thinking_fields(entry: Entry) -> dict[str, dict[str, Any]]:
+    """The fields that switch thinking, by ``on`` and ``off``; empty where the entry says none."""
+    if isinstance(entry.thinking, UnsetType):
+        return {}
+    return {"on": entry.thinking.on, "off": entry.thinking.off}
 
 
 def read_tables(
@@ -163,10 +188,11 @@ def _wrong_value(key: str, value: Any) -> list[str]:
         return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
     if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
         return [f"{key}: must be above 0, not {value}"]
-    if key == "body":
+    if key in ("body", "thinking"):
+        fields = value if key == "body" else {**value.get("on", {}), **value.get("off", {})}
         return [
-            f"body.{name}: not for a configuration file; it is written by Proofstone or is a key"
-            for name in value
+            f"{key}.{name}: not for a configuration file; it is written by Proofstone or is a key"
+            for name in fields
             if name.lower() in _RESERVED_BODY
         ]
     return []

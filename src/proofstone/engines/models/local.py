@@ -22,7 +22,7 @@ from msgspec import UNSET, Struct, structs
 from proofstone.engines.models.carried import CARRIED, carried_file
 from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.models.config import TIMEOUT_S, Endpoint
-from proofstone.engines.models.entries import Entry
+from proofstone.engines.models.entries import Entry, thinking_fields
 from proofstone.engines.models.gguf import GgufFile, open_gguf
 from proofstone.engines.models.local_server import LocalServer, ServerAddress
 from proofstone.engines.models.openai_chat import ChatEndpoint
@@ -85,6 +85,7 @@ class LocalModel:
         self._entry = Entry() if entry is None else entry
         self._is_text = self._entry.wire == "openai-completions"
         self.wire = "local-completions" if self._is_text else "local"
+        self._thinking = thinking_fields(self._entry)
         self._address: ServerAddress | None = None
         self._chat: ChatEndpoint | None = None
 
@@ -96,7 +97,7 @@ class LocalModel:
         """
         extra = {} if self._entry.body is UNSET else self._entry.body
         refused = () if self._entry.unsupported is UNSET else self._entry.unsupported
-        sent, dropped = sent_settings(asked, extra, _IGNORED.union(refused))
+        sent, dropped = sent_settings(asked, extra, _IGNORED.union(refused), self._thinking)
         if sent.get("logprobs"):
             sent.setdefault("top_logprobs", 1)
         return completion_settings(sent, dropped) if self._is_text else (sent, dropped)
@@ -115,7 +116,8 @@ class LocalModel:
             chat = await self._connected()
         except EndpointUnusable as error:
             return Attempt(error="not_running", detail=str(error))
-        sent, _dropped = self.sent_settings(ticket.request.settings)
+        asked = ticket.request.settings
+        sent = {**self.sent_settings(asked)[0], "thinking": asked.get("thinking")}
         attempt = await chat.collect(
             await chat.submit(structs.replace(ticket.request, settings=sent))
         )
@@ -157,6 +159,7 @@ class LocalModel:
             max_connections=self.max_connections,
             timeout_s=TIMEOUT_S if timeout_s is UNSET else timeout_s,
             body={} if body is UNSET else body,
+            thinking=self._thinking,
         )
 
 

@@ -99,7 +99,8 @@ class ChatEndpoint:
     def _known(self, asked: Mapping[str, Any]) -> _Settings:
         """What settings come to, kept for the next request: a run hands in the same ones."""
         if self._last.asked is not asked:
-            sent, dropped = sent_settings(asked, self._settings.body, self._settings.unsupported)
+            known = self._settings
+            sent, dropped = sent_settings(asked, known.body, known.unsupported, known.thinking)
             fields = orjson.dumps(wire_fields(sent, self._settings.max_tokens_field))
             tail = b"}" if fields == b"{}" else b"," + fields[1:]
             self._last = _Settings(asked, sent, dropped, tail)

@@ -11,31 +11,47 @@ from typing import Any
 
 from proofstone.errors import BadUsage
 
-__all__ = ["NUMBER_SETTINGS", "SETTINGS", "checked_stop", "sent_settings", "wire_fields"]
+__all__ = [
+    "NUMBER_SETTINGS",
+    "SETTINGS",
+    "THINKING",
+    "checked_stop",
+    "sent_settings",
+    "wire_fields",
+]
 
 NUMBER_SETTINGS = frozenset(
     {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
 )
 _OTHERS = frozenset(
     {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
-     "response_format", "schema"}
+     "response_format", "schema", "thinking"}
 )  # fmt: skip
 SETTINGS = NUMBER_SETTINGS | _OTHERS  # every setting that may be sent
+THINKING = ("on", "off")
+_NONE: Mapping[str, Mapping[str, Any]] = {}
 
 
 def sent_settings(
-    asked: Mapping[str, Any], extra: Mapping[str, Any], unsupported: frozenset[str]
+    asked: Mapping[str, Any],
+    extra: Mapping[str, Any],
+    unsupported: frozenset[str],
+    thinking: Mapping[str, Mapping[str, Any]] = _NONE,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The settings that reach the model (over ``extra``), and the sorted names of those dropped.
 
     None means unset. Numbers are floats, so that 0 and 0.0 are one request and one hash.
+    ``thinking`` are the fields that switch it, by ``on`` and ``off``: they are sent, not the word.
     """
     sent = dict(extra)
     dropped = []
     for name, value in asked.items():
         if value is None:
             continue
-        if name not in SETTINGS or name in unsupported:
+        if name == "thinking" and value in thinking:
+            sent |= thinking[value]
+            continue
+        if name not in SETTINGS or name in unsupported or name == "thinking":
             dropped.append(name)
         else:
             sent[name] = float(value) if name in NUMBER_SETTINGS else value

@@ -4,12 +4,13 @@ A study is one file here: a pure function from parts (forms with the scores on t
 """
 
 from proofstone.report.studies.catalogue import STUDIES, perform_study
-from proofstone.report.studies.parts import Part, ReplyLengths
+from proofstone.report.studies.parts import HowAsked, Part, ReplyLengths
 from proofstone.report.studies.study import Point, Study
 from proofstone.report.studies.text import figure_rows, render_study
 
 __all__ = [
     "STUDIES",
+    "HowAsked",
     "Part",
     "Point",
     "ReplyLengths",

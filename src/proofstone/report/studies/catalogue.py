@@ -15,7 +15,9 @@ from proofstone.report.studies.options import study_options
 from proofstone.report.studies.parts import Part
 from proofstone.report.studies.positions import study_positions
 from proofstone.report.studies.seeds import study_seeds
+from proofstone.report.studies.settings import study_settings
 from proofstone.report.studies.study import Study
+from proofstone.report.studies.thinking import study_thinking
 
 __all__ = ["STUDIES", "StudyKind", "perform_study"]
 
@@ -52,6 +54,14 @@ STUDIES: Mapping[str, StudyKind] = {
     ),
     "levels": StudyKind(
         help="averages by questions, subfields, fields, disciplines", perform=study_levels
+    ),
+    "thinking": StudyKind(
+        help="hybrid models with thinking and without", perform=study_thinking, lengths=True
+    ),
+    "settings": StudyKind(
+        help="single statements, verdicts on each, whole questions, side by side",
+        perform=study_settings,
+        by_form=True,
     ),
 }
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proofstone.engines.stats import Estimand, equal_weights, measure_spread, rank_all
+from proofstone.engines.stats import Estimand
 from proofstone.errors import BadUsage
 from proofstone.report.numbers import points, shown_estimate
+from proofstone.report.studies.changes import Change, paired_change
 from proofstone.report.studies.parts import Part, complete_everywhere, left_out
 from proofstone.report.studies.study import Point, Study, point_of
 
@@ -64,44 +65,24 @@ def study_options(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
     )
 
 
-class _Change:
-    """A paired change with its interval, in shares."""
-
-    def __init__(self, value: float, low: float, high: float) -> None:
-        self.value, self.low, self.high = value, low, high
-
-    @property
-    def is_drop(self) -> bool:
-        return self.high < 0.0
-
-    @property
-    def shown(self) -> str:
-        return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
-
-
 def _n_options(part: Part) -> int | None:
     """The number of options of all of a form's questions; None where they differ."""
     numbers = set(np.unique(part.table.n_options).tolist())
     return int(numbers.pop()) if len(numbers) == 1 else None
 
 
-def _change(first: Part, last: Part, label: str, estimand: Estimand, confidence: float) -> _Change:
+def _change(first: Part, last: Part, label: str, estimand: Estimand, confidence: float) -> Change:
     if len(first.table.items) != len(last.table.items):
         raise BadUsage(
             f"{first.name} and {last.name} do not hold the same questions",
             hint="compare forms of one --sweep",
         )
-    columns = [part.sheet.values[:, part.complete[label]] for part in (last, first)]
-    values = np.stack(columns, axis=1)
-    units = np.flatnonzero(~np.isnan(values).any(axis=1))
-    spread = measure_spread(
-        values[units], equal_weights(len(units)), first.sheet.keys.among(units), estimand
-    )
-    (pair,) = rank_all(spread, confidence=confidence).comparisons
-    return _Change(pair.difference, pair.low, pair.high)
+    columns = [part.sheet.values[:, part.complete[label]] for part in (first, last)]
+    keys = first.sheet.keys
+    return paired_change(np.stack(columns, axis=1), keys, estimand=estimand, confidence=confidence)
 
 
-def _finding(numbers: Sequence[int], changes: Sequence[_Change]) -> str:
+def _finding(numbers: Sequence[int], changes: Sequence[Change]) -> str:
     falls = sum(change.is_drop for change in changes)
     middle = float(np.median([change.value for change in changes]))
     return (

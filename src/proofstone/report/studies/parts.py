@@ -16,7 +16,7 @@ from proofstone.records.results import Estimate, Measure
 from proofstone.records.score_table import Respondent, ScoreTable
 from proofstone.report.sheet import Sheet
 
-__all__ = ["Part", "ReplyLengths", "complete_everywhere", "label_of", "left_out"]
+__all__ = ["HowAsked", "Part", "ReplyLengths", "complete_everywhere", "label_of", "left_out"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,20 @@ class ReplyLengths:
 
 
 @dataclass(frozen=True)
+class HowAsked:
+    """How a respondent was asked: its model, the way, its settings, and the model's size in
+    billions of parameters."""
+
+    model: str
+    way: str
+    settings: Mapping[str, Any]
+    parameters_b: float | None = None
+
+
+@dataclass(frozen=True)
 class Part:
-    """A form (or several of one recipe, together) with the scores on it under ``measure``."""
+    """A form (or several of one recipe, together) with the scores on it under ``measure``.
+    ``asked`` says by respondent of the table how it was asked."""
 
     name: str
     kind: str
@@ -42,6 +54,7 @@ class Part:
     table: ScoreTable
     measure: Measure
     lengths: ReplyLengths | None = None
+    asked: tuple[HowAsked, ...] = ()
 
     @cached_property
     def sheet(self) -> Sheet:

@@ -1,0 +1,56 @@
+"""Paired changes between two columns of values on the same items."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import Estimand, SharedKeys, equal_weights, measure_spread, rank_all
+from proofstone.report.studies.parts import Part
+
+__all__ = ["Change", "change_between", "paired_change"]
+
+
+class Change(Struct, frozen=True):
+    """A paired difference of means with its interval, in shares."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_rise(self) -> bool:
+        """Whether the whole interval lies above nothing."""
+        return self.low > 0.0
+
+    @property
+    def is_drop(self) -> bool:
+        """Whether the whole interval lies below nothing."""
+        return self.high < 0.0
+
+    @property
+    def shown(self) -> str:
+        """``+3.1 [+0.4, +5.8]``, in points."""
+        return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
+
+
+def paired_change(
+    values: NDArray[np.float64], keys: SharedKeys, *, estimand: Estimand, confidence: float
+) -> Change:
+    """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
+    ``keys`` are those of all n units."""
+    units = np.flatnonzero(~np.isnan(values).any(axis=1))
+    turned = values[units][:, ::-1]
+    spread = measure_spread(turned, equal_weights(len(units)), keys.among(units), estimand)
+    (pair,) = rank_all(spread, confidence=confidence).comparisons
+    return Change(pair.difference, pair.low, pair.high)
+
+
+def change_between(
+    part: Part, before: str, after: str, *, estimand: Estimand, confidence: float
+) -> Change:
+    """The change from one respondent of a part to another on the items of both."""
+    places = [part.complete[before], part.complete[after]]
+    values = part.sheet.values[:, places]
+    return paired_change(values, part.sheet.keys, estimand=estimand, confidence=confidence)
