@@ -8,6 +8,7 @@ import numpy as np
 
 from proofstone.engines.stats import Estimand
 from proofstone.errors import BadUsage
+from proofstone.identity import canonical_json
 from proofstone.report.numbers import points, shown_estimate
 from proofstone.report.studies.changes import Change, paired_change
 from proofstone.report.studies.parts import Part, complete_everywhere, left_out
@@ -19,16 +20,8 @@ __all__ = ["study_options"]
 def study_options(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
     """Each respondent at each number of options, and the paired change from fewest to most: forms
     of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
-    counted = sorted(
-        ((number, part) for part in parts if (number := _n_options(part))), key=lambda pair: pair[0]
-    )
+    counted = _of_one_sweep(parts)
     numbers = [number for number, _part in counted]
-    if len(numbers) < 2 or len(set(numbers)) < len(numbers):
-        raise BadUsage(
-            "a study of options takes forms whose questions have one number of options each, "
-            "every form another",
-            hint="proofstone build form BANK --sweep options=4..10, then name those forms",
-        )
     parts = [part for _number, part in counted]
     labels = complete_everywhere(parts)
     by_part = [p.estimates(labels, estimand=estimand, confidence=confidence) for p in parts]
@@ -63,6 +56,25 @@ def study_options(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
             *left_out(parts, labels),
         ),
     )
+
+
+def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
+    """The forms that differ by their number of options alone, fewest first, with that number."""
+    sweeps: dict[bytes, list[tuple[int, Part]]] = {}
+    for part in parts:
+        number = _n_options(part)
+        if number is not None:
+            others = {name: value for name, value in part.recipe.items() if name != "options"}
+            key = canonical_json([part.kind, part.seed, others])
+            sweeps.setdefault(key, []).append((number, part))
+    found = [sweep for sweep in sweeps.values() if len({number for number, _part in sweep}) > 1]
+    if len(found) != 1 or len({number for number, _part in found[0]}) < len(found[0]):
+        raise BadUsage(
+            "a study of options takes forms that differ by their number of options alone, one "
+            f"number of options each; here are {len(found)} such groups",
+            hint="proofstone build form BANK --sweep options=4..10, then name those forms",
+        )
+    return sorted(found[0], key=lambda pair: pair[0])
 
 
 def _n_options(part: Part) -> int | None:
