@@ -153,6 +153,16 @@ def test_one_model_has_one_card_wherever_it_is_served(name: str, tmp_path: Path)
     assert card(load(tmp_path, ""), name).total_parameters_b == 8.2
 
 
+def test_the_carried_model_is_the_instructed_one(tmp_path: Path) -> None:
+    """Its short name is that of the base model elsewhere."""
+    config = load(
+        tmp_path, '[models."local/ours"]\nmodel = "smollm2-135m"\nwire = "openai-completions"\n'
+    )
+    assert card(config, "local/smollm2-135m?ctx=512").kind == "chat"
+    assert card(config, "local/ours").kind == "chat"
+    assert card(config, "vllm/HuggingFaceTB/SmolLM2-135M").kind == "base"
+
+
 def test_a_name_of_ones_own_is_known_by_the_name_that_is_sent(tmp_path: Path) -> None:
     config = load(tmp_path, '[models."vllm/ours"]\nmodel = "Qwen/Qwen3-8B"\n')
     assert card(config, "vllm/ours").family == "Qwen3"

@@ -47,11 +47,11 @@ def list_models(folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(models)
         return
-    rows = [("name", "endpoint", "key", "card")]
+    rows = [("name", "card", "endpoint", "key")]
     for m in models:
         key = m.problem or m.key_from or "none needed"
         card = "" if m.name.endswith("/...") else card_line(m.card) or "unknown"
-        rows.append((m.name + _mark(m), m.endpoint, key, card))
+        rows.append((m.name + _mark(m), card, m.endpoint, key))
     print_table(rows)
 
 

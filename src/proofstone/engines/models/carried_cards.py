@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from proofstone.engines.models.carried import CARRIED
 from proofstone.engines.models.names import ModelName
 from proofstone.records import Card
 
@@ -22,7 +23,11 @@ _FILE = re.compile(r"([-._](i?q\d\w*|f16|bf16|f32|fp16|fp32))?\.gguf$")
 def carried_card(name: ModelName, served_as: str = "") -> Card:
     """The carried card of a model by its name, or by the name that is sent; else an empty one."""
     cards = carried_cards()
-    found = (cards.get(known_as(text)) for text in (served_as, name.model))
+    texts = [served_as, name.model]
+    if name.provider == "local":  # a carried model's short name says less than its file's title
+        paths = [text.partition("?")[0] for text in texts]
+        texts = [CARRIED[path].title if path in CARRIED else path for path in paths]
+    found = (cards.get(known_as(text)) for text in texts)
     return next((card for card in found if card is not None), Card())
 
 
