@@ -22,6 +22,7 @@ __all__ = [
     "ExtraMissing",
     "FolderShared",
     "Incomplete",
+    "NoPrice",
     "NotFound",
     "Problem",
     "ProofstoneError",
@@ -30,6 +31,7 @@ __all__ = [
     "SourcePurged",
     "StoreFailed",
     "TextPurged",
+    "UnboundedReply",
     "WorkspaceInUse",
     "WorkspaceUnusable",
 ]
@@ -71,6 +73,28 @@ class ExtraMissing(BadUsage):
     code = "PS-211"
     cause = "Proofstone was installed without the extra that this feature belongs to."
     remedy = "Install the extra that the message names, or use the other format that it names."
+
+
+class NoPrice(BadUsage):
+    """A budget in money was given, and the price of a model is not known."""
+
+    code = "PS-213"
+    cause = "No entry of proofstone.toml gives the model's price, so what calls cost is not known."
+    remedy = (
+        "Add the lines of the message with the numbers of the provider's page, or give the "
+        "budget in tokens: `--budget 5Mtok`."
+    )
+
+
+class UnboundedReply(BadUsage):
+    """A budget was given, and nothing limits how long a model's replies may be."""
+
+    code = "PS-214"
+    cause = "No `max_tokens` reaches the model, and its entry of proofstone.toml has no `window`."
+    remedy = (
+        "Give `--max-tokens N`. Where the model takes that field under another name, set "
+        '`max_tokens_field = "max_completion_tokens"` in its entry; else its `window`.'
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +254,7 @@ class Incomplete(ProofstoneError):
 
 
 class BudgetReached(ProofstoneError):
-    """The budget stopped the run; it can be resumed."""
+    """The budget does not cover another call. What was done is kept, and the run can be resumed."""
 
     code = "PS-401"
     exit_code = 4

@@ -158,6 +158,8 @@ class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
 
     ``attempt`` counts kept rows of one request hash from 0; ``attempts`` how many times the
     endpoint was tried for this row. ``cost_usd`` is None where no price is known.
+    ``estimated_tokens`` is None where the endpoint said what it counted or billed nothing; else the
+    most tokens that it may have billed, prompt and output, and ``cost_usd`` is an estimate too.
     """
 
     request_hash: bytes
@@ -180,6 +182,7 @@ class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
     raw: bytes = b""
     usage: Usage = Usage()
     cost_usd: float | None = None
+    estimated_tokens: int | None = None
     served_model: str = ""
     fingerprint: str = ""
     latency_s: float = 0.0

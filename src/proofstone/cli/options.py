@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from proofstone.records import Role
 
 __all__ = [
+    "budget_option",
     "cache_option",
     "json_option",
     "model_options",
@@ -42,6 +43,12 @@ workspace_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
+)
+budget_option = click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="The most that this command may spend on all its calls, retries too: 20USD, 0.05USD, "
+    "500ktok, 5Mtok. What was spent before does not count, nor do replies from the cache.",
 )
 cache_option = click.option(
     "--cache",
@@ -166,6 +173,7 @@ def model_options(command: Command) -> Command:
         ),
         click.option("--replicate", default="", metavar="NAME", help="Ask afresh, past the cache."),
         cache_option,
+        budget_option,
         click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
     ]  # fmt: skip
     for option in reversed(options):

@@ -47,6 +47,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         max_connections=given.get("max_connections"),
         cache=given.get("cache", ""),
         preset=given.get("preset") or "",
+        budget=given.get("budget", ""),
     )
     if whole and not request.targets:
         raise click.UsageError("name a target: a form or a bank", context)

@@ -10,6 +10,7 @@ import click
 
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.options import (
+    budget_option,
     cache_option,
     json_option,
     model_options,
@@ -19,7 +20,8 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, print_table, say
 from proofstone.cli.presets import preset_option
-from proofstone.errors import EndpointUnusable
+from proofstone.cli.spending import spent_text
+from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -62,6 +64,9 @@ def run_command(
 
     Before anything leaves for a host that nobody has allowed, you are told which sources and how
     much, and asked. [egress] in proofstone.toml allows it for good, --yes this time.
+
+    With --budget the most that a call can cost is put aside before it is sent, so the budget is
+    never passed; reaching it ends with exit code 4, and the line that resumes is printed.
     """
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.cli.requests import read_request  # noqa: PLC0415
@@ -89,6 +94,7 @@ def run_command(
 @click.option("--max-connections", type=click.IntRange(1), help="Requests at once.")
 @cache_option
 @yes_option
+@budget_option
 @workspace_option
 @json_option
 @quiet_option
@@ -97,13 +103,15 @@ def resume_command(
     max_connections: int | None,
     cache: CacheUse,
     yes: bool,
+    budget: str | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Go on with a run where it stopped.
 
-    RUN keeps the settings that it has; what is committed is not asked again.
+    RUN keeps the settings that it has; what is committed is not asked again. A --budget is what may
+    be spent from now on.
     """
     from proofstone.cli.progress import watching  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -117,6 +125,7 @@ def resume_command(
                 on_interrupt=_on_interrupt,
                 max_connections=max_connections,
                 cache=cache,
+                budget=budget,
             )
         code = report_results(results, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
@@ -165,22 +174,35 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
     else:
         for result in results:
             click.echo(_result_line(result))
-    for stopped in dict.fromkeys(result.stopped for result in results if result.stopped):
-        say(f"error [{EndpointUnusable.code}] {stopped}")
+    stops = [(_stop_code(result), result.stopped) for result in results if result.stopped]
+    for code, stopped in dict.fromkeys(stops):
+        say(f"error [{code}] {stopped}")
     for result in results:
         note = served_note(result.served)
         if note:
             say(f"note: run:{short(result.planned.run.id)} was {note}", quiet=quiet)
         if not result.complete:
-            say(f"go on: proofstone resume run:{short(result.planned.run.id)}", quiet=quiet)
+            further = " --budget AMOUNT" if result.over_budget else ""
+            run = f"run:{short(result.planned.run.id)}"
+            say(f"go on: proofstone resume {run}{further}", quiet=quiet)
     if results and not as_json:
         runs = " ".join(f"run:{short(result.planned.run.id)}" for result in results)
         say(f"look: proofstone leaderboard {runs}", quiet=quiet)
+    return _exit_code(results)
+
+
+def _exit_code(results: Sequence[RunResult]) -> int:
     if any(result.interrupted for result in results):
         return 130
-    if any(result.stopped for result in results):
+    if any(result.stopped and not result.over_budget for result in results):
         return EndpointUnusable.exit_code
+    if any(result.over_budget for result in results):
+        return BudgetReached.exit_code
     return 0 if all(result.complete for result in results) else 3
+
+
+def _stop_code(result: RunResult) -> str:
+    return (BudgetReached if result.over_budget else EndpointUnusable).code
 
 
 def _result_line(result: RunResult) -> str:
@@ -191,7 +213,9 @@ def _result_line(result: RunResult) -> str:
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = f"{planned.run.respondent} {planned.run.way}"
     scored = f"{result.n_scored} of {total} scored, {state}{failed}"
-    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}"
+    asked = result.spent.calls and not planned.run.simulated
+    spent = f"  {spent_text(result.spent)}" if asked else ""
+    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{spent}"
 
 
 def _result(result: RunResult) -> dict[str, Any]:
@@ -206,6 +230,8 @@ def _result(result: RunResult) -> dict[str, Any]:
         "failed": result.failed,
         "complete": result.complete,
         "stopped": result.stopped,
+        "over_budget": result.over_budget,
+        "spent": result.spent,
         "served": [
             {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
             for share in result.served

@@ -65,6 +65,7 @@ from proofstone.records.results import (
     run_id,
 )
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
+from proofstone.records.spent import Spent
 from proofstone.records.tabulation import Cell, Column, Tabulation
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "Score",
     "ScoreTable",
     "Source",
+    "Spent",
     "Stratum",
     "Tabulation",
     "TextForm",

@@ -9,8 +9,10 @@ from msgspec import Struct
 
 from proofstone.engines.models import Asker
 from proofstone.engines.store import ServedShare, Store
+from proofstone.errors import BudgetReached
 from proofstone.identity import short
 from proofstone.ports import Clock, Method
+from proofstone.records import Spent
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
@@ -25,6 +27,8 @@ class RunResult(Struct, frozen=True, kw_only=True):
     """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing, and
     which models answered.
 
+    ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
+    is what this command's calls took.
     ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
     """
 
@@ -33,6 +37,8 @@ class RunResult(Struct, frozen=True, kw_only=True):
     failed: int
     stopped: str
     interrupted: bool
+    over_budget: bool = False
+    spent: Spent = Spent()
     seconds: float = 0.0
     served: tuple[ServedShare, ...] = ()
 
@@ -90,6 +96,8 @@ async def perform_campaign(
                 failed=progress.failed,
                 stopped=progress.stopped,
                 interrupted=stop.is_set() and not progress.complete,
+                over_budget=bool(progress.stopped) and isinstance(asker.stopped, BudgetReached),
+                spent=progress.spent(),
                 seconds=(progress.ended or 0.0) - progress.started,
                 served=shares_of(store, planned.key, planned.run),
             )

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from proofstone.ports import CallRecord, Clock
+from proofstone.records import Spent
 
 __all__ = ["RunProgress"]
 
@@ -27,10 +28,15 @@ class RunProgress:
     failed: int = 0
     cached: int = 0
     in_flight: int = 0
+    calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
+    estimated_calls: int = 0
+    estimated_tokens: int = 0
+    estimated_usd: float = 0.0
     errors: Counter[str] = field(default_factory=Counter)
     stopped: str = ""
     started: float = 0.0
@@ -46,14 +52,24 @@ class RunProgress:
 
     def count(self, call: CallRecord) -> None:
         """Adds what a call took; one from the cache is never handed in, it costs nothing."""
+        self.calls += 1
         self.prompt_tokens += call.usage.prompt or 0
         self.completion_tokens += call.usage.completion or 0
+        self.reasoning_tokens += call.usage.reasoning or 0
+        if call.estimated_tokens is not None:
+            self.estimated_calls += 1
+            self.estimated_tokens += call.estimated_tokens
+            self.estimated_usd += call.cost_usd or 0.0
         if call.cost_usd is None:
             self.unpriced += call.state == "complete"
         else:
             self.cost_usd += call.cost_usd
         if call.error:
             self.errors[call.error] += 1
+
+    def spent(self) -> Spent:
+        """What the calls of this process took."""
+        return Spent(**{name: getattr(self, name) for name in Spent.__struct_fields__})
 
     def rate(self, now: float) -> float:
         """Questions finished a second by this process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
@@ -13,8 +14,11 @@ from proofstone.engines.models import (
     Entry,
     Limiters,
     ModelConfig,
+    Spending,
+    no_price,
     open_asker,
 )
+from proofstone.errors import NoPrice
 from proofstone.ports import CallStore, Clock
 
 __all__ = ["open_askers"]
@@ -30,24 +34,35 @@ async def open_askers(
     stop: asyncio.Event,
     max_connections: int | None = None,
     cache: CacheUse = "same",
+    spending: Spending | None = None,
 ) -> AsyncIterator[dict[str, Asker]]:
-    """An asker a name; with ``cache`` "any" they take replies of any served version. Raises what
-    ``open_asker`` raises, before anything is asked of any."""
+    """An asker a name; with ``cache`` "any" they take replies of any served version, and all spend
+    from one budget where there is one. Raises what ``open_asker`` raises (NoPrice for all models
+    that lack one), before anything is asked of any."""
     flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
     limiters = Limiters()
     askers: dict[str, Asker] = {}
     async with AsyncExitStack() as opened:
+        unpriced = []
         for name in names:
-            askers[name] = await open_asker(
-                name,
-                config,
-                store=store,
-                clock=clock,
-                rng=Random(),  # jitter only; nothing that enters an id
-                limiters=limiters,
-                flags=flags,
-                stop=stop,
-                cache=cache,
-            )
-            opened.push_async_callback(askers[name].close)
+            try:
+                askers[name] = await open_asker(
+                    name,
+                    config,
+                    store=store,
+                    clock=clock,
+                    rng=Random(),  # jitter only; nothing that enters an id
+                    limiters=limiters,
+                    flags=flags,
+                    stop=stop,
+                    cache=cache,
+                    spending=spending,
+                )
+            except NoPrice:
+                unpriced.append(name)
+            else:
+                opened.push_async_callback(askers[name].close)
+        if unpriced:
+            today = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).date()
+            raise no_price(unpriced, today.isoformat())
         yield askers

@@ -17,7 +17,8 @@ from proofstone.errors import Incomplete
 from proofstone.identity import short
 from proofstone.records import Bank, ItemSet
 from proofstone.stages.planning import RunSpec
-from proofstone.wiring.workspace import Watch, Workspace
+from proofstone.wiring.asking import Watch
+from proofstone.wiring.workspace import Workspace
 
 if TYPE_CHECKING:
     from proofstone.report import Leaderboard

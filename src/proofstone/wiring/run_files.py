@@ -41,6 +41,7 @@ def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) 
         request.specs(item_sets_of(workspace, request.targets)),
         max_connections=request.max_connections,
         cache="any" if request.cache == "any" else "same",
+        spending=workspace.spending(request.budget or None),
         **watching,
     )
 

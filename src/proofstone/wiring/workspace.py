@@ -6,9 +6,7 @@ a loop of its own thread.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,25 +19,17 @@ from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
-from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
-from proofstone.stages.progress import RunProgress
-from proofstone.stages.score import score_run
-from proofstone.wiring.background import Background
+from proofstone.wiring.asking import Asking
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.reading import Reading
-from proofstone.wiring.targets import Target, find_target, forms_of, listed
+from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import Asker, CacheUse
-    from proofstone.stages.campaign import RunResult
-    from proofstone.stages.control import ControlReport
-    from proofstone.wiring.egress import AskEgress, Loads
+    from proofstone.wiring.egress import AskEgress
 
 __all__ = ["Workspace", "create_workspace", "open_workspace"]
-
-Watch = Callable[[list[RunProgress]], None]
 
 
 def open_workspace(folder: Path | str | None = None) -> Workspace:
@@ -61,7 +51,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Kept, Reading, Correcting):
+class Workspace(Asking, Kept, Reading, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:
@@ -180,100 +170,6 @@ class Workspace(Kept, Reading, Correcting):
         item_set = self.store.items.item_set(found.id)
         return export_items(self.store, find_method(item_set.method), found.id, Path(path))
 
-    # ---- running
-
-    def run(
-        self,
-        targets: Target | Sequence[Target],
-        *,
-        models: str | Sequence[str],
-        ask: str | Sequence[str] = "direct",
-        shots: int = 0,
-        samples: int = 1,
-        limit: int | None = None,
-        replicate: str = "",
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-        **settings: Any,
-    ) -> list[RunResult]:
-        """Asks models, scores their replies, and returns a result a run.
-
-        What was asked before comes from the cache, where the model that answers now answered it;
-        ``cache`` "any" takes it whichever model did.
-
-        ``settings`` (temperature, max_tokens, ...) override the defaults of the way of asking. The
-        same call again asks only what is missing. ``watch`` is called a few times a second with
-        the progress of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets
-        how many replies are waited for, and the results so far are returned; twice it passes.
-        """
-        item_sets = [
-            identity
-            for target in listed(targets)
-            for identity in forms_of(self.store, self.find(target, "form", "bank", "run"))
-        ]
-        specs = [
-            RunSpec(
-                item_set=item_set, model=model, way=way, shots=shots, settings=settings,
-                samples=samples, replicate=replicate, limit=limit,
-            )
-            for model in listed(models)
-            for way in listed(ask)
-            for item_set in dict.fromkeys(item_sets)
-        ]  # fmt: skip
-        return self.run_specs(
-            specs,
-            max_connections=max_connections,
-            cache=cache,
-            watch=watch,
-            on_interrupt=on_interrupt,
-        )
-
-    def resume(
-        self,
-        run: Target,
-        *,
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-    ) -> list[RunResult]:
-        """Asks what a run still lacks, with the settings that it has."""
-        found = self.find(run, "run")
-        _key, record = self.store.runs.run(found.id)
-        spec = spec_of(record, find_method(record.method))
-        return self.run_specs(
-            [spec],
-            max_connections=max_connections,
-            cache=cache,
-            watch=watch,
-            on_interrupt=on_interrupt,
-        )
-
-    def control(self, model: str) -> ControlReport:
-        """Asks a model a few simple completions, kept and cached like every call."""
-        from proofstone.stages.control import perform_control  # noqa: PLC0415
-
-        self._clear_probe([model])
-
-        async def work(stop: asyncio.Event) -> ControlReport:
-            async with self._askers([model], None, stop) as askers:
-                return await perform_control(self.store, askers[model])
-
-        return Background(work).wait()
-
-    def score(self, run: Target, *, again: bool = False) -> int:
-        """Scores a run's stored replies; returns how many scores it has. Asks nobody."""
-        found = self.find(run, "run")
-        key, record = self.store.runs.run(found.id)
-        method = find_method(record.method)
-
-        async def work(_stop: asyncio.Event) -> int:
-            return await score_run(self.store, method, key, record, clock=self.clock, again=again)
-
-        return Background(work).wait()
-
     # ---- inside
 
     def method_of(self, target: Target) -> Method:
@@ -287,113 +183,3 @@ class Workspace(Kept, Reading, Correcting):
 
     def _method_of_bank(self, found: Found) -> Method:
         return find_method(self.store.knowledge.bank(found.id).method)
-
-    def run_specs(
-        self,
-        specs: Sequence[RunSpec],
-        *,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        watch: Watch | None = None,
-        on_interrupt: Callable[[int], None] | None = None,
-    ) -> list[RunResult]:
-        """``run`` for runs whose settings differ from each other; results in their order."""
-        shown: list[RunProgress] = []
-        # A question to a person is put on this thread, before the other one is at work.
-        self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
-
-        async def work(stop: asyncio.Event) -> list[RunResult]:
-            return await self.perform(
-                specs,
-                max_connections=max_connections,
-                cache=cache,
-                progress=shown,
-                stop=stop,
-                is_cleared=True,
-            )
-
-        background = Background(work)
-        watching = None if watch is None else lambda: watch(shown)
-
-        def interrupted() -> None:
-            if on_interrupt is not None:
-                on_interrupt(sum(progress.in_flight for progress in shown))
-
-        return background.wait_stoppable(watching, interrupted)
-
-    async def perform(
-        self,
-        specs: Sequence[RunSpec],
-        *,
-        max_connections: int | None = None,
-        cache: CacheUse = "same",
-        progress: list[RunProgress] | None = None,
-        stop: asyncio.Event | None = None,
-        is_cleared: bool = False,
-    ) -> list[RunResult]:
-        """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
-
-        ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
-        """
-        from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
-        from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
-
-        if not is_cleared:
-            self._clear(await self._plan_loads(specs))
-
-        stop = asyncio.Event() if stop is None else stop
-        names = list(dict.fromkeys(spec.model for spec in specs))
-        async with self._askers(names, max_connections, stop, cache) as askers:
-            plans = []
-            for spec in specs:
-                method = find_method(self.store.items.item_set(spec.item_set).method)
-                model = askers[spec.model].model
-                plans.append(plan_run(self.store, method, spec, model))
-            stored = [store_run(self.store, planned, self.clock) for planned in plans]
-            runs = [(planned, progress_of(self.store, planned)) for planned in stored]
-            if progress is not None:
-                progress += [counters for _planned, counters in runs]
-            keep_cards(self.store, self.config, runs, self.clock)
-            by_name = {askers[name].model.name: askers[name] for name in names}
-            return await perform_campaign(
-                self.store, find_method, runs, by_name, stop=stop, clock=self.clock
-            )
-
-    async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
-        """What ``specs`` would send to each host that is not this machine."""
-        from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
-
-        return await plan_loads(self.store, specs, self.config, self.clock)
-
-    def _clear(self, loads: Loads) -> None:
-        """Raises EgressRefused where something of it may not leave."""
-        from proofstone.wiring.egress import clear_loads  # noqa: PLC0415
-        from proofstone.wiring.permits import Permits  # noqa: PLC0415
-
-        permits = Permits(self.folder / MARK)
-        ask, gate = self.ask_egress, self.config.gate
-        clear_loads(loads, gate, permits=permits, ask=ask, clock=self.clock)
-
-    def _clear_probe(self, names: Sequence[str]) -> None:
-        from proofstone.wiring.egress import clear_probe  # noqa: PLC0415
-
-        clear_probe(names, self.config, self.ask_egress)
-
-    def _askers(
-        self,
-        names: Sequence[str],
-        max_connections: int | None,
-        stop: asyncio.Event,
-        cache: CacheUse = "same",
-    ) -> AbstractAsyncContextManager[dict[str, Asker]]:
-        from proofstone.wiring.askers import open_askers  # noqa: PLC0415
-
-        return open_askers(
-            names,
-            self.config,
-            store=self.store.calls,
-            clock=self.clock,
-            stop=stop,
-            max_connections=max_connections,
-            cache=cache,
-        )

@@ -4,6 +4,7 @@ Importing it loads no client library; ``open_model`` and ``open_asker`` load the
 """
 
 from proofstone.engines.models.asking import Asked, Asker, Retries
+from proofstone.engines.models.budget import Budget, charge, read_budget, shown
 from proofstone.engines.models.checking import Checked, check_model
 from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.models.config import (
@@ -38,9 +39,11 @@ from proofstone.engines.models.roll_call import call_roll
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
+from proofstone.engines.models.spending import Exposure, Spending
 from proofstone.engines.models.stopping import Stopped
 from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.engines.models.toml_lines import key_lines
+from proofstone.engines.models.unbudgeted import no_price, unbounded_reply
 
 __all__ = [
     "NOT_SENT",
@@ -50,12 +53,14 @@ __all__ = [
     "THINKING",
     "Asked",
     "Asker",
+    "Budget",
     "CacheUse",
     "Checked",
     "Destination",
     "EgressGate",
     "Endpoint",
     "Entry",
+    "Exposure",
     "Limiter",
     "Limiters",
     "Listed",
@@ -65,12 +70,14 @@ __all__ = [
     "Price",
     "Retries",
     "Secret",
+    "Spending",
     "Stopped",
     "SystemClock",
     "UnreadableReplyError",
     "about_tokens",
     "call_roll",
     "card_of",
+    "charge",
     "check_model",
     "checked_stop",
     "destination_of",
@@ -80,6 +87,7 @@ __all__ = [
     "load_config",
     "look_online",
     "no_images",
+    "no_price",
     "online_names",
     "open_asker",
     "open_endpoint",
@@ -87,10 +95,13 @@ __all__ = [
     "parse_model_name",
     "parse_model_names",
     "price_of",
+    "read_budget",
     "read_reply",
     "redacted_settings",
     "request_hash",
     "resolve",
     "scrub",
     "scrubber_of",
+    "shown",
+    "unbounded_reply",
 ]

@@ -14,17 +14,20 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from proofstone.engines.models.bounds import Bounds, may_be_billed, most_output, total_tokens
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.entries import Price
 from proofstone.engines.models.failure_kinds import UNREACHED, treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
+from proofstone.engines.models.purse import Held, Purse, open_purse
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.served import CacheUse, ServedVersions
+from proofstone.engines.models.spending import Spending
 from proofstone.engines.models.stopping import Halt, Stopped
-from proofstone.errors import CallFailed, EndpointUnusable
+from proofstone.errors import BudgetReached, CallFailed, EndpointUnusable, ProofstoneError
 from proofstone.ports import Attempt, CallRecord, CallStore, Clock, Model, ModelRequest, Recorder
-from proofstone.records import Reply
+from proofstone.records import Reply, Usage
 
 __all__ = ["Asked", "Asker", "Retries"]
 
@@ -67,8 +70,9 @@ class Asker:
     stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
     What is found serves where the same model answered it that answers now (``ServedVersions``).
 
-    ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...); from
-    then on, and once ``stop`` is set, what has not been sent raises CallFailed at once.
+    ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...) or the
+    budget does not cover another call; from then on, and once ``stop`` is set, what has not been
+    sent raises CallFailed at once. ``window`` is the most tokens of prompt and reply, if known.
     """
 
     def __init__(
@@ -84,15 +88,19 @@ class Asker:
         stop: asyncio.Event | None = None,
         hints: Mapping[str, str] | None = None,
         cache: CacheUse = "same",
+        spending: Spending | None = None,
+        window: int | None = None,
     ) -> None:
         self.model = model
+        self.price = price
+        self.bounds = Bounds(window)
+        self.stopped: ProofstoneError | None = None
         self._served = ServedVersions(store, model, cache)
-        self.stopped: EndpointUnusable | None = None
         self._limiter = limiter
         self._store = store
         self._clock = clock
         self._rng = rng
-        self._price = price
+        self._purse = open_purse(model, price, self.bounds, spending)
         self._retries = Retries() if retries is None else retries
         self._halt = Halt(stop)
         self._hints = {"key": "the environment", "entry": "proofstone.toml", **(hints or {})}
@@ -104,6 +112,11 @@ class Asker:
     def max_connections(self) -> int:
         """The most requests that are ever in flight at once."""
         return self._limiter.maximum
+
+    def fits_a_budget(self, settings: Mapping[str, Any]) -> bool:
+        """Whether there is none for this model, or the replies to such settings have an end."""
+        sent, _dropped = self.model.sent_settings(settings)
+        return self._purse is None or most_output(sent, self.bounds.window) is not None
 
     def look_again(self) -> None:
         """Takes what was stored since into the cache."""
@@ -142,9 +155,11 @@ class Asker:
     async def _ask_endpoint(self, asking: _Asking, record: Recorder) -> Asked:
         kept = tries = 0
         for retry in count():
-            started_at, attempt = await self._try(asking, record)
+            started_at, attempt, held = await self._try(asking, record)
             tries += 1
             row = self._row(asking, attempt, started_at, kept, tries)
+            if held is not None and self._purse is not None:
+                self._purse.settle(held, row)
             if attempt.reply is not None:
                 self._has_answered = True
                 self._served.saw(attempt.reply.model)
@@ -152,32 +167,55 @@ class Asker:
             wait = self._wait(retry, attempt)
             if wait is None:
                 break
-            if attempt.status == 200:  # billed, and of no use
+            # Billed, and of no use.
+            if attempt.status == 200 or row.estimated_tokens is not None:
                 await record(row)
                 kept, tries = kept + 1, 0
             await self._pause(wait)
         self._stop_where_hopeless(attempt)
         return Asked(row, None)
 
-    async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt]:
-        """One attempt in a slot of the limiter, and when it began."""
+    async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt, Held | None]:
+        """One attempt in a slot of the limiter, when it began, and what is put aside for it."""
         limiter = self._limiter
         feedback: Feedback = "neutral"
         self._refuse_when_stopped()
         entered = limiter.try_enter()
         if entered is None:
             entered = await self._queue()
+        held = None
         try:
             self._refuse_when_stopped()
+            if self._purse is not None:
+                held = await self._put_aside(self._purse, asking)
             started_at = self._clock.now()
             ticket = await self.model.submit(asking.request)
             if ticket.reference:  # outlives this process: known before it is waited for
                 await record(self._submitted(asking, ticket.reference, started_at))
             attempt = await self.model.collect(ticket)
             feedback = _feedback(attempt)
+        except BaseException:
+            if held is not None and self._purse is not None:
+                self._purse.abandon(held)
+            raise
         finally:
             limiter.leave(entered, feedback)
-        return started_at, attempt
+        return started_at, attempt, held
+
+    async def _put_aside(self, purse: Purse, asking: _Asking) -> Held:
+        """The most that one attempt can cost, out of the budget; the model stops where it is not
+        covered any more."""
+        try:
+            held = await purse.put_aside(asking.request, asking.sent, self._halt)
+        except Stopped:
+            raise self._refusal() from None
+        except BudgetReached as reached:
+            self._stop(reached, "budget_reached")
+            raise self._refusal() from None
+        if self._halt.is_set:
+            purse.give_back(held)
+            raise self._refusal()
+        return held
 
     async def _queue(self) -> int:
         try:
@@ -206,6 +244,9 @@ class Asker:
     ) -> CallRecord:
         model, request, reply = self.model, asking.request, attempt.reply
         usage = salvage_usage(attempt.raw) if reply is None else reply.usage
+        estimate = None
+        if usage.prompt is None or usage.completion is None:
+            estimate = self._estimate(asking, attempt, usage)
         return CallRecord(
             request_hash=asking.identity,
             attempt=kept,
@@ -226,7 +267,8 @@ class Asker:
             status=attempt.status,
             raw=attempt.raw,
             usage=usage,
-            cost_usd=cost_usd(self._price, usage, attempt.status),
+            cost_usd=cost_usd(self.price, estimate or usage, attempt.status),
+            estimated_tokens=None if estimate is None else total_tokens(estimate),
             served_model="" if reply is None else reply.model,
             fingerprint="" if reply is None else reply.fingerprint,
             latency_s=attempt.latency_s,
@@ -238,6 +280,12 @@ class Asker:
         """The row of a request that outlives this process, before anything came of it."""
         row = self._row(asking, Attempt(), started_at, 0, 1)
         return structs.replace(row, state="submitted", reference=reference)
+
+    def _estimate(self, asking: _Asking, attempt: Attempt, usage: Usage) -> Usage | None:
+        """What the endpoint may have counted and did not say; None where it bills nothing."""
+        if not may_be_billed(attempt, has_answered=self._has_answered):
+            return None
+        return self.bounds.estimate(asking.request, asking.sent, attempt, usage)
 
     def _wait(self, retry: int, attempt: Attempt) -> float | None:
         """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
@@ -266,9 +314,13 @@ class Asker:
             return
         model = self.model
         hint = known.advice.format(model=model.served_as, endpoint=model.endpoint, **self._hints)
-        self.stopped = EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint)
-        self._stopped_by = kind
-        self._halt.now(self.stopped.message)
+        self._stop(EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint), kind)
+
+    def _stop(self, reason: ProofstoneError, kind: str) -> None:
+        """Ends this model's work: all waits, and what was not sent."""
+        self.stopped = self.stopped or reason
+        self._stopped_by = self._stopped_by or kind
+        self._halt.now(reason.message)
 
 
 def _feedback(attempt: Attempt) -> Feedback:

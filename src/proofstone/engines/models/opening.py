@@ -23,7 +23,9 @@ from proofstone.engines.models.entries import Entry, merged
 from proofstone.engines.models.images import ImageReader
 from proofstone.engines.models.limiter import Limiter, Limiters
 from proofstone.engines.models.names import ModelName, parse_model_name
+from proofstone.engines.models.purse import FREE
 from proofstone.engines.models.served import CacheUse
+from proofstone.engines.models.spending import Spending
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.ports import CallStore, Clock, Model
 from proofstone.records import Card, ModelCheck, Price
@@ -99,10 +101,13 @@ async def open_asker(
     retries: Retries | None = None,
     stop: asyncio.Event | None = None,
     cache: CacheUse = "same",
+    spending: Spending | None = None,
 ) -> Asker:
-    """An asker over the model of a name, with the limiter of its endpoint and its price."""
+    """An asker over the model of a name, with the limiter of its endpoint and its price: what no
+    endpoint bills is free. Raises NoPrice where ``spending`` is of money and no price is known."""
     model, endpoint = await _open(_named(name), config, clock, flags, store.image)
-    price, hints = None, None
+    price: Price | None = FREE
+    hints = None
     if endpoint is not None:
         price, hints = endpoint.price, _hints(endpoint)
     return Asker(
@@ -116,6 +121,8 @@ async def open_asker(
         stop=stop,
         hints=hints,
         cache=cache,
+        spending=spending,
+        window=None if endpoint is None else endpoint.window,
     )
 
 

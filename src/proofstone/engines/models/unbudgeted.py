@@ -1,0 +1,37 @@
+"""Models that no budget can hold, and the remedy: no price is known, or replies have no end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proofstone.errors import NoPrice, UnboundedReply
+
+__all__ = ["no_price", "unbounded_reply"]
+
+
+def no_price(models: Sequence[str], today: str = "YYYY-MM-DD") -> NoPrice:
+    """The error for models without a price, with the lines to add. They are no TOML before the
+    numbers are filled in, so that nobody's price is 0 by mistake."""
+    names = ", ".join(models)
+    lines = [
+        "add to proofstone.toml, in US dollars per million tokens from the provider's page:",
+        *(line for model in models for line in _entry(model, today)),
+        "or give a budget in tokens: --budget 5Mtok",
+    ]
+    return NoPrice(f"a budget in money needs the price of {names}", hint="\n  ".join(lines))
+
+
+def unbounded_reply(models: Sequence[str]) -> UnboundedReply:
+    """The error for models that are sent no limit of their replies' length."""
+    return UnboundedReply(
+        f"a budget cannot hold {', '.join(models)}: no max_tokens is sent, so nothing limits what "
+        "one reply may cost",
+        hint="give --max-tokens N; where the model refuses that field under its name, set "
+        'max_tokens_field = "max_completion_tokens" in its entry of proofstone.toml, or else its '
+        "window",
+    )
+
+
+def _entry(model: str, today: str) -> tuple[str, str]:
+    price = f'{{ input = INPUT, output = OUTPUT, date = "{today}", source = "https://..." }}'
+    return f'    [models."{model}"]', f"    price = {price}"

@@ -1,0 +1,267 @@
+"""Asking models: the part of a workspace that may cost money."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+from proofstone.methods import find_method
+from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
+from proofstone.stages.progress import RunProgress
+from proofstone.stages.score import score_run
+from proofstone.wiring.background import Background
+from proofstone.wiring.catalogue import Catalogue
+from proofstone.wiring.folders import MARK
+from proofstone.wiring.targets import Target, find_target, forms_of, listed
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import Asker, Budget, CacheUse, Spending
+    from proofstone.stages.campaign import RunResult
+    from proofstone.stages.control import ControlReport
+    from proofstone.wiring.egress import Loads
+
+__all__ = ["Asking", "Watch"]
+
+Watch = Callable[[list[RunProgress]], None]
+_ASKED = ("form", "bank", "run")
+
+
+class Asking(Catalogue):
+    """Runs on a workspace's ``store``, with what its configuration says of models, and scores.
+
+    ``ask_egress`` is told before anything leaves this machine, and asked where nobody has allowed
+    it yet.
+    """
+
+    def run(
+        self,
+        targets: Target | Sequence[Target],
+        *,
+        models: str | Sequence[str],
+        ask: str | Sequence[str] = "direct",
+        shots: int = 0,
+        samples: int = 1,
+        limit: int | None = None,
+        replicate: str = "",
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        **settings: Any,
+    ) -> list[RunResult]:
+        """Asks models, scores their replies, and returns a result a run.
+
+        What was asked before comes from the cache, where the model that answers now answered it;
+        ``cache`` "any" takes it whichever model did. ``budget`` ("20USD", "5Mtok") is the most that
+        this call may spend over all its models; what comes from the cache costs nothing.
+
+        ``settings`` (temperature, max_tokens, ...) override the defaults of the way of asking. The
+        same call again asks only what is missing. ``watch`` is called a few times a second with
+        the progress of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets
+        how many replies are waited for, and the results so far are returned; twice it passes.
+        """
+        item_sets = [
+            identity
+            for target in listed(targets)
+            for identity in forms_of(self.store, find_target(self.store, target, _ASKED))
+        ]
+        specs = [
+            RunSpec(
+                item_set=item_set, model=model, way=way, shots=shots, settings=settings,
+                samples=samples, replicate=replicate, limit=limit,
+            )
+            for model in listed(models)
+            for way in listed(ask)
+            for item_set in dict.fromkeys(item_sets)
+        ]  # fmt: skip
+        return self.run_specs(
+            specs,
+            max_connections=max_connections,
+            cache=cache,
+            spending=self.spending(budget),
+            watch=watch,
+            on_interrupt=on_interrupt,
+        )
+
+    def resume(
+        self,
+        run: Target,
+        *,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+    ) -> list[RunResult]:
+        """Asks what a run still lacks, with the settings that it has. ``budget`` is what may be
+        spent from now on: what the run took before does not count."""
+        found = find_target(self.store, run, ("run",))
+        _key, record = self.store.runs.run(found.id)
+        spec = spec_of(record, find_method(record.method))
+        return self.run_specs(
+            [spec],
+            max_connections=max_connections,
+            cache=cache,
+            spending=self.spending(budget),
+            watch=watch,
+            on_interrupt=on_interrupt,
+        )
+
+    def control(self, model: str, *, spending: Spending | None = None) -> ControlReport:
+        """Asks a model a few simple completions, kept and cached like every call."""
+        from proofstone.stages.control import perform_control  # noqa: PLC0415
+
+        self._clear_probe([model])
+
+        async def work(stop: asyncio.Event) -> ControlReport:
+            async with self._askers([model], None, stop, spending=spending) as askers:
+                return await perform_control(self.store, askers[model])
+
+        return Background(work).wait()
+
+    def score(self, run: Target, *, again: bool = False) -> int:
+        """Scores a run's stored replies; returns how many scores it has. Asks nobody."""
+        found = find_target(self.store, run, ("run",))
+        key, record = self.store.runs.run(found.id)
+        method = find_method(record.method)
+
+        async def work(_stop: asyncio.Event) -> int:
+            return await score_run(self.store, method, key, record, clock=self.clock, again=again)
+
+        return Background(work).wait()
+
+    def spending(self, budget: Budget | str | None) -> Spending | None:
+        """What may be spent under a budget, for calls that are to share it; None without one."""
+        from proofstone.engines.models import Spending, read_budget  # noqa: PLC0415
+
+        if budget is None:
+            return None
+        return Spending(read_budget(budget) if isinstance(budget, str) else budget)
+
+    # ---- inside
+
+    def run_specs(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        spending: Spending | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+    ) -> list[RunResult]:
+        """``run`` for runs whose settings differ from each other; results in their order. Calls
+        that are handed the same ``spending`` share its budget."""
+        shown: list[RunProgress] = []
+        # A question to a person is put on this thread, before the other one is at work.
+        self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
+
+        async def work(stop: asyncio.Event) -> list[RunResult]:
+            return await self.perform(
+                specs,
+                max_connections=max_connections,
+                cache=cache,
+                spending=spending,
+                progress=shown,
+                stop=stop,
+                is_cleared=True,
+            )
+
+        background = Background(work)
+        watching = None if watch is None else lambda: watch(shown)
+
+        def interrupted() -> None:
+            if on_interrupt is not None:
+                on_interrupt(sum(progress.in_flight for progress in shown))
+
+        return background.wait_stoppable(watching, interrupted)
+
+    async def perform(
+        self,
+        specs: Sequence[RunSpec],
+        *,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        spending: Spending | None = None,
+        progress: list[RunProgress] | None = None,
+        stop: asyncio.Event | None = None,
+        is_cleared: bool = False,
+    ) -> list[RunResult]:
+        """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
+
+        ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
+        """
+        from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
+        from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
+
+        if not is_cleared:
+            self._clear(await self._plan_loads(specs))
+
+        stop = asyncio.Event() if stop is None else stop
+        names = list(dict.fromkeys(spec.model for spec in specs))
+        async with self._askers(names, max_connections, stop, cache, spending) as askers:
+            plans = self._planned(specs, askers)
+            stored = [store_run(self.store, planned, self.clock) for planned in plans]
+            runs = [(planned, progress_of(self.store, planned)) for planned in stored]
+            if progress is not None:
+                progress += [counters for _planned, counters in runs]
+            keep_cards(self.store, self.config, runs, self.clock)
+            by_name = {askers[name].model.name: askers[name] for name in names}
+            return await perform_campaign(
+                self.store, find_method, runs, by_name, stop=stop, clock=self.clock
+            )
+
+    async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
+        """What ``specs`` would send to each host that is not this machine."""
+        from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
+
+        return await plan_loads(self.store, specs, self.config, self.clock)
+
+    def _clear(self, loads: Loads) -> None:
+        """Raises EgressRefused where something of it may not leave."""
+        from proofstone.wiring.egress import clear_loads  # noqa: PLC0415
+        from proofstone.wiring.permits import Permits  # noqa: PLC0415
+
+        permits = Permits(self.folder / MARK)
+        ask, gate = self.ask_egress, self.config.gate
+        clear_loads(loads, gate, permits=permits, ask=ask, clock=self.clock)
+
+    def _clear_probe(self, names: Sequence[str]) -> None:
+        from proofstone.wiring.egress import clear_probe  # noqa: PLC0415
+
+        clear_probe(names, self.config, self.ask_egress)
+
+    def _planned(self, specs: Sequence[RunSpec], askers: Mapping[str, Asker]) -> list[PlannedRun]:
+        """The runs that ``specs`` mean, all checked before one is stored."""
+        from proofstone.stages.budgeting import check_bounded  # noqa: PLC0415
+
+        plans = []
+        for spec in specs:
+            method = find_method(self.store.items.item_set(spec.item_set).method)
+            plans.append(plan_run(self.store, method, spec, askers[spec.model].model))
+        check_bounded([(plan, askers[spec.model]) for plan, spec in zip(plans, specs, strict=True)])
+        return plans
+
+    def _askers(
+        self,
+        names: Sequence[str],
+        max_connections: int | None,
+        stop: asyncio.Event,
+        cache: CacheUse = "same",
+        spending: Spending | None = None,
+    ) -> AbstractAsyncContextManager[dict[str, Asker]]:
+        from proofstone.wiring.askers import open_askers  # noqa: PLC0415
+
+        return open_askers(
+            names,
+            self.config,
+            store=self.store.calls,
+            clock=self.clock,
+            stop=stop,
+            max_connections=max_connections,
+            cache=cache,
+            spending=spending,
+        )
