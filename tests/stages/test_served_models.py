@@ -118,7 +118,7 @@ def test_the_commands_say_who_answered(
     )
     assert re.search("^note: " + line, said.err, re.MULTILINE)
     assert command("show", run, "-w", workspace.folder, "-n", "1") == 0
-    assert re.match(line, capsys.readouterr().out)  # type: ignore[attr-defined]
+    assert re.search("^" + line, capsys.readouterr().out, re.MULTILINE)  # type: ignore[attr-defined]
 
 
 def test_a_change_of_the_serving_alone_is_said_too(workspace: Workspace, form: str) -> None:

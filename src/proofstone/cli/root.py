@@ -40,7 +40,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Things": {
         "list": ("things", "List what the workspace holds of one kind."),
-        "show": ("things", "Show one thing whole; of a run, its questions and replies."),
+        "show": ("things", "Show one thing whole, with what it came from."),
         "edit": ("editing", "Correct an item or a fact: a new version that names the old one."),
         "retire": ("correcting", "Leave an item, or all items on a fact, out of leaderboards."),
         "restore": ("correcting", "Take a retired item or fact into leaderboards again."),

@@ -19,7 +19,7 @@ from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
-    from proofstone.stages.inspection import ShownReply
+    from proofstone.stages.inspection import Description, ShownReply
 
 __all__ = ["export_command", "import_command", "list_command", "show_command"]
 
@@ -77,36 +77,61 @@ def show_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Show one thing whole; of a run, its questions and replies.
+    """Show one thing whole, with what it came from.
 
-    With what it came from. Of a run: the exact messages that were sent, the raw reply, and the
-    answer that was extracted and how. ID is what listings print (run:2c1e, elements-7f3a, a name,
-    digits).
+    ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
+    item, run, response, call, scoring and score, each as KIND:DIGITS or, where it has one, by name.
+    From a score the way leads back over the reply and the question to its facts, their page and
+    their source. A response is response:RUN/ITEM/SAMPLE, a score score:SCORING/ITEM/SAMPLE/MEASURE.
+
+    Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
+    reply, and the answer that was extracted and how.
     """
-    from proofstone.stages.inspection import describe, show_replies  # noqa: PLC0415
+    from proofstone.stages.inspection import show_replies  # noqa: PLC0415
+    from proofstone.stages.looking import look, look_at  # noqa: PLC0415
     from proofstone.stages.served import note_of_run  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        filtered = bool(models or outcome)
+        if identity.partition(":")[0] in {"response", "call", "score"}:
+            description = look(workspace.store, identity)
+            print_json(description) if as_json else click.echo(str(description))
+            return
         found = workspace.find(identity)
         if statistics:
             show_statistics(workspace, found, as_json=as_json)
             return
-        asked = found.kind == "run" or models or outcome
-        if found.kind in {"run", "form", "bank"} and asked:
+        shown: list[ShownReply] = []
+        if found.kind == "run" or (found.kind in {"form", "bank"} and filtered):
             shown = show_replies(
                 workspace.store, found, models=read_list(models), outcome=outcome, limit=limit
             )
-            if as_json:
-                print_json([_as_text(reply) for reply in shown])
-            elif shown:
-                note = note_of_run(workspace.store, found)
-                click.echo("\n\n".join([*([note] if note else []), *map(str, shown)]))
-            else:
-                say("no reply fits")
+        if filtered and found.kind in {"run", "form", "bank"}:
+            note = note_of_run(workspace.store, found) if shown else ""
+            _show_filtered(shown, note, as_json=as_json)
             return
-        description = describe(workspace.store, found, limit=limit)
-    print_json(description) if as_json else click.echo(str(description))
+        description = look_at(workspace.store, found, limit=limit)
+    if as_json:
+        replies = {"replies": [_as_text(reply) for reply in shown]} if shown else {}
+        print_json({**_fields(description), **replies})
+        return
+    click.echo("\n\n".join(map(str, (description, *shown))))
+
+
+def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json([_as_text(reply) for reply in shown])
+    elif shown:
+        click.echo("\n\n".join([*([note] if note else []), *map(str, shown)]))
+    else:
+        say("no reply fits")
+
+
+def _fields(description: Description) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    return msgspec.structs.asdict(description)
 
 
 def _as_text(shown: ShownReply) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,10 +11,11 @@ from msgspec import Struct, structs
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
-from proofstone.identity import short
+from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
 from proofstone.records import LoadedItem, Message, Ruling, Run, Score
+from proofstone.stages.ancestry import PURGED, Ancestor
 from proofstone.stages.dates import minute
 from proofstone.stages.history import history_lines, ruling_line
 from proofstone.stages.ruling import response_name
@@ -23,17 +24,23 @@ from proofstone.stages.summarise import headline, select_runs
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
 
 
+_PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
+
+
 class Description(Struct, frozen=True, kw_only=True):
-    """A thing: what it is called, its facts line by line, and texts that belong to it."""
+    """A thing: what it is called, its facts line by line, texts that belong to it, and the rows
+    that it came from."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
     texts: tuple[str, ...] = ()
+    ancestors: tuple[Ancestor, ...] = ()
 
     def __str__(self) -> str:
         width = max((len(name) for name, _value in self.lines), default=0)
         lines = [f"{name:<{width}}  {value}" for name, value in self.lines]
-        return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts)])
+        came = ["\ncame from", *(f"  {each}" for each in self.ancestors)] if self.ancestors else []
+        return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts), *came])
 
 
 class ShownReply(Struct, frozen=True, kw_only=True):
@@ -126,8 +133,11 @@ def _replies_of(
         places = store.scores.places(current.key, measure, outcomes, value, limit)
     scores = store.scores.of_items(current.key, [item for item, _sample in places])
     for item, sample in places:
-        loaded = store.items.one(item)
         calls = [call for s, _step, call in store.runs.calls_of_item(key, item) if s == sample]
+        if not all(call.raw for call in calls):
+            yield _purged_reply(store, run, item, sample, calls, scores)
+            continue
+        loaded = store.items.one(item)
         found = [scores[k] for k in scores if k[:2] == (item, sample)]
         yield ShownReply(
             run=short(run.id),
@@ -151,6 +161,30 @@ def _rulings(store: Store, run: int, item: int, sample: int, step: str) -> Itera
             yield from store.rulings.over(response)
 
 
+def _purged_reply(
+    store: Store,
+    run: Run,
+    item: int,
+    sample: int,
+    calls: Sequence[CallRecord],
+    scores: Mapping[tuple[int, int, str], list[Score]],
+) -> ShownReply:
+    """What is left of a reply whose texts were purged."""
+    return ShownReply(
+        run=short(run.id),
+        model=run.respondent,
+        way=run.way,
+        item=short(store.traces.item_id(item)),
+        sample=sample,
+        question=PURGED,
+        gold="",
+        calls=tuple(
+            msgspec.structs.replace(call, prompt=call.prompt or _PURGED_PROMPT) for call in calls
+        ),
+        scores=tuple(s for k in scores if k[:2] == (item, sample) for s in scores[k]),
+    )
+
+
 def _gold(method: Method, loaded: LoadedItem, call: CallRecord, sample: int) -> str:
     """The right label of an item's first unit; empty where units have none."""
     replies = {"answer": read_reply(call.wire, call.raw)}
@@ -167,9 +201,8 @@ def _describe_item(store: Store, found: Found) -> Description:
         ("language", loaded.item.language),
         ("stratum", " / ".join(level for level in levels if level)),
         ("number", str(loaded.item.number)),
-        *(("fact", f"fact:{short(fact.id)}") for fact in loaded.facts),
         *history_lines(store, found),
-    ]  # fmt: skip
+    ]
     return Description(
         title=f"item:{short(found.id)}", lines=tuple(lines), texts=(method.show(loaded),)
     )

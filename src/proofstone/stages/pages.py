@@ -108,7 +108,7 @@ def _label(who: Respondent) -> str:
 
 
 def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> Asked:
-    calls = [call for key, _run in runs for call in store.runs.some_calls(key)]
+    calls = [call for key, _run in runs for call in store.runs.some_calls(key) if call.raw]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
     totals = [store.runs.totals(key) for key, _run in runs]
     latencies = sorted(call.latency_s for call in calls)
@@ -148,6 +148,7 @@ def _questions(
         for key, run in runs:
             target = Found("run", key, run.id, "")
             shown = show_replies(store, target, outcome=outcome, limit=_PER_OUTCOME)
+            shown = [entry for entry in shown if entry.calls[-1].raw]  # the others were purged
             if shown:
                 found += [_question(who, entry, entry.scores[0]) for entry in shown]
                 break

@@ -43,7 +43,7 @@ def preview_purge(store: Store, source: Found) -> PurgeReport:
             source=source.id,
             title=source.name,
             removed=plan.counts(),
-            held_by=tuple(held_by(connection, plan)),
+            held_by=tuple(held_by(connection, plan.facts, plan.items)),
         )
 
 
@@ -63,7 +63,7 @@ def purge_source(
     who = store.people.named(name, now)
     with store.database.writing() as connection:
         plan = plan_purge(connection, source.key)
-        holders, counts = tuple(held_by(connection, plan)), plan.counts()
+        holders, counts = tuple(held_by(connection, plan.facts, plan.items)), plan.counts()
         empty_rows(connection, plan)
         stone = store.tombstones.newest(connection, source.id)
         if stone is None or stone.kind == "lifted" or any(counts.values()):

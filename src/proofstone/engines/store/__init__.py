@@ -27,9 +27,10 @@ from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.origins import Origin, OriginRows
-from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
-from proofstone.engines.store.purge_plan import PurgePlan, plan_purge
+from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_purge
+from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.purging import empty_rows, rewrite
 from proofstone.engines.store.responses import ResponseStore, StoredResponse
 from proofstone.engines.store.roles import RoleStore
@@ -41,6 +42,14 @@ from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.snapshot import Readable, snapshot
 from proofstone.engines.store.table import load_table
 from proofstone.engines.store.tombstones import Tombstone, TombstoneRows, purged_there
+from proofstone.engines.store.traces import (
+    CallTrace,
+    FactTrace,
+    ResponseTrace,
+    ScoreTrace,
+    ScoringTrace,
+    TraceRows,
+)
 from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import Place, Writer
@@ -48,7 +57,9 @@ from proofstone.ports import PayloadType
 
 __all__ = [
     "KINDS",
+    "CallTrace",
     "Database",
+    "FactTrace",
     "Found",
     "HeldBy",
     "ItemReplies",
@@ -59,10 +70,13 @@ __all__ = [
     "PurgePlan",
     "RawReply",
     "Readable",
+    "ResponseTrace",
     "Retired",
     "RulingInForce",
     "RunTotals",
     "ScoreRow",
+    "ScoreTrace",
+    "ScoringTrace",
     "SentCalls",
     "SentSource",
     "ServedShare",
@@ -76,8 +90,11 @@ __all__ = [
     "check_copy",
     "copy_database",
     "copy_file",
+    "derived_rows",
     "empty_rows",
     "held_by",
+    "ids_in",
+    "is_purged",
     "leave_log",
     "load_table",
     "merge",
@@ -116,6 +133,7 @@ class Store:
         self.rulings = RulingStore(self.database)
         self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)
+        self.traces = TraceRows(self.database)
         self.tombstones = TombstoneRows(self.database)
 
     def writer(self) -> Writer:

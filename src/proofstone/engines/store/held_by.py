@@ -9,7 +9,6 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from proofstone.engines.store import schema
-from proofstone.engines.store.purge_plan import PurgePlan
 from proofstone.engines.store.rows import chunks
 
 __all__ = ["HeldBy", "held_by"]
@@ -27,21 +26,23 @@ class HeldBy(msgspec.Struct, frozen=True):
     total: int
 
 
-def held_by(connection: Connection, plan: PurgePlan) -> Iterator[HeldBy]:
-    """Banks, then forms, then runs, each oldest first."""
+def held_by(
+    connection: Connection, facts: frozenset[int], items: frozenset[int]
+) -> Iterator[HeldBy]:
+    """Banks, then forms, then runs, each oldest first, that hold any of these rows."""
     s = schema
     yield from _holders(
         connection, "bank", s.bank, s.bank.c.name, s.bank_fact.c.bank_id, s.bank_fact.c.fact_id,
-        plan.facts,
+        facts,
     )  # fmt: skip
     member = s.item_set_item
     yield from _holders(
         connection, "form", s.item_set, s.item_set.c.name, member.c.item_set_id, member.c.item_id,
-        plan.items,
+        items,
     )  # fmt: skip
     name = s.run.c.respondent + " " + s.run.c.way
     yield from _holders(
-        connection, "run", s.run, name, s.response.c.run_id, s.response.c.item_id, plan.items
+        connection, "run", s.run, name, s.response.c.run_id, s.response.c.item_id, items
     )
 
 

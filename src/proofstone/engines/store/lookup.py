@@ -14,7 +14,7 @@ from proofstone.errors import BadUsage, NotFound
 
 __all__ = ["KINDS", "Found", "Lookup"]
 
-Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run"]
+Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run", "scoring"]
 
 _TABLES: dict[str, Table] = {
     "source": schema.source,
@@ -24,7 +24,9 @@ _TABLES: dict[str, Table] = {
     "item": schema.item,
     "form": schema.item_set,
     "run": schema.run,
+    "scoring": schema.scoring,
 }
+_ALSO = {"statement": "fact"}  # a method's own word for a kind
 KINDS = tuple(_TABLES)
 _CORRECTED = {
     "bank": (schema.corrected_bank, "bank_id"),
@@ -57,6 +59,7 @@ class Lookup:
         several fit.
         """
         kind, colon, rest = text.partition(":")
+        kind = _ALSO.get(kind, kind)
         if colon and kind in _TABLES:
             if kind not in kinds:
                 raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")

@@ -15,7 +15,13 @@ from proofstone.errors import TextPurged, WorkspaceUnusable
 from proofstone.identity import canonical_json
 from proofstone.ports import PayloadType
 
-__all__ = ["Payloads"]
+__all__ = ["Payloads", "is_purged"]
+
+
+def is_purged(data: bytes) -> bool:
+    """Whether a stored payload lost its text: nothing is left of it, or a list of the ids that it
+    named. A payload itself is an object."""
+    return not data.startswith(b"{")
 
 
 class Payloads:
@@ -40,7 +46,7 @@ class Payloads:
     def decode(self, kind: str, version: int, data: bytes) -> Any:
         """The payload struct of stored bytes; WorkspaceUnusable where its version is unknown,
         TextPurged where the text was purged."""
-        if not data:
+        if is_purged(data):
             raise TextPurged(
                 f"the text of this {kind.partition('.')[2]} was purged with its source",
                 hint="'proofstone list source' marks purged sources; 'show' says who, when and why",

@@ -8,8 +8,6 @@ and reply is searched for the texts: worked examples and builders quote them too
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,11 +16,12 @@ from sqlalchemy import Connection, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress
+from proofstone.engines.store.payloads import is_purged
 from proofstone.engines.store.purged_images import images_in
-from proofstone.engines.store.purged_text import Finder, sentences, strings_of
+from proofstone.engines.store.purged_text import Finder, ids_in, sentences, strings_of
 from proofstone.engines.store.rows import chunks
 
-__all__ = ["PurgePlan", "plan_purge"]
+__all__ = ["PurgePlan", "derived_rows", "plan_purge"]
 
 _CHUNK = 4000
 _PAGE = 500  # bodies held at once while they are searched
@@ -71,7 +70,7 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         source=source,
         passages=frozenset(key for key, text in passages.items() if text),
         facts=frozenset(facts),
-        texts_of_facts=frozenset(key for key, body in payloads.items() if body),
+        texts_of_facts=frozenset(key for key, body in payloads.items() if not is_purged(body)),
         items=frozenset(items),
         texts_of_items=frozenset(_with_text(_payloads(connection, schema.item, items))),
         units=frozenset(units),
@@ -80,6 +79,14 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         replies=frozenset(replies),
         images=frozenset(images_in(connection, prompts)),
     )
+
+
+def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], frozenset[int]]:
+    """The keys of the facts and items that rest on a source, purged or not."""
+    passage = schema.passage
+    passages = set(connection.scalars(select(passage.c.id).where(passage.c.source_id == source)))
+    facts = _derived_facts(connection, source, passages)
+    return frozenset(facts), frozenset(_items_on(connection, facts))
 
 
 def _derived_facts(connection: Connection, source: int, passages: set[int]) -> set[int]:
@@ -99,7 +106,7 @@ def _derived_facts(connection: Connection, source: int, passages: set[int]) -> s
             found.add(row.id)
             hashes.add(row.hash)
         else:
-            named[row.id] = (row.corrects_id, frozenset(_ids_in(row.payload)))
+            named[row.id] = (row.corrects_id, frozenset(ids_in(row.payload)))
     while True:
         more = {
             key
@@ -112,16 +119,6 @@ def _derived_facts(connection: Connection, source: int, passages: set[int]) -> s
         hashes |= {identity[key] for key in more}
         for key in more:
             del named[key]
-
-
-def _ids_in(payload: bytes) -> Iterator[bytes]:
-    """The row ids that a payload names: 32 bytes, as canonical JSON spells them."""
-    for text in strings_of(payload) if payload else ():
-        if len(text) == 44 and text.endswith("="):
-            try:
-                yield base64.b64decode(text, validate=True)
-            except binascii.Error:
-                continue
 
 
 def _items_on(connection: Connection, facts: set[int]) -> set[int]:

@@ -6,13 +6,15 @@ looked for.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-__all__ = ["Finder", "sentences", "strings_of"]
+__all__ = ["Finder", "ids_in", "sentences", "strings_of"]
 
 _ANCHOR = 8  # characters by which a text is first looked for
 _LEAST = 16  # what a text must weigh; a Chinese character says as much as two letters
@@ -59,6 +61,16 @@ def strings_of(body: bytes) -> list[str]:
             if line.startswith("data:"):
                 found += _event(line.removeprefix("data:"))
         return found
+
+
+def ids_in(payload: bytes) -> Iterator[bytes]:
+    """The row ids that a payload names: 32 bytes, as canonical JSON spells them."""
+    for text in strings_of(payload) if payload else ():
+        if len(text) == 44 and text.endswith("="):
+            try:
+                yield base64.b64decode(text, validate=True)
+            except binascii.Error:
+                continue
 
 
 def _event(data: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Purging: texts go for good, and hashes, scores, usage and costs stay.
 
-An empty text is the mark of a purged row. The hash of a purged prompt or image is hashed once more,
-so that the same may be stored again should its source ever come back.
+An empty text is the mark of a purged row, and a payload that is no object. The hash of a purged
+prompt or image is hashed once more, so that the same may be stored again should its source ever
+come back.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from proofstone.engines.store.alone import users_of
 from proofstone.engines.store.copies import sqlite_file
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.purge_plan import PurgePlan
+from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.rows import chunks
 from proofstone.errors import WorkspaceInUse
-from proofstone.identity import content_id
+from proofstone.identity import canonical_json, content_id
 
 __all__ = ["empty_rows", "rewrite"]
 
@@ -32,7 +34,7 @@ _EMPTIED = ("passage", "fact", "item", "unit", "prompt", "image", "call", "score
 def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     """Takes the texts of a plan out of their rows, in the transaction that is open."""
     _empty(connection, schema.passage, plan.passages, text="", heading="")
-    _empty(connection, schema.fact, plan.texts_of_facts, payload=b"")
+    _empty_facts(connection, plan.texts_of_facts)
     _empty(connection, schema.item, plan.texts_of_items, payload=b"")
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
     _empty(connection, schema.call, plan.replies, raw=b"", detail="")
@@ -81,6 +83,18 @@ def rewrite(database: Database) -> None:
             "and its log still holds the texts",
             hint="close that process, then repeat the command: it finishes the work",
         )
+
+
+def _empty_facts(connection: Connection, keys: Iterable[int]) -> None:
+    """Of a fact's payload the ids stay that it names: they say what it was derived from."""
+    table = schema.fact
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
+        named = {row[0]: list(ids_in(row[1])) for row in connection.execute(query)}
+        _empty(connection, table, named, payload=b"")
+        for key, ids in named.items():
+            if ids:
+                _empty(connection, table, [key], payload=canonical_json(ids))
 
 
 def _empty(connection: Connection, table: Table, keys: Iterable[int], **values: Any) -> None:

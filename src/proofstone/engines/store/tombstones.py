@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -152,7 +152,7 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
     table = schema.fact
     emptied: list[bytes] = []
     for chunk in chunks((fact.id for fact in facts if fact.source is None), 4000):
-        query = select(table.c.hash).where(table.c.hash.in_(chunk), table.c.payload == b"")
+        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, "payload"))
         emptied += connection.scalars(query)
     if emptied:
         named = ", ".join(f"source:{short(source)}" for source in stones)
@@ -166,17 +166,23 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
 def fill_again(
     connection: Connection, table: Any, mark: str, rows: Mapping[bytes, Mapping[str, Any]]
 ) -> None:
-    """Gives rows that were purged (their column ``mark`` is empty) their values again, once no
-    tombstone refuses them; does nothing in a workspace without tombstones."""
+    """Gives rows that were purged (their column ``mark``, a text or a payload, is empty) their
+    values again, once no tombstone refuses them; nothing in a workspace without tombstones.
+    """
     if connection.execute(select(schema.tombstone.c.id).limit(1)).first() is None:
         return
-    column = table.c[mark]
-    empty = "" if mark == "text" else b""
     for chunk in chunks(rows, 4000):
-        query = select(table.c.hash).where(table.c.hash.in_(chunk), column == empty)
+        query = select(table.c.hash).where(table.c.hash.in_(chunk), _is_empty(table, mark))
         for identity in list(connection.scalars(query)):
             statement = update(table).where(table.c.hash == identity)
             connection.execute(statement.values(dict(rows[identity])))
+
+
+def _is_empty(table: Any, mark: str) -> Any:
+    """The condition that a row was purged; see ``payloads.is_purged``."""
+    if mark == "text":
+        return table.c.text == ""
+    return (table.c.payload == b"") | (func.substr(table.c.payload, 1, 1) != b"{")
 
 
 def _in_force(connection: Connection) -> dict[bytes, Tombstone]:

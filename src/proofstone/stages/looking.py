@@ -1,0 +1,267 @@
+"""``show ID``: any row whole, with the rows that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from proofstone.engines.store import CallTrace, Found, Store, derived_rows, held_by
+from proofstone.errors import TextPurged
+from proofstone.identity import short
+from proofstone.methods import find_method
+from proofstone.ports import CallRecord
+from proofstone.records import Message, Run
+from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
+from proofstone.stages.dates import minute
+from proofstone.stages.inspection import Description, describe
+from proofstone.stages.naming import (
+    call_id,
+    find_call,
+    find_response,
+    find_score,
+    response_id,
+    score_id,
+)
+from proofstone.stages.served import note_of_run
+
+__all__ = ["look", "look_at"]
+
+_SERVED = 8  # responses of one call that are listed
+
+
+def look(store: Store, text: str, *, limit: int = 3) -> Description:
+    """The row that ``text`` names (``kind:digits``, a name, digits) with its ancestors.
+
+    Raises NotFound and BadUsage as ``Lookup.find`` does; a row whose text was purged is shown
+    without it.
+    """
+    kind, _colon, rest = text.partition(":")
+    special: dict[str, Callable[[Store, str], Description]] = {
+        "response": _response,
+        "call": _call,
+        "score": _score,
+    }
+    if kind in special:
+        return special[kind](store, rest)
+    return look_at(store, store.lookup.find(text), limit=limit)
+
+
+def look_at(store: Store, found: Found, *, limit: int = 3) -> Description:
+    """The same for a row with a hash that was found already."""
+    if found.kind == "run":
+        described = _run(store, found)
+    elif found.kind == "scoring":
+        described = _scoring(store, found)
+    else:
+        try:
+            described = describe(store, found, limit=limit)
+        except TextPurged:
+            described = _purged(store, found)
+    if found.kind == "source":
+        described = structs.replace(described, lines=(*described.lines, *_tombstones(store, found)))
+    return _with(described, Ancestry(store).of_row(found))
+
+
+def _with(described: Description, ancestors: Iterable[Ancestor]) -> Description:
+    return structs.replace(described, ancestors=tuple(ancestors))
+
+
+# ---------------------------------------------------------------- rows without a hash
+
+
+def _response(store: Store, rest: str) -> Description:
+    response = find_response(store, rest)
+    item = store.lookup.find(f"item:{response.item.hex()}")
+    run_key, run = store.runs.run(response.run)
+    record = store.calls.call(response.call)
+    described = Description(
+        title=response_id(response),
+        lines=(
+            ("model", f"{run.respondent} {run.way}"),
+            ("sample", str(response.sample)),
+            ("step", response.step),
+            *_scores_of(store, run_key, item, response.sample),
+        ),
+        texts=(_question(store, item), *_bodies(record)),
+    )
+    return _with(described, Ancestry(store).of_response(response, item))
+
+
+def _scores_of(store: Store, run: int, item: Found, sample: int) -> list[tuple[str, str]]:
+    current = store.scores.current(run)
+    if current is None:
+        return []
+    scores = store.traces.scores(current.key, item.key)
+    return [
+        ("score", f"{score_id(score)}  {score.outcome}{_value(score.value)}")
+        for score in scores
+        if score.sample == sample
+    ]
+
+
+def _score(store: Store, rest: str) -> Description:
+    scoring, score, item = find_score(store, rest)
+    run_key, run = store.runs.run(scoring.run)
+    lines = [
+        ("measure", score.measure),
+        ("outcome", f"{score.outcome}{_value(score.value)}"),
+        ("extracted", f"{score.answer!r} by {score.basis}" if score.answer else "nothing"),
+        ("right", f"{score.gold}, of {score.n_choices}" if score.n_choices else score.gold),
+        ("flags", score.flags),
+        ("model", f"{run.respondent} {run.way}"),
+    ]
+    replies = [
+        text
+        for response in store.traces.responses(run_key, item.key)
+        if response.sample == score.sample
+        for text in _bodies(store.calls.call(response.call))[-1:]
+    ]
+    described = Description(
+        title=score_id(score),
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(_question(store, item), *replies),
+    )
+    return _with(described, Ancestry(store).of_score(score, scoring, item))
+
+
+def _call(store: Store, rest: str) -> Description:
+    call = find_call(store, rest)
+    record = store.calls.call(call.key)
+    described = Description(
+        title=call_id(call), lines=tuple(_call_lines(call, record)), texts=tuple(_bodies(record))
+    )
+    ancestry = Ancestry(store)
+    served = store.traces.served_by(call.key, _SERVED)
+    rows = [
+        Ancestor(depth=0, kind="response", id=response_id(each), text="asked for this")
+        for each in served
+    ]
+    if served:  # the same request has the same question behind it
+        item = store.lookup.find(f"item:{served[0].item.hex()}")
+        rows += [each for each in ancestry.of_response(served[0], item) if each.kind != "call"]
+    return _with(described, rows)
+
+
+def _call_lines(call: CallTrace, record: CallRecord) -> list[tuple[str, str]]:
+    cost = "" if record.cost_usd is None else f"{record.cost_usd:.6f} USD"
+    usage = [f"{name} {n}" for name, n in structs.asdict(record.usage).items() if n is not None]
+    lines = [
+        ("request", call.request.hex()),
+        ("state", f"{record.state}  {call_line(record)}"),
+        ("purpose", record.purpose),
+        ("model", f"{record.model} at {record.endpoint}"),
+        ("settings", _settings(record.settings_sent)),
+        ("dropped", ", ".join(record.settings_dropped)),
+        ("tokens", ", ".join(usage)),
+        ("cost", cost),
+        ("attempts", str(record.attempts)),
+        ("status", str(record.status or "")),
+        ("error", f"{record.error} {record.detail}".strip()),
+        ("prompt", record.prompt_hash.hex()),
+    ]
+    return [(name, value) for name, value in lines if value]
+
+
+def _bodies(record: CallRecord) -> list[str]:
+    """What was sent and what came, as texts."""
+    texts: list[str] = []
+    sent = msgspec.json.decode(record.prompt, type=list[Message]) if record.prompt else []
+    texts += [f"--- sent, {message.role}\n{message.text}" for message in sent]
+    if not record.prompt:
+        texts.append(f"--- sent\n{PURGED}")
+    raw = record.raw.decode("utf-8", "replace")
+    return [*texts, f"--- raw reply\n{raw or (PURGED if record.state == 'complete' else 'none')}"]
+
+
+def _question(store: Store, item: Found) -> str:
+    head = "--- question, as people read it\n"
+    try:
+        loaded = store.items.one(item.key)
+    except TextPurged:
+        return head + PURGED
+    return head + find_method(loaded.item.kind.partition(".")[0]).show(loaded)
+
+
+# ---------------------------------------------------------------- rows with a hash
+
+
+def _run(store: Store, found: Found) -> Description:
+    key, run = store.runs.run(found.id)
+    totals = store.runs.totals(key)
+    cost = "no price known" if totals.unpriced else f"{totals.cost_usd:.4f} USD"
+    lines = [
+        ("run", run.id.hex()),
+        ("model", run.respondent),
+        ("way", run.way),
+        ("settings", _settings(run.settings)),
+        ("replicate", run.replicate),
+        ("prompts", run.prompt_hash.hex()),
+        ("replies", f"{store.runs.count_done(key, run.last_step)} of {_total(store, run)}"),
+        ("cost", f"{totals.calls} calls, {cost}"),
+    ]
+    for scoring in store.traces.scorings(run.id):
+        whole = "" if scoring.completed_at else ", not whole"
+        text = f"scorer {scoring.scorer_version}, {minute(scoring.created_at)}{whole}"
+        lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
+    note = note_of_run(store, found)
+    return Description(
+        title=f"run:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(note,) if note else (),
+    )
+
+
+def _total(store: Store, run: Run) -> int:
+    return store.items.item_set(run.item_set).n_items * int(run.settings.get("samples", 1))
+
+
+def _scoring(store: Store, found: Found) -> Description:
+    scoring = store.traces.scoring(found.id)
+    run_key, _record = store.runs.run(scoring.run)
+    current = store.scores.current(run_key)
+    state = "current" if current is not None and current.key == scoring.key else "an older one"
+    lines = [
+        ("scoring", scoring.id.hex()),
+        ("state", state if scoring.completed_at else "not whole"),
+        ("method", f"{scoring.method}, scorer {scoring.scorer_version}"),
+        ("judge", scoring.judge),
+        ("made", minute(scoring.created_at)),
+    ]
+    return Description(
+        title=f"scoring:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if value),
+    )
+
+
+def _purged(store: Store, found: Found) -> Description:
+    """What is left of a row: its id, and where more is known."""
+    lines = [(found.kind, found.id.hex()), ("text", PURGED)]
+    if found.kind == "form":
+        lines.insert(1, ("questions", str(store.items.item_set(found.id).n_items)))
+    return Description(title=found.name or f"{found.kind}:{short(found.id)}", lines=tuple(lines))
+
+
+def _tombstones(store: Store, found: Found) -> list[tuple[str, str]]:
+    """Who purged a source, when and why; and what held it."""
+    stones = store.tombstones.of_source(found.id)
+    if not stones:
+        return []
+    with store.database.reading() as connection:
+        facts, items = derived_rows(connection, found.key)
+        holders = list(held_by(connection, facts, items))
+    lines = [("tombstone", str(stone)) for stone in stones]
+    for holder in holders:
+        name = f"{holder.kind}:{short(holder.id)}  {holder.name}"
+        lines.append(("held by", f"{name}   {holder.n} of {holder.total}"))
+    return lines
+
+
+def _settings(settings: Any) -> str:
+    return "  ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def _value(value: float | None) -> str:
+    return "" if value is None else f"   value {value:g}"
