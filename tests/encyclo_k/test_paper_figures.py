@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chi2, chisquare
 
 from proofstone.engines.stats import SharedKeys, equal_weights, group_weights, mean_estimates
 from proofstone.methods.encyclo_k.groups import allocate, group_statements
@@ -198,6 +198,72 @@ def test_chance_is_that_of_the_option_counts(form: list[Item]) -> None:
     expected = sum(1 / n for n in range(4, 9)) / 5
     assert round(100 * expected, 1) == 17.7
     assert chance(form) == pytest.approx(expected, abs=0.002)
+
+
+# ------------------------------------------------------------ tokens and totals
+
+# Table 1: statements in all, English, Chinese, average tokens. Table 2: average tokens of a
+# question, statements, options, combination.
+AVERAGES = {
+    "Science": ((10606, 7317, 3289, 316.56), (2992.46, 8.99, 5.98, 3.00)),
+    "Engineering": ((7486, 4972, 2514, 303.03), (2840.50, 9.01, 6.06, 3.02)),
+    "Literature": ((7053, 1877, 5176, 456.15), (4169.00, 8.99, 5.96, 3.01)),
+    "Medicine": ((6300, 5420, 880, 295.06), (2780.22, 9.01, 6.00, 2.99)),
+    "History": ((5892, 4392, 1500, 311.24), (2883.96, 8.96, 6.10, 3.03)),
+    "Law": ((1620, 1620, 0, 292.17), (2854.86, 9.04, 6.05, 2.99)),
+    "Economics": ((1052, 354, 698, 318.28), (3026.01, 8.98, 6.22, 3.04)),
+    "Agriculture": ((955, 955, 0, 233.48), (2201.90, 8.94, 5.86, 2.99)),
+    "Education": ((929, 929, 0, 257.88), (2394.45, 8.92, 5.61, 3.02)),
+    "Management": ((615, 158, 457, 499.34), (4527.04, 8.90, 6.12, 3.04)),
+    "Philosophy": ((511, 54, 457, 464.15), (4074.30, 8.74, 6.07, 3.01)),
+}
+
+
+def over_all(place: int) -> float:
+    """Table 2's averages of disciplines, weighted by their questions."""
+    means = [row[place] for _, row in AVERAGES.values()]
+    return sum(n * mean for n, mean in zip(QUESTIONS, means, strict=True)) / sum(QUESTIONS)
+
+
+def test_table_1_adds_up_but_for_three_statements_languages() -> None:
+    """43,019 statements of 333.59 tokens. Disciplines have 28,048 English and 14,971 Chinese
+    ones; the last row prints 28,045 and 14,974."""
+    rows = [row for row, _ in AVERAGES.values()]
+    total, english, chinese = (sum(row[place] for row in rows) for place in range(3))
+    assert all(row[0] == row[1] + row[2] for row in rows)
+    assert (total, english, chinese) == (43_019, 28_045 + 3, 14_974 - 3)
+    assert round(sum(row[0] * row[3] for row in rows) / total, 2) == 333.59
+
+
+def test_table_2s_last_row_is_not_quite_the_mean_of_its_questions() -> None:
+    """By question, its disciplines give 3,113.26 tokens and 6.01 options, and at most half a
+    hundredth off either way; printed are 3,113.05 and 6.00."""
+    assert abs(over_all(0) - 3113.26) < 0.005
+    assert abs(over_all(0) - 3113.05) > 2 * 0.005
+    assert over_all(2) - 0.005 > 6.005
+    assert abs(over_all(1) - 8.98) < 2 * 0.005
+
+
+def test_combinations_are_counted_over_all_options() -> None:
+    """Sizes are uniform on 2 to 4 (variance 2/3). Eleven averages of the right options alone would
+    differ from 3 by more than they do (p < 0.01); averages over all options differ as these do."""
+    off = [(row[3] - 3) ** 2 / (2 / 3) for _, row in AVERAGES.values()]
+    shown = [row[2] for _, row in AVERAGES.values()]
+    right = sum(n * square for n, square in zip(QUESTIONS, off, strict=True))
+    every = sum(n * k * square for n, k, square in zip(QUESTIONS, shown, off, strict=True))
+    assert chi2.cdf(right, df=11) < 0.01
+    assert 0.05 < chi2.cdf(every, df=11) < 0.95
+
+
+def test_a_question_has_115_tokens_besides_its_statements() -> None:
+    """Table 2's tokens less its statements times Table 1's tokens: sentence, numerals, options."""
+    besides = [
+        n * (tokens - statements * each)
+        for n, ((_, _, _, each), (tokens, statements, _, _)) in zip(
+            QUESTIONS, AVERAGES.values(), strict=True
+        )
+    ]
+    assert round(sum(besides) / sum(QUESTIONS)) == 115
 
 
 # ------------------------------------------------------------ what models scored

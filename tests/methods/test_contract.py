@@ -93,6 +93,21 @@ def test_the_recipe_is_complete_by_defaults_and_names_what_it_does_not_know(
         method.recipe({"no_such_parameter": 1})
 
 
+def test_its_statistics_of_nothing_are_tables_or_none(method: Method) -> None:
+    """A bank without facts is counted, not refused; rows are as long as their columns."""
+
+    class Tokens:
+        name = "characters"
+
+        def __call__(self, text: str) -> int:
+            return len(text)
+
+    for table in method.fact_statistics((), Tokens()):
+        assert table.title
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert len({column.key for column in table.columns}) == len(table.columns)
+
+
 def _protocol_functions() -> Iterator[tuple[str, Any]]:
     for name, value in vars(Method).items():
         if inspect.isfunction(value) and not name.startswith("_"):

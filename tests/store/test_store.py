@@ -34,6 +34,16 @@ def store(url: str):
     opened.close()
 
 
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 100])
+def test_a_banks_pages_are_its_facts_in_order(store: Store, size: int) -> None:
+    """Whatever the pages hold, together they are the bank as it is read at once."""
+    bank, _ = store.knowledge.add_bank("b", "test", [built(f"fact {i}") for i in range(7)], now=1.0)
+    found = store.lookup.find(bank.id.hex(), ("bank",))
+    pages = list(store.knowledge.pages_of_bank(found.key, size))
+    assert [fact for page in pages for fact in page] == store.knowledge.bank(bank.id).facts()
+    assert [len(page) for page in pages[:-1]] == [size] * (len(pages) - 1)
+
+
 def filled(store: Store, n: int = 3):
     """A bank of n facts, a set of n items on them, and a run; returns (set, run key, run)."""
     facts = [built(f"fact {i}") for i in range(n)]

@@ -75,7 +75,16 @@ def test_counts_are_puretiktokens_for_any_text(text: str) -> None:
     assert load_cl100k()(text) == expected(text)
 
 
-@pytest.mark.parametrize("gap", [" ", "  ", "\n ", " \n", "\n \n", "\t \t", "\u3000 ", " \u3000"])
+@settings(max_examples=600, deadline=None)
+@given(st.text(alphabet="a中,'1 \n\t\r\u3000\x85", max_size=12))
+def test_white_space_counts_by_what_stands_around_it(text: str) -> None:
+    """Words are counted apart at spaces, but not where white space makes one piece."""
+    assert load_cl100k()(text) == expected(text)
+
+
+@pytest.mark.parametrize(
+    "gap", [" ", "  ", "\n ", " \n", "\n \n", "\t \t", "\u3000 ", " \u3000", "\n\t ", "   "]
+)
 def test_spaces_count_by_what_stands_around_them(gap: str) -> None:
     """Words are counted apart where a single space parts them, and only there."""
     for text in (f"ü{gap}'s{gap}2{gap}. 中{gap}", f"{gap}a{gap}", gap):

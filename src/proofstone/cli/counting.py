@@ -18,9 +18,8 @@ __all__ = ["show_statistics"]
 def show_statistics(workspace: Workspace, found: Found, *, as_json: bool) -> None:
     """Prints the tables of a bank or a form, as text or as JSON."""
     from proofstone.report.tabulations import tabulation_text  # noqa: PLC0415
-    from proofstone.stages.statistics import tabulate  # noqa: PLC0415
 
-    tables = tabulate(workspace.store, found)
+    tables = workspace.statistics(found)
     if as_json:
         shown = [
             {"title": table.title, "rows": table.records(), "notes": table.notes}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from proofstone.engines.store import Found, Store
 from proofstone.engines.tokens import load_cl100k
 from proofstone.errors import BadUsage
+from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.records import Tabulation
 
@@ -27,6 +28,6 @@ def tabulate(store: Store, found: Found) -> Sequence[Tabulation]:
         items = (stored.loaded for page in store.items.pages(found.id) for stored in page)
         return method.item_statistics(items, load_cl100k())
     raise BadUsage(
-        f"{found.kind} has no statistics; a bank and a form have",
-        hint="name a bank or a form: proofstone list bank",
+        f"statistics are of a bank or a form; {found.kind}:{short(found.id)} is neither",
+        hint="proofstone list bank, or proofstone list form, names them",
     )

@@ -15,6 +15,7 @@ from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.records import Tabulation
     from proofstone.report import Leaderboard
     from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
@@ -33,6 +34,12 @@ class Reading(Catalogue):
         ``view`` says which scores are read (``stages.corrected.View``).
         """
         return self._board(self._selection(targets), options)[0]
+
+    def statistics(self, target: Target) -> Sequence[Tabulation]:
+        """The tables by which its method describes a bank or a form, tokens counted offline."""
+        from proofstone.stages.statistics import tabulate  # noqa: PLC0415
+
+        return tabulate(self.store, find_target(self.store, target, ()))
 
     def report(
         self,

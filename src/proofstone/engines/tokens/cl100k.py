@@ -32,13 +32,13 @@ class Cl100k:
     def __init__(self, ranks: dict[bytes, int], name: str) -> None:
         self.name = name
         self._counts = _Counts(ranks)
-        self._wide_space = re.compile(f" (?:[{SPACE}]|\\Z)").search
+        self._is_gap = re.compile(rf"[{SPACE}](?:[{SPACE}] | (?:[{SPACE}]|\Z))").search
 
     def __call__(self, text: str) -> int:
         """The number of tokens of ``text``; 0 for the empty text."""
-        if _CUT in text or self._wide_space(text):
+        if _CUT in text or self._is_gap(text):
             return self._counts[text]
-        # A single space begins a piece, or is one: words are looked up rather than matched.
+        # Outside of wider gaps every space begins a piece: words are looked up, not matched.
         words = text.replace(" ", _CUT + " ").split(_CUT)
         return sum(map(self._counts.__getitem__, words))
 
