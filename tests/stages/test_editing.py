@@ -15,7 +15,7 @@ from proofstone.ports import Revises
 from proofstone.records import LoadedItem, Role
 from proofstone.stages.editing import Edited
 from proofstone.wiring import Workspace
-from scripted_server import ScriptedServer, answer
+from scripted_server import ScriptedServer, answer, error
 from serving import configure, serving
 from small_bank import rows, write_lines
 
@@ -209,3 +209,48 @@ def test_a_fact_that_leaves_a_question_without_an_answer_names_the_question(
 def test_a_method_that_cannot_revise_says_so() -> None:
     """The protocol is the test: a method without these functions is none."""
     assert not isinstance(object(), Revises)
+
+
+def test_a_ruling_holds_on_the_corrected_form_for_the_same_reply_to_the_same_item(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """All say A. Ruled correct on the old form: an item that is the same carries the ruling over,
+    the edited one does not, and no run that another model had is touched."""
+    workspace.run(form, models=[MODEL, "scripted/two"])
+    run = next(r for _k, r in workspace.store.runs.every() if r.respondent == MODEL)
+    first, second = (item.item for item in items(workspace, form)[:2])
+    names = [f"{run.id.hex()}/{item.id.hex()}/0" for item in (first, second)]
+    workspace.rule(names, "void", reason="a slip", by="Ada")
+    edited = edited_item(workspace, form)
+    workspace.run(edited.forms[0].form, models=[MODEL, "scripted/two"])
+    rows = {
+        row.name: row.corrections.void
+        for row in workspace.leaderboard(edited.forms[0].form).standings[0].ranked
+    }
+    assert rows == {MODEL: 1, "scripted/two": 0}
+    (ruled,) = workspace.rule(names[1], "correct", reason="after all", by="Bo")
+    assert (ruled.n_runs, ruled.former) == (2, "void")
+
+
+def test_of_several_samples_one_is_named(
+    workspace: Workspace, form: str, server: ScriptedServer
+) -> None:
+    """A void sample leaves its item to the other one: all twelve items are still compared."""
+    (result,) = workspace.run(form, models=MODEL, samples=2)
+    item = items(workspace, form)[0].item
+    name = f"{result.planned.run.id.hex()[:12]}/{item.id.hex()[:12]}"
+    with pytest.raises(BadUsage, match="has 2 samples"):
+        workspace.rule(name, "void", reason="x", by="Ada")
+    workspace.rule(f"{name}/1", "void", reason="x", by="Ada")
+    (row,) = workspace.leaderboard(form).standings[0].ranked
+    assert (row.estimate.n, row.n_replies) == (QUESTIONS, 2 * QUESTIONS - 1)
+
+
+def test_a_failed_call_left_nothing_to_rule_on(workspace: Workspace, form: str) -> None:
+    with serving(error(400, {"error": {"message": "no such thing"}})) as serves:
+        configure(workspace.folder, serves.url)
+        (result,) = workspace.run(form, models=MODEL, limit=1)
+        item = items(workspace, form)[0].item
+        name = f"{result.planned.run.id.hex()}/{item.id.hex()}/0"
+        with pytest.raises(BadUsage, match="its call failed"):
+            workspace.rule(name, "correct", reason="x", by="Ada")

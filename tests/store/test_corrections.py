@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from msgspec import structs
-from rows_for_tests import built, call, item, item_set, open_store, run
+from rows_for_tests import Note, built, call, item, item_set, open_store, run
 
 from proofstone.engines.store import Place, Store, StoredResponse
 from proofstone.records import (
@@ -18,7 +18,9 @@ from proofstone.records import (
     Ruling,
     Run,
     Verdict,
+    corrected_set,
     correction_id,
+    item_id,
     ruling_id,
 )
 
@@ -156,3 +158,57 @@ def test_a_person_is_known_by_name_until_erased(url: str) -> None:
     assert other.actor != ada.actor
     assert store.people.every() == [other]
     store.close()
+
+
+async def test_corrected_sets_and_banks_lead_from_version_to_version(filled: Filled) -> None:
+    """First, second, third: names mean the third; forms of the first bank belong to the second."""
+    store = filled.store
+    old = store.items.page(filled.form.id, -1, 1)[0].loaded.item
+    olds = [s.loaded.item for s in store.items.page(filled.form.id, -1, 9)]
+    new = structs.replace(old, payload=Note("mended"), corrects=old.id)
+    new = structs.replace(new, id=item_id(new))
+    second = corrected_set(filled.form, [new, *olds[1:]])
+    store.items.add_set(second, [new, *olds[1:]], now=5.0)
+    third = corrected_set(second, olds)
+    store.items.add_set(third, olds, now=6.0)
+    assert store.items.item_set(second.id).corrects == filled.form.id
+    chain = [filled.form.id, second.id, third.id]
+    assert store.items.superseded(chain) == set(chain[:2])
+    assert store.items.superseded([chain[0], chain[2]]) == {chain[0]}
+    assert store.items.superseded([chain[0]]) == set()
+    assert store.lookup.find(filled.form.name, ("form",)).id == third.id
+    keys = [store.lookup.find(identity.hex(), ("form",)).key for identity in chain]
+    assert store.corrections.newer("form", keys[0]) == [second.id]
+    assert store.corrections.former("form", keys[2]) == second.id
+    assert store.corrections.former("form", keys[0]) is None
+    item_keys = [store.lookup.find(i.hex(), ("item",)).key for i in (old.id, new.id)]
+    assert store.corrections.newer("item", item_keys[0]) == [new.id]
+    assert store.corrections.former("item", item_keys[1]) == old.id
+
+
+async def test_what_holds_an_item_or_fact_is_found(filled: Filled) -> None:
+    store, form = filled.store, filled.form.id
+    item_key = store.lookup.find(filled.items[1].hex(), ("item",)).key
+    fact_key = store.lookup.find(filled.facts[1].hex(), ("fact",)).key
+    assert store.items.sets_with("item", item_key) == [(form, 1)]
+    assert store.items.sets_with("fact", fact_key) == [(form, 1)]
+    assert store.items.within(form, "fact", [fact_key]) == [item_key]
+    assert store.items.within(form, "item", [item_key]) == [item_key]
+    bank = store.lookup.find("bank", ("bank",))
+    assert store.knowledge.banks_with([filled.facts[0]]) == [bank.id]
+
+
+async def test_a_corrected_bank_has_the_forms_of_the_one_it_corrects(filled: Filled) -> None:
+    store, first = filled.store, filled.store.lookup.find("bank", ("bank",))
+    form = structs.replace(filled.form, id=bytes([3]) * 32, bank=first.id, name="composed")
+    items = [s.loaded.item for s in store.items.page(filled.form.id, -1, 9)]
+    store.items.add_set(form, items, now=4.0)
+    extra = [built("fact 0"), built("fact 1"), built("a corrected one", corrects=filled.facts[2])]
+    second, _is_new = store.knowledge.add_bank("bank", "test", extra, now=5.0)
+    store.knowledge.correct_bank(second, first.id)
+    store.knowledge.correct_bank(second, first.id)
+    assert store.items.sets_of_bank(second.id) == [form.id]
+    assert store.items.sets_of_bank(first.id) == [form.id]
+    assert store.lookup.find("bank", ("bank",)).id == second.id
+    assert store.knowledge.banks_with([filled.facts[0]]) == [second.id]
+    assert store.knowledge.banks_with([filled.facts[2]]) == []

@@ -9,12 +9,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 import zstandard
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, bindparam, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.images import ImageStore
@@ -140,6 +141,20 @@ def read_call(row: Row[Any]) -> CallRecord:
     )  # fmt: skip
 
 
+@cache
+def _newest_complete() -> Any:
+    """The statement of ``find_call``, built once: building it costs more than the row, and a
+    corrected form takes thousands of replies from the cache."""
+    table = schema.call
+    return (
+        select_calls()
+        .where(table.c.request_hash == bindparam("wanted"), table.c.state == "complete")
+        .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
+        .order_by(table.c.id.desc())
+        .limit(1)
+    )
+
+
 def select_calls() -> Any:
     """Every column that ``read_call`` takes."""
     return (
@@ -182,16 +197,9 @@ class CallRows:
 
     def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
         """The newest complete call with this hash, with its key."""
-        table = schema.call
-        query = (
-            select_calls()
-            .where(table.c.request_hash == request_hash, table.c.state == "complete")
-            .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
-            .order_by(table.c.id.desc())
-            .limit(1)
-        )
         with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+            wanted = {"wanted": request_hash}
+            row = connection.execute(_newest_complete(), wanted).one_or_none()
         return None if row is None else (row.id, read_call(row))
 
     def known_hashes(self, model: str) -> HashFilter:
