@@ -76,7 +76,9 @@ class ScriptedProxy:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
             path = "/" + target.split("/", 3)[3]
-            out.write(f"{method} {path} {version}\r\n".encode() + head.split(b"\r\n", 1)[1])
+            lines = head.split(b"\r\n")[1:]  # a proxy keeps what is meant for it
+            kept = [line for line in lines if not line.lower().startswith(b"proxy-")]
+            out.write(b"\r\n".join([f"{method} {path} {version}".encode(), *kept]))
         try:
             await asyncio.gather(_pipe(reader, out), _pipe(there, writer))
         finally:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import trustme
+import truststore
 
 from proofstone.engines.models import EgressGate, Entry, ModelConfig, SystemClock, resolve
 from proofstone.engines.models.destination import Destination
@@ -129,6 +131,25 @@ def test_the_systems_store_is_believed_where_nothing_is_named() -> None:
     assert str(trust) == "the system's trust store"
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
     assert tls_context(trust) is context  # read once a process
+
+
+async def test_the_store_of_other_systems_works_with_the_client(
+    tls: ssl.SSLContext, ca_file: Path
+) -> None:
+    """``truststore``, which macOS and Windows use, refuses and believes as it should."""
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    async with ScriptedServer(tls=tls) as server:
+        for is_known in (False, True):
+            if is_known:
+                context.load_verify_locations(ca_file)
+            connector = aiohttp.TCPConnector(ssl=context)
+            async with aiohttp.ClientSession(connector=connector) as session:
+                if is_known:
+                    async with session.post(server.url, data=b"{}") as response:
+                        assert response.status == 200
+                else:
+                    with pytest.raises(aiohttp.ClientConnectorCertificateError):
+                        await session.post(server.url, data=b"{}")
 
 
 # ---------------------------------------------------------------- proxies

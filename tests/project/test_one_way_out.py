@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -58,6 +59,9 @@ CLIENTS = frozenset(
 )
 
 
+_LAST_PARTS = {name.rpartition(".")[2] for name in CLIENTS}  # "from http import client"
+
+
 def trespasses(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Lines that name an opener or import a client."""
     for node in ast.walk(tree):
@@ -92,11 +96,13 @@ def parsed(text: str) -> ast.AST:
 
 
 def test_only_the_gate_opens_connections() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    words = re.compile("|".join(map(re.escape, [*OPENERS, *CLIENTS, *_LAST_PARTS, "aiohttp"])))
     found = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path != GATE
-        for line, name in trespasses(parsed(path.read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        if path != GATE and words.search(text)  # most files name none, and are quickly done with
+        for line, name in trespasses(parsed(text))
     ]
     assert found == []
 

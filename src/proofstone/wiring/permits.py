@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from proofstone.errors import WorkspaceUnusable
+from proofstone.errors import StoreFailed, WorkspaceUnusable
 
 __all__ = ["Permits"]
 
@@ -46,7 +46,10 @@ class Permits:
         return frozenset(title for line in read if line.host == host for title in line.titles)
 
     def add(self, host: str, titles: Iterable[str], *, at: float, by: str) -> None:
-        """Keeps a permission."""
+        """Keeps a permission. Raises StoreFailed where it cannot: it would be asked for again."""
         line = msgspec.json.encode(_Line(host, tuple(sorted(titles)), at, by))
-        with self._path.open("ab") as file:
-            file.write(line + b"\n")
+        try:
+            with self._path.open("ab") as file:
+                file.write(line + b"\n")
+        except OSError as error:
+            raise StoreFailed(f"cannot write {self._path}: {error.strerror or error}") from error

@@ -102,4 +102,4 @@ def _forms(value: str) -> set[str]:
     """How a value may appear: as it is, in an address, in JSON, in base64."""
     in_json = value.replace("\\", "\\\\").replace('"', '\\"')
     in_base64 = b64encode(value.encode("utf-8", "surrogateescape")).decode()
-    return {value, quote(value, safe=""), in_json, in_base64}
+    return {value, quote(value, safe=""), quote(value), in_json, in_base64}
