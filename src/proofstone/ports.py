@@ -23,6 +23,7 @@ from proofstone.records import (
     Purpose,
     Reply,
     Role,
+    Scale,
     Score,
     Source,
     Tabulation,
@@ -304,6 +305,7 @@ class Method(Protocol):
     scorer_version: int
     payloads: Mapping[str, PayloadType]
     ways: Mapping[str, str]
+    scales: Mapping[str, Scale]
     measures: tuple[Measure, ...]
     headline: str
     builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]]

@@ -203,6 +203,56 @@ def test_a_prompt_about_a_single_statement_is_exactly_this(way: str, language: s
     assert text_of(messages(asked, way_of(way, *shots))) == expected
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("way", ["verdicts", "verdicts-cot"])
+def test_a_prompt_for_a_verdict_on_each_statement_is_exactly_this(way: str, language: str) -> None:
+    question, worked = QUESTIONS[language]
+    expected = (SNAPSHOTS / f"{way}.1-shot.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, way_of(way, worked))) == expected
+
+
+@pytest.mark.parametrize(
+    ("way", "ends"),
+    [
+        ("verdicts", "Verdicts:"),
+        ("verdicts-cot", "Reasoning:"),
+    ],
+)
+def test_a_base_model_goes_on_where_the_verdicts_begin(way: str, ends: str) -> None:
+    question, worked = QUESTIONS["en"]
+    (message,) = messages(question, replace(way_of(way, worked), as_text=True))
+    assert message.content.endswith(f"iv. Salt lowers the boiling point of water.\n{ends}")
+    assert "\ni: False\nii: True\n\nQuestion: " in message.content
+
+
+def test_a_base_model_goes_on_where_a_single_verdict_begins() -> None:
+    question, worked = (single(one, 0) for one in QUESTIONS["en"])
+    (message,) = messages(question, replace(way_of("direct", worked), as_text=True))
+    assert message.content.endswith("Water boils at 100 °C at sea level.\nAnswer:")
+
+
+async def test_verdicts_are_asked_in_a_step_of_their_own_with_an_oracle_a_statement() -> None:
+    """By the step the scorer knows that a reply holds verdicts."""
+    item, call = QUESTIONS["en"][0], Asked()
+    way = prepare("verdicts", 0, form_of(bank_of([BOOK])), None)
+    await ask(item, way, call)
+    parts = tuple(
+        Oracle(gold, ("True", "False"), f"{numeral}: {{choice}}")
+        for gold, numeral in [("True", "i"), ("False", "ii"), ("True", "iii"), ("False", "iv")]
+    )
+    assert call.calls == [("verdicts", messages(item, way), Oracle("", (), parts=parts))]
+
+
+def test_verdicts_are_refused_of_what_has_no_statements_of_its_own() -> None:
+    imported = ItemSet(name="made elsewhere", kind="imported", method="encyclo_k")
+    with pytest.raises(BadUsage, match="made elsewhere was imported"):
+        prepare("verdicts", 0, imported, None)
+    alone = ItemSet(name="alone", kind="form", method="encyclo_k", recipe={"setting": "statements"})
+    with pytest.raises(BadUsage, match="alone holds single statements"):
+        prepare("verdicts-cot", 0, alone, None)
+    assert prepare("direct", 0, alone, None).last_step == "answer"
+
+
 def test_an_imported_question_is_asked_with_its_own_texts() -> None:
     (turn,) = messages(IMPORTED, way_of("cot"))
     assert turn.content == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Any
 
@@ -10,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofstone.methods.encyclo_k.measures import MEASURES
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, gold, score, units
+from proofstone.methods.encyclo_k.score import SCORER_VERSION, gold, score, units
 from proofstone.records import OUTCOMES, Fact, Item, LoadedItem, Reply, Score, Unit
 
 
@@ -179,7 +181,9 @@ def test_a_letter_is_right_exactly_where_it_is_gold(sizes: tuple[int, int], data
 
 def test_what_each_outcome_counts_as() -> None:
     """The printed table: a missing answer is wrong and also counted as a miss; failed is none."""
-    table = {measure.name: dict(measure.counts) for measure in MEASURES}
+    table = {measure.name: dict(measure.counts) for measure in MEASURES if not measure.golds}
+    verdicts = {name: table.pop(name) for name in ("verdict_accuracy", "verdict_miss")}
+    assert verdicts == {"verdict_accuracy": table["accuracy"], "verdict_miss": table["miss"]}
     assert table == {
         "accuracy": {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0},
         "miss": {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0},
@@ -187,7 +191,7 @@ def test_what_each_outcome_counts_as() -> None:
         "unparsed": {"answered": 0.0, "refused": 0.0, "unparsed": 1.0, "truncated": 0.0},
         "truncated": {"answered": 0.0, "refused": 0.0, "unparsed": 0.0, "truncated": 1.0},
     }
-    for measure in MEASURES:
+    for measure in MEASURES[:5]:
         assert (measure.of, measure.denominator) == ("accuracy", "all scored replies")
         assert set(measure.counts) == set(OUTCOMES) - {"failed"}
 
@@ -228,3 +232,65 @@ def test_a_statement_and_its_falsification_vary_together() -> None:
 def test_a_verdict_both_ways_is_no_verdict() -> None:
     scored = _score(_single(correct=True), "Answer: True or False")
     assert (scored.outcome, scored.value, scored.flags) == ("unparsed", None, ("several answers",))
+
+
+# ---------------------------------------------------------------- a verdict on each statement
+
+
+def _verdict_units(text: str, **about: Any) -> Sequence[Unit]:
+    return units(COMPOSED, {"verdicts": Reply(text=text, **about)}, 2)
+
+
+def _verdict_scores(text: str, **about: Any) -> list[Score]:
+    return list(asyncio.run(score(_verdict_units(text, **about), None)))
+
+
+def test_the_question_and_each_of_its_statements_are_units() -> None:
+    """The question keeps its letter, so that it is the same unit however it was asked."""
+    whole, *judged = _verdict_units("")
+    assert (whole.kind, whole.payload, gold(whole)) == ("item", None, ("B", 4))
+    assert whole.clusters == _unit(COMPOSED).clusters
+    assert [unit.kind for unit in judged] == ["encyclo_k.judged"] * 4
+    assert [unit.payload.place for unit in judged] == [0, 1, 2, 3]
+    assert [gold(unit) for unit in judged] == [("true", 2), ("true", 2), ("false", 2), ("false", 2)]
+    assert [unit.clusters for unit in judged] == [
+        (("statement", key),) for key in (b"one", b"two", b"three", b"four")
+    ]
+    assert {unit.sample for unit in (whole, *judged)} == {2}
+
+
+def test_a_questions_score_is_the_share_of_its_statements_judged_right() -> None:
+    """Truth: true, true, false, false. Said: true, false, false, true."""
+    whole, *judged = _verdict_scores("i: True\nii: False\niii: False\niv: True")
+    assert (whole.measure, whole.outcome, whole.value) == ("accuracy", "answered", 2 / 4)
+    assert whole.answer == "true, false, false, true"
+    assert [(one.measure, one.value) for one in judged] == [
+        ("verdict", 1.0), ("verdict", 0.0), ("verdict", 1.0), ("verdict", 0.0),
+    ]  # fmt: skip
+
+
+def test_a_missing_verdict_is_wrong_and_reported_as_missing() -> None:
+    whole, *judged = _verdict_scores("i: True\niii: False\niv: True or False")
+    assert (whole.value, whole.answer) == (2 / 4, "true, -, false, -")
+    assert whole.flags == ("missing verdicts",)
+    assert [one.outcome for one in judged] == ["answered", "unparsed", "answered", "unparsed"]
+    assert [one.flags for one in judged[1::2]] == [("missing verdict",), ("several answers",)]
+
+
+def test_a_reply_without_any_verdict_has_no_share() -> None:
+    """It counts 0 by its outcome, like any other reply that answers nothing."""
+    whole, *judged = _verdict_scores("Who knows.")
+    assert (whole.outcome, whole.value) == ("unparsed", None)
+    assert {one.outcome for one in judged} == {"unparsed"}
+
+
+@given(st.lists(st.sampled_from(["True", "False", None]), min_size=4, max_size=4))
+def test_the_share_is_the_mean_over_the_statements_missing_ones_counting_0(
+    said: list[str | None],
+) -> None:
+    text = "\n".join(f"{at + 1}: {one}" for at, one in enumerate(said) if one)
+    whole, *judged = _verdict_scores(text)
+    values = [one.value or 0.0 for one in judged]
+    assert (whole.value or 0.0) == sum(values) / 4
+    right = ["True", "True", "False", "False"]
+    assert values == [float(one == truth) for one, truth in zip(said, right, strict=True)]

@@ -78,7 +78,7 @@ def test_each_way_has_settings_and_an_unknown_one_is_refused(method: Method) -> 
 
 def test_a_way_prepared_twice_is_the_same(method: Method) -> None:
     """The prompts' hash enters a run's id, so it may not change between processes."""
-    empty = ItemSet(name="empty", kind="imported", method=method.name)
+    empty = ItemSet(name="empty", kind="form", method=method.name)
     for way in method.ways:
         first = method.prepare(way, 0, empty, None)
         assert first == method.prepare(way, 0, empty, None)

@@ -76,6 +76,23 @@ async def test_shares_are_those_of_the_character(
     assert near(texts.count(NO_ANSWER) / 2000, missing)
 
 
+async def test_of_several_answers_each_is_drawn_by_itself() -> None:
+    """Two parts, one true and one false: right, and missing, as often as asked for; a part without
+    an answer has no line."""
+    parts = tuple(
+        Oracle(gold=gold, choices=("T", "F"), reply=f"{name}: {{choice}}")
+        for name, gold in (("i", "T"), ("ii", "F"))
+    )
+    respondent = model("sim/ann?ability=0.6&bias=1&miss=0.2")
+    asked = [request(f"{n}", oracle=Oracle("", (), parts=parts)) for n in range(2000)]
+    texts = [one.reply.text for one in [await attempt(respondent, r) for r in asked] if one.reply]
+    lines = [line for text in texts for line in text.split("\n")]
+    assert near(lines.count("i: T") / 2000, 0.8)
+    assert near(lines.count("ii: F") / 2000, 0.8 * 0.6)
+    assert near(lines.count("ii: T") / 2000, 0.8 * 0.4)
+    assert near(texts.count(NO_ANSWER) / 2000, 0.2 * 0.2)
+
+
 async def test_guesses_are_uniform_over_all_choices() -> None:
     texts = await replies("sim/ann?ability=0")
     assert all(near(texts.count(answer(letter)) / 2000, 1 / 5) for letter in CHOICES)

@@ -211,6 +211,21 @@ def test_a_share_of_samples_narrows_nothing_below_its_units() -> None:
     assert estimate.effective_n == pytest.approx(40)
 
 
+def test_shares_of_several_answers_are_worth_no_more_than_those() -> None:
+    """Ten shares of nine answers each: by their variance worth more than 90, and held to 90."""
+    values = np.array([[4 / 9], [5 / 9]] * 5)
+    (estimate,) = mean_estimates(
+        values, equal_weights(10), SharedKeys.none(10), estimand="bank", n_parts=90
+    )
+    assert estimate.effective_n == pytest.approx(90)
+    spread = np.array([[2 / 9], [7 / 9]] * 5)
+    (wide,) = mean_estimates(
+        spread, equal_weights(10), SharedKeys.none(10), estimand="bank", n_parts=90
+    )
+    # 10 / 9 * p (1 - p) over the variance of the mean, (5 / 18) ** 2 / 9
+    assert wide.effective_n == pytest.approx(10 / 9 * 0.25 / ((5 / 18) ** 2 / 9))
+
+
 def test_respondents_are_columns_of_their_own() -> None:
     values = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     keys = keys_of(4, [(0, 0), (1, 0)])

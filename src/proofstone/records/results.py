@@ -19,6 +19,7 @@ __all__ = [
     "Purpose",
     "Reply",
     "Run",
+    "Scale",
     "Score",
     "Usage",
     "run_id",
@@ -106,13 +107,30 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     """A named quantity over scores: what each outcome counts as, and so its denominator.
 
     ``counts`` maps an outcome to "value" (the score's own value), a number, or None: left out of
-    numerator and denominator. ``failed`` is never a key: it is no score.
+    numerator and denominator. ``failed`` is never a key: it is no score. ``unit`` is the kind of
+    unit whose scores are meant; with ``golds`` only units of these right labels. Where ``says`` is
+    given, "value" is 1 for that answer and 0 for another, right or wrong. A measure with a
+    ``label`` has a column of that name beside the headline's.
     """
 
     name: str
     of: str
     counts: Mapping[Outcome, Literal["value"] | float | None]
     denominator: str
+    unit: str = "item"
+    golds: tuple[str, ...] = ()
+    says: str = ""
+    label: str = ""
+
+
+class Scale(Struct, frozen=True, gc=False, kw_only=True):
+    """What the headline's scores are in a way of asking whose scores do not compare with those of
+    the other ways: ranked apart, under a ``name``, with ``what`` they are as a clause, against a
+    ``chance`` of their own."""
+
+    name: str
+    what: str
+    chance: float
 
 
 class Estimate(Struct, frozen=True, gc=False, kw_only=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from proofstone.records.cards import Card
 from proofstone.records.knowledge import RoleName
+from proofstone.records.results import Scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,8 @@ class Respondent:
     """One row of a leaderboard: a model asked in one way with one group of settings. ``served``
     are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
     places in the table's ``roles``, each with whether the model itself held it or another of its
-    family. ``card`` is what is known of the model, None where nothing is."""
+    family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
+    its scores do not compare with those of other ways of asking."""
 
     name: str
     way: str
@@ -30,6 +32,7 @@ class Respondent:
     served: tuple[tuple[str, int], ...] = ()
     hands: tuple[tuple[int, bool], ...] = ()
     card: Card | None = None
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True)

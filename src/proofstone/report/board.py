@@ -7,7 +7,7 @@ from msgspec import Struct
 from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterval
 from proofstone.records.cards import Card
 from proofstone.records.knowledge import RoleName
-from proofstone.records.results import Estimate
+from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
 
 __all__ = [
@@ -44,6 +44,7 @@ class NamedEstimate(Struct, frozen=True, kw_only=True):
 
     name: str
     denominator: str = ""
+    label: str = ""
     estimate: Estimate
 
 
@@ -166,7 +167,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     ``ranked`` is in falling order of the estimate. ``incomplete`` ones stand below. ``compared``
     holds all pairs of ``ranked`` (by place). ``chance`` is NaN where guessing has no meaning.
     ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
-    own and no ranks. ``groups`` holds every row once, where the leaderboard is grouped.
+    own and no ranks. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
+    says what the scores are where they do not compare with those of other ways of asking.
     """
 
     simulated: bool
@@ -180,6 +182,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     chance_sentence: str
     breakdowns: tuple[Breakdown, ...] = ()
     groups: tuple[RowGroup, ...] = ()
+    scale: Scale | None = None
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,5 @@
-"""A leaderboard by groups of items, as text: one table a stratum level, or by gold position."""
+"""A leaderboard by groups of items, as text: one table a stratum level, by gold position or by
+truth."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import (
     RankInterval,
     SharedKeys,
-    mean_estimates,
     measure_spread,
     rank_all,
 )
@@ -46,13 +45,7 @@ def hand_of(
     rest = np.flatnonzero(~touched)
     weighting, kept = ruler.weighting(ruler.level, units[rest]), keys.among(rest)
     place = column or 0
-    (untouched,) = mean_estimates(
-        values[rest, place : place + 1],
-        weighting,
-        kept,
-        estimand=ruler.estimand,
-        confidence=ruler.confidence,
-    )
+    (untouched,) = ruler.estimates(values[rest, place : place + 1], weighting, kept)
     rank: RankInterval | None = None
     if column is not None and len(rest) and values.shape[1] > 1:
         spread = measure_spread(values[rest], weighting, kept, ruler.estimand)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from proofstone.engines.stats import ESTIMANDS, Estimand, estimand_name
 from proofstone.errors import BadUsage
-from proofstone.records.results import OUTCOMES, Measure
+from proofstone.records.results import OUTCOMES, Measure, Scale
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.board import Leaderboard, LeftOut
 from proofstone.report.row_groups import grouped
@@ -31,35 +31,35 @@ def leaderboard(
     where: str = "",
     left_out: tuple[LeftOut, ...] = (),
     notes: tuple[str, ...] = (),
+    more: Mapping[str, ScoreTable] | None = None,
 ) -> Leaderboard:
     """The respondents of ``table`` under the measure ``headline``, best first.
 
-    ``measures`` are all on the table's scores (the same ``of``); ``level`` is "sample" or a stratum
-    of the table. Complete respondents are ranked on the items that all of them have; incomplete
-    ones stand below with bounds; simulated ones stand apart from real ones. A table without
-    respondents gives a leaderboard without standings. ``group_by`` is a field of the card, by
-    which rows are arranged but not ranked anew; ``where``, ``left_out`` and ``notes`` say what was
-    done before.
+    ``table`` holds the scores that the headline is of, ``more`` others by the name that measures
+    are ``of``, for the same respondents in the same order; measures without scores are left out.
+    ``level`` is "sample" or a stratum of the table. Complete respondents are ranked on the items
+    that all of them have; incomplete ones stand below with bounds; simulated ones stand apart from
+    real ones, and ways of asking whose scores are on another scale apart from the others. A table
+    without respondents gives a leaderboard without standings. ``group_by`` is a field of the card,
+    by which rows are arranged but not ranked anew; ``where``, ``left_out`` and ``notes`` say what
+    was done before.
 
     Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
     """
     measure = _named(measures, headline)
+    tables = {**(more or {}), measure.of: table}
     ruler = Ruler(
-        sheet=Sheet(table, measure.counts),
+        sheet=_sheet(table, measure),
         others={
-            other.name: (other, Sheet(table, other.counts))
+            other.name: (other, _sheet(tables[other.of], other))
             for other in measures
-            if other.name != headline
+            if other.name != headline and other.of in tables
         },
         estimand=estimand,
         level=level,
         confidence=confidence,
     )
     _check(ruler)
-    by_kind = {
-        simulated: [r for r, who in enumerate(table.respondents) if who.simulated is simulated]
-        for simulated in (False, True)
-    }
     return Leaderboard(
         measure=measure.name,
         denominator=measure.denominator,
@@ -71,15 +71,26 @@ def leaderboard(
         n_retired=table.n_retired,
         forms=table.forms,
         standings=tuple(
-            grouped(ruler, stand(ruler, respondents, simulated=simulated), group_by)
-            for simulated, respondents in by_kind.items()
-            if respondents
+            grouped(ruler, stand(ruler, respondents, simulated=simulated, scale=scale), group_by)
+            for (simulated, scale), respondents in _apart(table).items()
         ),
         group_by=group_by,
         where=where,
         left_out=left_out,
         notes=notes,
     )
+
+
+def _sheet(table: ScoreTable, measure: Measure) -> Sheet:
+    return Sheet(table, measure.counts, measure.golds, measure.says)
+
+
+def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None], list[int]]:
+    """The respondents that may be ranked against each other: real ones first, and of these first
+    those on the items' own scale."""
+    kinds = [(who.simulated, who.scale) for who in table.respondents]
+    order = sorted(set(kinds), key=lambda kind: (kind[0], kind[1].name if kind[1] else ""))
+    return {kind: [r for r, own in enumerate(kinds) if own == kind] for kind in order}
 
 
 def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:

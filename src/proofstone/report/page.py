@@ -34,7 +34,7 @@ from proofstone.report.page_parts import (
     same_recipe,
     table_bodies,
 )
-from proofstone.report.sentences import answer_sentences, counted, joined
+from proofstone.report.sentences import answer_sentences, counted, joined, scale_head
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -111,6 +111,7 @@ def _environment() -> Environment:
         "ruled_rows": ruled_rows,
         "ruling_cells": ruling_cells,
         "same_recipe": same_recipe,
+        "scale_head": scale_head,
         "where_lines": where_lines,
     }
     environment.globals.update(named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -59,13 +60,21 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
             heads=tuple((f"{level.name}-wise", "") for level in rows[0].levels),
             cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
         )
-    if rows[0].others:
+    measures = {other.name: other.denominator for row in rows for other in row.others}
+    if measures:
         yield EstimateTable(
             about="other measures",
             note=f"Each with its own denominator. Intervals for {estimand}.",
-            heads=tuple((other.name, other.denominator) for other in rows[0].others),
-            cells=tuple(tuple(other.estimate for other in row.others) for row in rows),
+            heads=tuple(measures.items()),
+            cells=tuple(tuple(_measured(row, name) for name in measures) for row in rows),
         )
+
+
+def _measured(row: BoardRow, name: str) -> Estimate:
+    """A row's estimate of another measure; an undefined one where nothing of its kind was asked."""
+    found = [other.estimate for other in row.others if other.name == name]
+    undefined = Estimate(value=math.nan, n=0, low=math.nan, high=math.nan)
+    return found[0] if found else undefined
 
 
 class TableBody(Struct, frozen=True, kw_only=True):

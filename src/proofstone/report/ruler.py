@@ -8,8 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Estimand, Weighting, equal_weights, group_weights
-from proofstone.records.results import Measure
+from proofstone.engines.stats import (
+    Estimand,
+    SharedKeys,
+    Weighting,
+    equal_weights,
+    group_weights,
+    mean_estimates,
+)
+from proofstone.records.results import Estimate, Measure, Scale
 from proofstone.report.sheet import Sheet
 
 __all__ = ["SAMPLE_WISE", "Ruler"]
@@ -19,13 +26,16 @@ SAMPLE_WISE = "sample"
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """How to measure: the sheet of the headline, those of other measures, and what is asked."""
+    """How to measure: the sheet of the headline, those of other measures, and what is asked.
+
+    ``scale``: the scores are shares on a scale of their own."""
 
     sheet: Sheet
     others: Mapping[str, tuple[Measure, Sheet]]
     estimand: Estimand
     level: str
     confidence: float
+    scale: Scale | None = None
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -40,6 +50,24 @@ class Ruler:
         names = self.sheet.table.stratum_names
         telling = [level for level in names if len(names[level]) > 1]
         return tuple(sorted(telling, key=lambda level: len(names[level])))
+
+    def estimates(
+        self,
+        values: NDArray[np.float64],
+        weighting: Weighting,
+        keys: SharedKeys,
+        estimand: Estimand | None = None,
+    ) -> tuple[Estimate, ...]:
+        """The means of columns of the headline's values. A share is of as many right-or-wrong
+        answers as its unit has keys: of a question's statements."""
+        return mean_estimates(
+            values,
+            weighting,
+            keys,
+            estimand=estimand or self.estimand,
+            confidence=self.confidence,
+            n_parts=None if self.scale is None else len(keys.unit),
+        )
 
     def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:
         """The weights of the chosen units at a level."""

@@ -11,7 +11,7 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.numbers import points, shown_estimate
 
-__all__ = ["answer_sentences", "chance_sentence", "counted", "joined"]
+__all__ = ["answer_sentences", "chance_sentence", "counted", "joined", "scale_head"]
 
 _UNREAD = " Replies without a readable answer count as wrong."
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
@@ -57,7 +57,12 @@ def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
     """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
     if not board.standings:
         return ("There are no scores yet, so there is nothing to rank.",)
-    return tuple(_standings_answer(group) for group in board.standings)
+    return tuple(f"{scale_head(group)}{_standings_answer(group)}" for group in board.standings)
+
+
+def scale_head(group: Standings) -> str:
+    """What a sentence on a standing begins with, where its scores are on a scale of their own."""
+    return "" if group.scale is None else f"{group.scale.name}: "
 
 
 def _standings_answer(group: Standings) -> str:

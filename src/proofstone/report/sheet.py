@@ -34,15 +34,36 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 
 @dataclass(frozen=True)
 class Sheet:
-    """The scores of ``table`` as ``counts`` values them; respondents and units by index."""
+    """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
+    ``golds`` and ``says`` see ``Measure``."""
 
     table: ScoreTable
     counts: Mapping[Outcome, Literal["value"] | float | None]
+    golds: tuple[str, ...] = ()
+    says: str = ""
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
         """What each score counts as (N); NaN outside the denominator."""
-        return counted_values(self.counts, self.table.outcome, self.table.value)
+        counted = counted_values(self.counts, self.table.outcome, self._worth)
+        if self.golds:
+            counted[~self._is_meant[self.table.unit]] = np.nan
+        return counted
+
+    @property
+    def _worth(self) -> NDArray[np.float64]:
+        """The value of each score (N), or whether it says what is asked for."""
+        table = self.table
+        if not self.says:
+            return table.value
+        code = table.answers.index(self.says) if self.says in table.answers else -1
+        return np.where(np.isnan(table.value), np.nan, (table.answer == code).astype(np.float64))
+
+    @property
+    def _is_meant(self) -> NDArray[np.bool_]:
+        """Which units have one of the right labels that are meant."""
+        meant = [code for code, gold in enumerate(self.table.golds) if gold in self.golds]
+        return np.isin(self.table.gold, meant)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:

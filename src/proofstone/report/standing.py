@@ -19,7 +19,7 @@ from proofstone.engines.stats import (
     rank_all,
     tied_runs,
 )
-from proofstone.records.results import Estimate
+from proofstone.records.results import Estimate, Scale
 from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
@@ -38,8 +38,12 @@ __all__ = ["stand"]
 _NOT_GIVEN = "(not given)"
 
 
-def stand(ruler: Ruler, respondents: Sequence[int], *, simulated: bool) -> Standings:
-    """The standings of ``respondents`` (indices), all of them simulated or none."""
+def stand(
+    ruler: Ruler, respondents: Sequence[int], *, simulated: bool, scale: Scale | None = None
+) -> Standings:
+    """The standings of ``respondents`` (indices), all of them simulated or none, and all on one
+    scale."""
+    ruler = replace(ruler, scale=scale)
     sheet = ruler.sheet
     complete = [r for r in respondents if sheet.is_complete[r]]
     units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
@@ -52,11 +56,19 @@ def stand(ruler: Ruler, respondents: Sequence[int], *, simulated: bool) -> Stand
     # Sample-wise at every level, as the bounds are: which items are missing is not known.
     plain = replace(ruler, level=SAMPLE_WISE)
     short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
-    return msgspec.structs.replace(base, incomplete=tuple(sorted(short, key=_by_name)))
+    return msgspec.structs.replace(
+        base,
+        incomplete=tuple(sorted(short, key=_by_name)),
+        scale=scale,
+    )
 
 
 def _ranked(
-    ruler: Ruler, complete: Sequence[int], units: NDArray[np.int64], *, simulated: bool
+    ruler: Ruler,
+    complete: Sequence[int],
+    units: NDArray[np.int64],
+    *,
+    simulated: bool,
 ) -> Standings:
     values = ruler.sheet.block(units, complete)
     names = [_name_key(ruler, r) for r in complete]
@@ -78,6 +90,7 @@ def _ranked(
         for place, row in enumerate(_rows(ruler, complete, units, values, keys))
     ]
     chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
+    chance = chance if ruler.scale is None else ruler.scale.chance
     return Standings(
         simulated=simulated,
         n_items=len(units),
@@ -130,9 +143,7 @@ def _rows(
 
     def means(level: str, estimand: Estimand) -> tuple[Estimate, ...]:
         weighting = ruler.weighting(level, units)
-        return mean_estimates(
-            values, weighting, keys, estimand=estimand, confidence=ruler.confidence
-        )
+        return ruler.estimates(values, weighting, keys, estimand)
 
     bank, knowledge = means(ruler.level, "bank"), means(ruler.level, "knowledge")
     shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
@@ -189,6 +200,8 @@ def _row(
 def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
     for name, (measure, sheet) in ruler.others.items():
         units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
+        if not len(units) and (measure.golds or measure.unit != "item"):
+            continue  # nothing of that kind was asked
         (estimate,) = mean_estimates(
             sheet.block(units, [respondent]),
             equal_weights(len(units)),
@@ -196,19 +209,29 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
             estimand=ruler.estimand,
             confidence=ruler.confidence,
         )
-        yield NamedEstimate(name=name, denominator=measure.denominator, estimate=estimate)
+        yield NamedEstimate(
+            name=name,
+            denominator=measure.denominator,
+            label=measure.label,
+            estimate=estimate,
+        )
 
 
 def _breakdowns(
-    ruler: Ruler, units: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+    ruler: Ruler,
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
 ) -> Iterator[Breakdown]:
-    """By each stratum level that tells units apart, then by the gold option's position."""
+    """By each stratum level that tells units apart, then by the gold option's position, or by the
+    right answer where answers are no letters."""
     table = ruler.sheet.table
     columns = [
         (level, table.strata[level], table.stratum_names[level]) for level in ruler.telling_levels
     ]
-    if any(table.golds):
-        columns.append(("gold position", table.gold, table.golds))
+    if any(table.golds) and ruler.scale is None:
+        are_letters = all(len(gold) <= 1 for gold in table.golds)
+        columns.append(("gold position" if are_letters else "truth", table.gold, table.golds))
     for by, codes, names in columns:
         groups = _groups(ruler, codes[units], values, keys)
         named = [
@@ -227,14 +250,8 @@ def _groups(
     """Each code with the means of its units, of every column of ``values``."""
     for code in np.unique(codes).tolist():
         places = np.flatnonzero(codes == code)
-        estimates = mean_estimates(
-            values[places],
-            equal_weights(len(places)),
-            keys.among(places),
-            estimand=ruler.estimand,
-            confidence=ruler.confidence,
-        )
-        yield code, estimates
+        weighting = equal_weights(len(places))
+        yield code, ruler.estimates(values[places], weighting, keys.among(places))
 
 
 def _by_name(row: BoardRow) -> tuple[str, str, str]:

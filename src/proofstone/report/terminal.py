@@ -19,6 +19,7 @@ from proofstone.report.corrections_shown import (
 )
 from proofstone.report.hand_sentences import HAND_MARK, hand_sentence, marked
 from proofstone.report.numbers import (
+    MISSING,
     points,
     shown_estimate,
     shown_interval,
@@ -75,6 +76,8 @@ def _standings(
     board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
 ) -> list[str]:
     lines = [_tinted(SIMULATED_BANNER, colour)] if group.simulated else []
+    if group.scale is not None:
+        lines.append(f"{group.scale.name}, ranked apart: {group.scale.what}.")
     if group.ranked:
         lines += _table(board, group, cards, width)
     if group.ranked and not group.is_common:
@@ -129,7 +132,9 @@ def _optional_columns(group: Standings) -> list[str]:
     if any(row.failed for row in rows):
         shown.append("failed")
     samples = max(row.average.k if row.average else 0 for row in rows)
-    return [f"avg@{samples} sd", *shown] if samples > 1 else shown
+    before = [f"avg@{samples} sd"] if samples > 1 else []
+    labels = dict.fromkeys(other.label for row in rows for other in row.others if other.label)
+    return [*before, *labels, *shown]
 
 
 def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: int) -> list[str]:
@@ -152,6 +157,11 @@ def _optional_cell(row: BoardRow, column: str) -> str:
         return str(row.failed)
     if column.startswith("avg@"):
         return points(row.average.sd) if row.average else ""
+    for other in row.others:
+        if other.label == column:
+            return shown_share(other.estimate.value)
+    if column not in {rate.outcome for rate in row.rates}:
+        return MISSING
     return shown_share(row.rate(column).share)
 
 

@@ -80,7 +80,7 @@ def show_replies(
 ) -> list[ShownReply]:
     """Up to ``limit`` scored replies of a target's runs, in the order of the questions.
 
-    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value 0), as the
+    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value below 1), as the
     scorer left it; or "ruled": those that people ruled on.
     Raises NotFound for a model that was not asked.
     """
@@ -121,16 +121,20 @@ def _replies_of(
     current = store.scores.current(key)
     if current is None:
         return
-    value = {"right": 1.0, "wrong": 0.0}.get(outcome or "")
+    right = {"right": True, "wrong": False}.get(outcome or "")
     outcomes = ("answered", "refused", "unparsed", "truncated")
     if outcome is not None:
-        outcomes = ("answered",) if value is not None else (outcome,)  # type: ignore[assignment]
+        outcomes = ("answered",) if right is not None else (outcome,)  # type: ignore[assignment]
     measure = headline(method).of
+
+    def is_other(score: Score) -> bool:
+        return score.measure != measure
+
     if outcome == "ruled":
         ruled = store.rulings.in_force([key])
         places = [(one.item, one.sample) for one in ruled[: max(limit, 0)]]
     else:
-        places = store.scores.places(current.key, measure, outcomes, value, limit)
+        places = store.scores.places(current.key, measure, outcomes, right, limit)
     scores = store.scores.of_items(current.key, [item for item, _sample in places])
     for item, sample in places:
         calls = [call for s, _step, call in store.runs.calls_of_item(key, item) if s == sample]
@@ -146,9 +150,9 @@ def _replies_of(
             item=short(loaded.item.id),
             sample=sample,
             question=method.show(loaded),
-            gold=_gold(method, loaded, calls[-1], sample),
+            gold=_gold(method, loaded, run.last_step, calls[-1], sample),
             calls=tuple(calls),
-            scores=tuple(score for group in found for score in group),
+            scores=tuple(sorted((s for group in found for s in group), key=is_other)),
             response=response_name(run.id, loaded.item.id, sample),
             rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
         )
@@ -185,11 +189,13 @@ def _purged_reply(
     )
 
 
-def _gold(method: Method, loaded: LoadedItem, call: CallRecord, sample: int) -> str:
-    """The right label of an item's first unit; empty where units have none."""
-    replies = {"answer": read_reply(call.wire, call.raw)}
+def _gold(method: Method, loaded: LoadedItem, step: str, call: CallRecord, sample: int) -> str:
+    """The right label of an item, or those of its parts where each was answered by itself; empty
+    where units have none."""
+    replies = {step: read_reply(call.wire, call.raw)}
     units = method.units(loaded, replies, sample)
-    return method.gold(units[0])[0] if units else ""
+    parts = [method.gold(unit)[0] for unit in units if unit.kind != "item"]
+    return ", ".join(parts) if parts else method.gold(units[0])[0] if units else ""
 
 
 def _describe_item(store: Store, found: Found) -> Description:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from proofstone.engines.models.families import family_of
 from proofstone.engines.store import Found, Retired, Store, load_table
+from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
@@ -18,7 +19,15 @@ from proofstone.stages.corrected import CURRENT, View, chosen_scorings, correcte
 from proofstone.stages.hands import with_hands
 from proofstone.stages.served import served_models, shares_of
 
-__all__ = ["Selection", "headline", "read_scores", "respondents_of", "select_runs", "shown_name"]
+__all__ = [
+    "Selection",
+    "headline",
+    "read_more_scores",
+    "read_scores",
+    "respondents_of",
+    "select_runs",
+    "shown_name",
+]
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -100,7 +109,7 @@ def read_scores(
     sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
     keys = {run.id: key for key, run in selection.runs}
     samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
-    respondents = respondents_of(selection)
+    respondents = _on_their_scales(method, selection)
     chosen = chosen_scorings(store, selection.runs, view)
     retired = Retired() if view.as_scored else store.corrections.retired(list(sizes))
     n_items = sum(sizes.values()) - retired.n_places
@@ -117,20 +126,68 @@ def read_scores(
     table = load_table(
         store.database,
         respondents=[_with_served(store, selection, who) for who in respondents],
-        scorings={
-            chosen[keys[run]].key: place
-            for place, who in enumerate(respondents)
-            for run in who.runs
-            if keys[run] in chosen
-        },
+        scorings=_scorings(selection, respondents, chosen),
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
         failed=failed,
         measure=headline(method).of,
+        kind=headline(method).unit,
     )
     if not view.as_scored:
         table = corrected(store, table, keys, retired, headline(method))
     return with_hands(store, table, list(sizes), family)
+
+
+def read_more_scores(
+    store: Store, method: Method, selection: Selection, table: ScoreTable, view: View = CURRENT
+) -> dict[str, ScoreTable]:
+    """The scores that the method's other measures are of, by their name, where there are any: for
+    the respondents of ``table``, in its order, without retired items. Rulings are on whole replies
+    and say nothing of their parts. None of the tables is complete or incomplete."""
+    from proofstone.report.corrected import leave_out  # noqa: PLC0415 - numpy is loaded here
+
+    chosen = chosen_scorings(store, selection.runs, view)
+    scorings = _scorings(selection, table.respondents, chosen)
+    sets = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sets))
+    kinds = {measure.of: measure.unit for measure in method.measures}
+    del kinds[headline(method).of]
+    found = {
+        of: load_table(
+            store.database,
+            respondents=table.respondents,
+            scorings=scorings,
+            item_sets=sets,
+            expected=[0] * len(table.respondents),
+            measure=of,
+            kind=kind,
+        )
+        for of, kind in kinds.items()
+        if store.scores.has_any(list(scorings), of)
+    }
+    return {of: leave_out(more, retired.ids) for of, more in found.items()}
+
+
+def _scorings(
+    selection: Selection, respondents: Sequence[Respondent], chosen: Mapping[int, ScoringInfo]
+) -> dict[int, int]:
+    """The scorings that are read, each with its respondent's place; ``chosen`` is by run's key."""
+    keys = {run.id: key for key, run in selection.runs}
+    return {
+        chosen[keys[run]].key: place
+        for place, who in enumerate(respondents)
+        for run in who.runs
+        if keys[run] in chosen
+    }
+
+
+def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
+    """The respondents, with the scale of their way where it has one of its own."""
+    ways = {run.id: run.way for _key, run in selection.runs}
+    return [
+        replace(who, scale=method.scales.get(ways[who.runs[0]]))
+        for who in respondents_of(selection)
+    ]
 
 
 def _with_served(store: Store, selection: Selection, who: Respondent) -> Respondent:

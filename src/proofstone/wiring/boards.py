@@ -14,7 +14,7 @@ from proofstone.report import Leaderboard, leaderboard
 from proofstone.report.card_values import read_columns, read_field, read_where
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
-from proofstone.stages.summarise import Selection, read_scores
+from proofstone.stages.summarise import Selection, read_more_scores, read_scores
 
 __all__ = ["make_board"]
 
@@ -45,10 +45,12 @@ def make_board(
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
     notes = (*newer_forms(store, chosen.item_sets), *book.retired, *(book.notes if asked else ()))
+    table = read_scores(store, method, chosen, family=family, view=view)
     board = leaderboard(
-        carded(read_scores(store, method, chosen, family=family, view=view), book),
+        carded(table, book),
         method.measures,
         method.headline,
+        more=read_more_scores(store, method, chosen, table, view),
         group_by=group_by,
         where=",".join(text for text in texts if text),
         left_out=left_out,

@@ -36,6 +36,7 @@ from proofstone.records import (
     Oracle,
     Preset,
     Reply,
+    Scale,
     Score,
     Tabulation,
     Unit,
@@ -69,6 +70,7 @@ class Recall:
         "recall.asked": PayloadType(Asked),
     }
     ways: Mapping[str, str] = {"recall": "first what is known, then the answer"}
+    scales: Mapping[str, Scale] = {}
     measures = (
         Measure(
             name="accuracy",

@@ -3,7 +3,14 @@
 from proofstone.engines.choices.extract import Extraction, Scope, Tier, extract_choice
 from proofstone.engines.choices.extract_rows import extract_rows
 from proofstone.engines.choices.letters import labels
-from proofstone.engines.choices.outcome import Reading, read_choice, read_verdict
+from proofstone.engines.choices.outcome import (
+    Reading,
+    VerdictReadings,
+    read_choice,
+    read_verdict,
+    read_verdicts,
+)
+from proofstone.engines.choices.verdict_lists import VerdictList, extract_verdicts
 from proofstone.engines.choices.verdicts import extract_verdict
 
 __all__ = [
@@ -11,10 +18,14 @@ __all__ = [
     "Reading",
     "Scope",
     "Tier",
+    "VerdictList",
+    "VerdictReadings",
     "extract_choice",
     "extract_rows",
     "extract_verdict",
+    "extract_verdicts",
     "labels",
     "read_choice",
     "read_verdict",
+    "read_verdicts",
 ]

@@ -28,28 +28,37 @@ def mean_estimates(
     *,
     estimand: Estimand,
     confidence: float = 0.95,
+    n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
     """One estimate a column of ``values``: (n units, R respondents), shares in [0, 1], no NaN.
 
-    A unit asked several times enters once, as the mean of its samples. No unit gives NaN, flagged.
+    A unit asked several times enters once, as the mean of its samples. ``n_parts``: of how many
+    right-or-wrong answers the values of a column are made, where a unit's is the share of several.
+    No unit gives NaN, flagged.
     """
     if not len(values):
         return tuple(_nothing(estimand, confidence) for _ in range(values.shape[1]))
     spread = measure_spread(values, weighting, keys, estimand)
-    return estimates_of(spread, values, weighting, confidence=confidence)
+    return estimates_of(spread, values, weighting, confidence=confidence, n_parts=n_parts)
 
 
 def estimates_of(
-    spread: Spread, values: Floats, weighting: Weighting, *, confidence: float
+    spread: Spread,
+    values: Floats,
+    weighting: Weighting,
+    *,
+    confidence: float,
+    n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
     """Wilson's interval at the effective size that ``spread`` of ``values`` amounts to.
 
-    ``n_eff = n / (n - 1) * p (1 - p) / variance``, at most n (Kish; Korn and Graubard 1998), with
-    Student's t on G - 1 degrees of freedom (Dean and Pagano 2015). Right-or-wrong units of equal
-    weight of which no two share anything need no estimated variance: plain Wilson, normal quantile.
-    Without spread the effective size is G; with G below 2 the interval is all of [0, 1].
+    ``n_eff = n / (n - 1) * p (1 - p) / variance``, at most n, of shares at most ``n_parts`` (Kish;
+    Korn and Graubard 1998), with Student's t on G - 1 degrees of freedom (Dean and Pagano 2015).
+    Right-or-wrong units of equal weight of which no two share anything need no estimated variance:
+    plain Wilson, normal quantile. Without spread the effective size is G; with G below 2 the
+    interval is all of [0, 1].
     """
-    size, alike = _effective_sizes(spread)
+    size, alike = _effective_sizes(spread, n_parts or spread.n_units)
     is_plain = _is_plain(spread, values, weighting)
     by_t = (np.zeros_like(size), np.ones_like(size))
     if spread.groups >= 2.0:
@@ -73,15 +82,16 @@ def estimates_of(
     )
 
 
-def _effective_sizes(spread: Spread) -> tuple[Floats, NDArray[np.bool_]]:
-    """The number of independent right-or-wrong units as good as these, and where none vary."""
+def _effective_sizes(spread: Spread, most: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """The number of independent right-or-wrong units as good as these, ``most`` at most, and where
+    none vary."""
     variances = spread.variances()
     alike = variances < NO_SPREAD_BELOW
     n = spread.n_units
     p = np.clip(spread.means, 0.0, 1.0)
     bessel = n / max(n - 1, 1)
     size = bessel * p * (1 - p) / np.where(alike, 1.0, variances)
-    return np.where(alike, spread.groups, np.clip(size, 0.0, n)), alike
+    return np.where(alike, spread.groups, np.clip(size, 0.0, most)), alike
 
 
 def _is_plain(spread: Spread, values: Floats, weighting: Weighting) -> NDArray[np.bool_]:

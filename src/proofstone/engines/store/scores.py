@@ -170,6 +170,17 @@ class ScoreStore:
         with self._database.reading() as connection:
             return int(connection.execute(select(func.count()).select_from(scored)).scalar_one())
 
+    def has_any(self, scorings: Sequence[int], measure: str) -> bool:
+        """Whether any of these scorings has a score of a measure."""
+        table = schema.score
+        query = (
+            select(table.c.unit_id)
+            .where(table.c.scoring_id.in_(scorings), table.c.measure == measure)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).first() is not None
+
     def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
         """Which (item key, sample) of some items have scores in a scoring."""
         table, unit = schema.score, schema.unit
@@ -201,10 +212,10 @@ class ScoreStore:
         return found
 
     def places(
-        self, scoring: int, measure: str, outcomes: Sequence[str], value: float | None, limit: int
+        self, scoring: int, measure: str, outcomes: Sequence[str], right: bool | None, limit: int
     ) -> list[tuple[int, int]]:
-        """Up to ``limit`` (item key, sample) whose score has one of ``outcomes`` and ``value``
-        (None: any value), in the order of the units."""
+        """Up to ``limit`` (item key, sample) whose score has one of ``outcomes`` and is wholly
+        ``right``, or not wholly (None: either), in the order of the units."""
         table, unit = schema.score, schema.unit
         query = (
             select(unit.c.item_id, table.c.sample)
@@ -217,8 +228,8 @@ class ScoreStore:
             .order_by(table.c.unit_id, table.c.sample)
             .limit(limit)
         )
-        if value is not None:
-            query = query.where(table.c.value == value)
+        if right is not None:
+            query = query.where(table.c.value == 1.0 if right else table.c.value < 1.0)
         with self._database.reading() as connection:
             return [(item, sample) for item, sample in connection.execute(query)]
 

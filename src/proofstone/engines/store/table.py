@@ -32,8 +32,9 @@ def load_table(
     expected: Sequence[int],
     failed: Sequence[int] | None = None,
     measure: str,
+    kind: str = "item",
 ) -> ScoreTable:
-    """The score table of ``measure``.
+    """The score table of ``measure`` on units of one ``kind``.
 
     ``scorings`` maps a scoring's key to its respondent's place; ``item_sets`` ids to the names
     that forms are shown by; ``expected`` is the full number of rows by respondent, ``failed`` how
@@ -42,10 +43,10 @@ def load_table(
     import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
 
     with database.reading() as connection:
-        units = _units(connection, item_sets)
+        units = _units(connection, item_sets, kind)
         place = {key: place for place, key in enumerate(units["id"])}
         scores = _scores(connection, list(scorings), measure)
-        edges = _edges(connection, item_sets)
+        edges = _edges(connection, item_sets, kind)
     answers, answer = _coded(scores["answer"])
     forms, form = _coded([item_sets[identity] for identity in units["form"]])
     golds, gold = _coded(units["gold"])
@@ -87,7 +88,9 @@ def _scores(connection: Connection, scorings: list[int], measure: str) -> dict[s
     return _columns(connection, query, columns)
 
 
-def _units(connection: Connection, item_sets: Mapping[bytes, str]) -> dict[str, Sequence[Any]]:
+def _units(
+    connection: Connection, item_sets: Mapping[bytes, str], kind: str
+) -> dict[str, Sequence[Any]]:
     """One row a unit of these sets; a unit in several sets counts for the first."""
     unit, item, member = schema.unit, schema.item, schema.item_set_item
     query = (
@@ -102,7 +105,7 @@ def _units(connection: Connection, item_sets: Mapping[bytes, str]) -> dict[str, 
         .join(item, item.c.id == unit.c.item_id)
         .join(member, member.c.item_id == item.c.id)
         .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
-        .where(schema.item_set.c.hash.in_(list(item_sets)))
+        .where(schema.item_set.c.hash.in_(list(item_sets)), unit.c.kind == kind)
         .order_by(schema.item_set.c.id, member.c.position, unit.c.id)
     )
     rows = {row[0]: tuple(row) for row in reversed(connection.execute(query).all())}
@@ -111,14 +114,16 @@ def _units(connection: Connection, item_sets: Mapping[bytes, str]) -> dict[str, 
     return dict(zip(names, columns, strict=True))
 
 
-def _edges(connection: Connection, item_sets: Mapping[bytes, str]) -> Sequence[tuple[int, int]]:
+def _edges(
+    connection: Connection, item_sets: Mapping[bytes, str], kind: str
+) -> Sequence[tuple[int, int]]:
     table, unit, member = schema.unit_cluster, schema.unit, schema.item_set_item
     query = (
         select(table.c.unit_id, table.c.cluster_id)
         .join(unit, unit.c.id == table.c.unit_id)
         .join(member, member.c.item_id == unit.c.item_id)
         .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
-        .where(schema.item_set.c.hash.in_(list(item_sets)))
+        .where(schema.item_set.c.hash.in_(list(item_sets)), unit.c.kind == kind)
         .distinct()
     )
     return [tuple(row) for row in connection.execute(query)]

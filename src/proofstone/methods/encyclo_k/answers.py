@@ -74,7 +74,7 @@ def _reasoning(item: LoadedItem, task: Task, language: str) -> str:
         return render_template("statement_worked", language, correct=known.correct, reason=reason)
     statements = _known(item)
     if task == "verdicts":
-        return render_template("verdicts_worked", language, statements=statements)
+        return render_template("verdicts_worked", language, statements=statements).rstrip("\n")
     payload: ComposedQuestion = item.item.payload
     return render_template(
         "worked",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proofstone.methods.encyclo_k import ask, compose, recipe, rendering, revising, score
+from proofstone.methods.encyclo_k import (
+    ask,
+    compose,
+    measures,
+    recipe,
+    rendering,
+    revising,
+    score,
+)
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
 from proofstone.methods.encyclo_k.payloads import (
@@ -37,6 +45,7 @@ from proofstone.records import (
     Measure,
     Preset,
     Reply,
+    Scale,
     Score,
     Tabulation,
     Unit,
@@ -61,8 +70,9 @@ class EncycloK:
             "encyclo_k.judged": PayloadType(JudgedStatement),
         }
         self.ways: Mapping[str, str] = ask.WAYS
-        self.measures: tuple[Measure, ...] = score.MEASURES
-        self.headline = "accuracy"
+        self.scales: Mapping[str, Scale] = measures.SCALES
+        self.measures: tuple[Measure, ...] = measures.MEASURES
+        self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()

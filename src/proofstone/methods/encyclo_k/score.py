@@ -1,99 +1,138 @@
 """Scoring: one unit an item, right or wrong by the option, or the verdict, that the reply gave.
 
-What each outcome counts as (MEASURES): unparsed, refused and truncated replies are wrong, and are
-reported as missing too; a failed call is no reply, and no score.
+Where a question was asked for a verdict on each of its statements, the item's score is the share of
+them that were judged right, a missing verdict being wrong; and each statement is a unit of its own.
+What each outcome counts as stands in ``measures``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from proofstone.engines.choices import Reading, labels, read_choice, read_verdict
+from proofstone.engines.choices import (
+    Reading,
+    VerdictReadings,
+    labels,
+    read_choice,
+    read_verdict,
+    read_verdicts,
+)
 from proofstone.engines.choices.options import option_text
+from proofstone.methods.encyclo_k.measures import JUDGED
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
+    JudgedStatement,
     SingleStatement,
 )
+from proofstone.methods.encyclo_k.tasks import STEP, VERDICTS
 from proofstone.ports import Judge
-from proofstone.records import Fact, LoadedItem, Measure, Outcome, Reply, Score, Unit
+from proofstone.records import Fact, LoadedItem, Reply, Score, Unit
 
-__all__ = ["MEASURES", "SCORER_VERSION", "gold", "score", "units"]
+__all__ = ["SCORER_VERSION", "gold", "score", "units"]
 
 # Raised with every change that can move a score; each stored score names it.
 SCORER_VERSION = 1
 
-_STEP = "answer"
 _Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
-_Counts = Mapping[Outcome, Literal["value"] | float | None]
-
-
-def _rate(outcome: Outcome) -> _Counts:
-    """Counts of the share of replies with this outcome."""
-    counts: dict[Outcome, Literal["value"] | float | None] = {
-        "answered": 0.0,
-        "refused": 0.0,
-        "unparsed": 0.0,
-        "truncated": 0.0,
-    }
-    return {**counts, outcome: 1.0}
-
-
-def _measure(name: str, counts: _Counts) -> Measure:
-    return Measure(name=name, of="accuracy", counts=counts, denominator="all scored replies")
-
-
-MEASURES = (
-    _measure("accuracy", {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0}),
-    _measure("miss", {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0}),
-    _measure("refused", _rate("refused")),
-    _measure("unparsed", _rate("unparsed")),
-    _measure("truncated", _rate("truncated")),
-)
 
 
 def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
-    """The item as the one unit, or none where the reply of step "answer" is missing.
+    """The item as the one unit, and behind it each statement that a verdict was asked on; none
+    where the reply of the last step is missing.
 
     Questions depend on one another through the statements they share. A falsified statement
     counts as the true one it came from: who knows one can tell the other. A question made
     elsewhere, without statements, stands for itself.
     """
-    if _STEP not in replies:
+    if STEP in replies:
+        return (Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item)),)
+    if VERDICTS not in replies:
         return ()
-    return (Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item)),)
+    whole = Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item))
+    return (whole, *[_judged(whole, place) for place in range(len(item.facts))])
+
+
+def _judged(whole: Unit, place: int) -> Unit:
+    """The unit of one statement of a question."""
+    return Unit(
+        item=whole.item,
+        kind=JUDGED,
+        payload=JudgedStatement(place=place),
+        sample=whole.sample,
+        replies=whole.replies,
+        clusters=(("statement", _origin(whole.item.facts[place])),),
+    )
 
 
 def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
     """One edge a statement, in the item's order; a key that two statements share stands once."""
     if not item.facts:
         return (("item", item.item.id),)
-    keys = dict.fromkeys([fact.payload.origin or fact.id for fact in item.facts])
+    keys = dict.fromkeys([_origin(fact) for fact in item.facts])
     return tuple([("statement", key) for key in keys])
+
+
+def _origin(fact: Fact) -> bytes:
+    """The true statement that a statement is or comes from."""
+    return fact.payload.origin or fact.id
 
 
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     """One score a unit, in order: 1 where the chosen letter, or the verdict, is the gold one, 0
-    where it is another, none where the reply chose nothing. No judge is needed."""
-    return [_score(place, unit) for place, unit in enumerate(units)]
+    where it is another, none where the reply chose nothing; of a question asked for verdicts their
+    mean. No judge is needed."""
+    scores: list[Score] = []
+    read: tuple[object, VerdictReadings] | None = None  # several units share one reply
+    for place, unit in enumerate(units):
+        reply = unit.replies.get(VERDICTS)
+        if reply is None:
+            scores.append(_score(place, unit))
+            continue
+        if read is None or read[0] is not reply:
+            read = reply, read_verdicts(reply, len(unit.item.facts))
+        scores.append(_verdict_score(place, unit, read[1]))
+    return scores
 
 
 def _score(place: int, unit: Unit) -> Score:
     """The score of the unit at ``place``."""
-    right, _n = gold(unit)
-    reading = _read(unit.item.item.payload, unit.replies[_STEP])
+    reading = _read(unit.item.item.payload, unit.replies[STEP])
+    return _scored(place, "accuracy", reading, gold(unit)[0])
+
+
+def _scored(place: int, measure: str, reading: Reading, right: str) -> Score:
     found = reading.extraction
     answered = reading.outcome == "answered"
     return Score(
         unit=place,
-        measure="accuracy",
+        measure=measure,
         outcome=reading.outcome,
         value=float(found.letter == right) if answered else None,
         answer=found.letter,
         basis=f"{found.tier}, {found.scope}" if found.tier else "",
         flags=reading.flags,
+    )
+
+
+def _verdict_score(place: int, unit: Unit, verdicts: VerdictReadings) -> Score:
+    """The score of a statement, or of the question whose statements were judged."""
+    if unit.kind == JUDGED:
+        reading = verdicts.readings[unit.payload.place]
+        return _scored(place, "verdict", reading, gold(unit)[0])
+    said = [reading.extraction.letter for reading in verdicts.readings]
+    right = [_truth(fact) == one for fact, one in zip(unit.item.facts, said, strict=True)]
+    answered = verdicts.outcome == "answered"
+    return Score(
+        unit=place,
+        measure="accuracy",
+        outcome=verdicts.outcome,
+        value=sum(right) / len(right) if answered else None,
+        answer=", ".join([one or "-" for one in said]) if answered else "",
+        basis="verdicts" if answered else "",
+        flags=verdicts.flags,
     )
 
 
@@ -118,7 +157,9 @@ def _shown(option: tuple[int, ...]) -> str:
 
 
 def gold(unit: Unit) -> tuple[str, int]:
-    """The right letter and the number of options; of a single statement its truth, and two."""
+    """The right letter and the number of options; of a statement its truth, and two."""
+    if unit.kind == JUDGED:
+        return _truth(unit.item.facts[unit.payload.place]), 2
     question: _Question = unit.item.item.payload
     if isinstance(question, SingleStatement):
         (fact,) = unit.item.facts

@@ -23,6 +23,8 @@ VERDICTS = "verdicts"  # the step that asks for several verdicts; by it the scor
 WAYS = {
     "direct": "the answer at once, nothing else",
     "cot": "step by step, then the answer",
+    "verdicts": "true or false of each statement of a question, at once",
+    "verdicts-cot": "step by step, then true or false of each statement of a question",
 }
 _OF_VERDICTS = frozenset({"verdicts", "verdicts-cot"})
 

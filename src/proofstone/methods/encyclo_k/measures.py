@@ -1,0 +1,102 @@
+"""What each outcome counts as, in one table, and what else is counted of true/false verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from proofstone.records import Measure, Outcome, Scale
+
+__all__ = ["HEADLINE", "JUDGED", "MEASURES", "SCALES"]
+
+HEADLINE = "accuracy"
+# The unit and the scores of one statement of a question that is asked for verdicts.
+JUDGED = "encyclo_k.judged"
+
+_Counts: TypeAlias = Mapping[Outcome, Literal["value"] | float | None]
+_WRONG: _Counts = {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
+_MISSED: _Counts = {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0}
+_GIVEN: _Counts = {"answered": "value", "refused": None, "unparsed": None, "truncated": None}
+
+
+def _rate(outcome: Outcome) -> _Counts:
+    """Counts of the share of replies with this outcome."""
+    counts: dict[Outcome, Literal["value"] | float | None] = {
+        "answered": 0.0,
+        "refused": 0.0,
+        "unparsed": 0.0,
+        "truncated": 0.0,
+    }
+    return {**counts, outcome: 1.0}
+
+
+def _measure(name: str, counts: _Counts) -> Measure:
+    return Measure(name=name, of="accuracy", counts=counts, denominator="all scored replies")
+
+
+def _bias(prefix: str, of: str, unit: str, what: str) -> tuple[Measure, ...]:
+    """How verdicts lean: the share of ``true`` among those given, and how many of the true and of
+    the false statements were judged right (a missing verdict is wrong)."""
+    return (
+        Measure(
+            name=f"{prefix}said_true",
+            of=of,
+            unit=unit,
+            counts=_GIVEN,
+            golds=("true", "false"),
+            says="true",
+            denominator=f"all {what} with a verdict",
+            label="says true",
+        ),
+        Measure(
+            name=f"{prefix}true_positive",
+            of=of,
+            unit=unit,
+            counts=_WRONG,
+            golds=("true",),
+            denominator=f"all {what} that are true",
+            label="of true",
+        ),
+        Measure(
+            name=f"{prefix}true_negative",
+            of=of,
+            unit=unit,
+            counts=_WRONG,
+            golds=("false",),
+            denominator=f"all {what} that are false",
+            label="of false",
+        ),
+    )
+
+
+MEASURES = (
+    _measure(HEADLINE, _WRONG),
+    _measure("miss", _MISSED),
+    _measure("refused", _rate("refused")),
+    _measure("unparsed", _rate("unparsed")),
+    _measure("truncated", _rate("truncated")),
+    *_bias("", "accuracy", "item", "statements asked about"),
+    Measure(
+        name="verdict_accuracy",
+        of="verdict",
+        unit=JUDGED,
+        counts=_WRONG,
+        denominator="all statements of the questions asked",
+    ),
+    Measure(
+        name="verdict_miss",
+        of="verdict",
+        unit=JUDGED,
+        counts=_MISSED,
+        denominator="all statements of the questions asked",
+        label="no verdict",
+    ),
+    *_bias("verdict_", "verdict", JUDGED, "statements of the questions asked"),
+)
+
+_SHARE = Scale(
+    name="True or false of each statement",
+    what="a question's score is the share of its statements that were judged right",
+    chance=0.5,
+)
+SCALES: Mapping[str, Scale] = {"verdicts": _SHARE, "verdicts-cot": _SHARE}
