@@ -24,6 +24,7 @@ from proofstone.stages.exchange import export_bank, export_items, import_bank, i
 from proofstone.stages.planning import RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
+from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.background import Background
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
@@ -117,6 +118,27 @@ class Workspace(Kept, Reading, Correcting):
             self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
         )
         return bank
+
+    def import_sifted(
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        method: str = "encyclo_k",
+        roles: Sequence[Role] = (),
+        dropped: Path | str | None = None,
+    ) -> SiftedBank:
+        """As ``import_bank``, of the rows that the method's filters leave; those dropped or
+        cleaned are written to ``dropped``, and the counts are kept with the bank."""
+        return import_sifted(
+            self.store,
+            find_method(method),
+            Path(path),
+            name=name,
+            clock=self.clock,
+            roles=roles,
+            dropped=Path(dropped) if dropped is not None else None,
+        )
 
     def import_form(
         self,

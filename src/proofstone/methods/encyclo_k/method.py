@@ -8,6 +8,7 @@ from typing import Any
 from proofstone.methods.encyclo_k import ask, compose, recipe, rendering, revising, score
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
+from proofstone.methods.encyclo_k.filters import sift
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
@@ -27,6 +28,7 @@ from proofstone.ports import (
     Parameter,
     PayloadType,
     Row,
+    Sifter,
     TokenCounter,
 )
 from proofstone.records import (
@@ -66,6 +68,7 @@ class EncycloK:
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()
+        self.sift: Sifter | None = sift
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
