@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from proofstone.records import (
     Fact,
+    Funnel,
     Item,
     ItemSet,
     LoadedItem,
@@ -51,6 +52,9 @@ __all__ = [
     "Recorder",
     "Revises",
     "Row",
+    "SiftedRow",
+    "SiftedRows",
+    "Sifter",
     "Ticket",
     "TokenCounter",
 ]
@@ -268,6 +272,32 @@ class FactBuilder(Protocol):
     ) -> Iterable[BuiltFact]: ...
 
 
+class SiftedRow(Struct, frozen=True, gc=False, kw_only=True):
+    """A row that filters dropped or changed. ``row`` is as it stands after cleaning, ``before`` its
+    text as it came. ``reason`` is empty where it was only changed; ``found`` quotes what gave the
+    reason, or what was taken out."""
+
+    row: Row
+    before: str
+    reason: str = ""
+    found: str = ""
+
+
+class SiftedRows(Struct, frozen=True, gc=False, kw_only=True):
+    """What filters made of a file's rows: those left, in their order; those dropped or changed;
+    and the counts of both."""
+
+    kept: tuple[Row, ...]
+    touched: tuple[SiftedRow, ...]
+    funnel: Funnel
+
+
+class Sifter(Protocol):
+    """A method's filters over the rows of a file, before its facts are read."""
+
+    def __call__(self, rows: Iterable[Row]) -> SiftedRows: ...
+
+
 # ---------------------------------------------------------------- a method
 
 
@@ -311,6 +341,7 @@ class Method(Protocol):
     builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]]
     parameters: tuple[Parameter, ...]
     presets: Mapping[str, Preset]
+    sift: Sifter | None
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters, completed by defaults and checked, with the composer's version, as

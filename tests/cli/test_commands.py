@@ -412,3 +412,73 @@ def test_a_role_in_a_whole_file_marks_the_model(
     wrong = proofstone("import", bank, "--as", "bank", "--role", "made=sim/ann", "-w", empty)
     assert wrong.code == 2
     assert "expected ROLE=MODEL, with one of wrote, falsified, checked" in wrong.err
+
+
+RAW = (
+    {"id": "a", "text": "Heat flows from hot to cold (see Section 3).", "correct": True},
+    {"id": "b", "text": "Figure 2 shows how heat flows.", "correct": True},
+    {"text": "Heat flows uphill in our country.", "correct": False, "origin": "a"},
+    {"text": "Heat flows from cold to hot by itself.", "correct": False, "origin": "b"},
+    {"text": "Heat rests.", "correct": False, "origin": "a"},
+)
+FUNNEL = """\
+                   correct  falsified  all
+entered                  2          3    5
+figure                  -1          0   -1
+reference                0          0    0
+ambiguous                0         -1   -1
+too short                0         -1   -1
+same once cleaned        0          0    0
+origin dropped           0         -1   -1
+left                     1          0    1
+of these cleaned         1          0    1
+"""
+
+
+def test_import_with_filters_prints_and_keeps_the_funnel(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """The table on stdout, each row that went in the file, and the counts again by ``show``."""
+    write_lines(tmp_path / "raw.jsonl", list(RAW))
+    dropped = tmp_path / "dropped.jsonl"
+    taken = ("import", tmp_path / "raw.jsonl", "--as", "bank", "--filter", "-w", empty)
+    said = proofstone(*taken, "--dropped", dropped)
+    assert said.code == 0
+    assert said.out.startswith(FUNNEL + "bank   raw-")
+    assert f"{dropped}   5 rows dropped or cleaned, each with its reason\n" in said.err
+    rows = [json.loads(line) for line in dropped.read_text(encoding="utf-8").splitlines()]
+    assert [(row["filter_place"], row["filter_reason"]) for row in rows] == [
+        ("line 1", "cleaned"),
+        ("line 2", "figure"),
+        ("line 3", "ambiguous"),
+        ("line 4", "origin dropped"),
+        ("line 5", "too short"),
+    ]
+    assert rows[0]["filter_before"] == RAW[0]["text"]
+    assert rows[0]["text"] == "Heat flows from hot to cold."
+    shown = proofstone("show", "raw", "-w", empty).out
+    assert "funnel   5 (2 correct, 3 falsified) entered, by encyclo_k filters 1\n" in shown
+    assert "funnel   1 (1 correct, 0 falsified) left, 1 of them cleaned\n" in shown
+    again = proofstone(*taken, "--json").json
+    assert (again["rows"], again["funnel"]["left"]) == (1, [1, 0])
+    assert again["funnel"]["steps"][0] == {"reason": "figure", "dropped": [1, 0]}
+    assert proofstone("show", "raw", "-w", empty).out == shown
+
+
+def test_filters_are_refused_where_they_cannot_be(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """Of a form, without --filter, with a file that cannot be written, and with nothing left."""
+    write_lines(tmp_path / "raw.jsonl", [RAW[1]])
+    file = tmp_path / "raw.jsonl"
+    said = proofstone("import", file, "--as", "form", "--filter", "-w", empty)
+    assert (said.code, "--filter is for statements: --as bank" in said.err) == (2, True)
+    said = proofstone("import", file, "--as", "bank", "--dropped", "d.jsonl", "-w", empty)
+    assert (said.code, "--dropped FILE needs --filter" in said.err) == (2, True)
+    said = proofstone(
+        "import", file, "--as", "bank", "--filter", "--dropped", tmp_path / "d.doc", "-w", empty
+    )
+    assert (said.code, "no table format" in said.err) == (2, True)
+    said = proofstone("import", file, "--as", "bank", "--filter", "-w", empty)
+    assert (said.code, "the filters leave no row of raw.jsonl: 1 figure" in said.err) == (2, True)
+    assert proofstone("list", "bank", "-w", empty, "--json").json == []

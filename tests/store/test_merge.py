@@ -14,6 +14,8 @@ from proofstone.engines.store.merge import _LEFT_BEHIND, _PLAN
 from proofstone.engines.store.schema import metadata
 from proofstone.records import (
     Correction,
+    Funnel,
+    FunnelStep,
     Item,
     ItemSet,
     Person,
@@ -33,7 +35,15 @@ async def fill(store: Store, model: str, texts: list[str]) -> None:
     first = built("to be corrected")
     facts = [first, built("corrected", corrects=first.fact.id)]
     facts += [built(t, (Role("wrote", "scripted/writer"),)) for t in texts]
-    store.knowledge.add_bank("bank", "test", facts, now=1.0)
+    bank, _is_new = store.knowledge.add_bank("bank", "test", facts, now=1.0)
+    counts = Funnel(
+        filters="test 1", groups=("all",), entered=(9,), changed=(0,),
+        steps=(FunnelStep("too long", (9 - len(facts),)),),
+    )  # fmt: skip
+    store.funnels.add(bank.id, counts, now=1.0)
+    store.funnels.add(bank.id, counts, now=2.0)
+    assert store.funnels.of_bank(bank.id) == [counts]
+    assert counts.left == (len(facts),)
     items = [item(t, (built(t).fact.id,), number=i) for i, t in enumerate(texts)]
     made = item_set(items)
     store.items.add_set(made, items, now=2.0)

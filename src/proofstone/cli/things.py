@@ -19,6 +19,7 @@ from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
+    from proofstone.ports import SiftedRows
     from proofstone.stages.inspection import Description, ShownReply
 
 __all__ = ["export_command", "import_command", "list_command", "show_command"]
@@ -184,6 +185,13 @@ def export_command(identity: str, output: Path | None, folder: Path | None, as_j
     metavar="ROLE=MODEL",
     help="A model that wrote, falsified, checked, filtered or judged all of it.",
 )
+@click.option("--filter", "is_sifted", is_flag=True, help="Of a bank: the method's filters first.")
+@click.option(
+    "--dropped",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --filter: write each row dropped or cleaned here, with the reason.",
+)
 @workspace_option
 @json_option
 def import_command(
@@ -191,6 +199,8 @@ def import_command(
     kind: str,
     name: str | None,
     roles: tuple[str, ...],
+    is_sifted: bool,
+    dropped: Path | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -207,23 +217,64 @@ def import_command(
 
     A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
     marked where it or its family is on a leaderboard of it.
+
+    --filter is for statements made elsewhere, as they were taken from a book. Numbers that only
+    lead elsewhere are taken out of a text: (see Section 3.2), [12], "As shown in Figure 3, ...".
+    Then a statement is dropped that needs a figure or a table, that leads to a chapter, a numbered
+    formula or a reaction of its book, that points at what it does not name ("our country"), and a
+    falsified one that is too short, or whose true one was dropped. The funnel is printed and kept:
+    show BANK tells it.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     held = read_roles(roles)
+    _check_filter(kind, is_sifted, dropped)
+    sifted: SiftedRows | None = None
     with open_workspace(folder) as workspace:
-        if kind == "bank":
+        if is_sifted:
+            made = workspace.import_sifted(file, name=name, roles=held, dropped=dropped)
+            bank, sifted = made.bank, made.rows
+            shown, n, identity = bank.name, len(bank.facts), bank.id
+        elif kind == "bank":
             bank = workspace.import_bank(file, name=name, roles=held)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
             form = workspace.import_form(file, name=name, roles=held)
             shown, n, identity = form.name, form.n_items, form.id
     if as_json:
-        print_json({kind: identity, "name": shown, "rows": n})
+        funnel = _funnel_fields(sifted) if sifted else {}
+        print_json({kind: identity, "name": shown, "rows": n, **funnel})
         return
+    if sifted:
+        _print_funnel(sifted, dropped)
     what = "statements" if kind == "bank" else "questions"
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
     if name and name != shown:
         say(f"the same {what} are here already, under the name {shown}")
     step = "build form" if kind == "bank" else "run"
     say(f"next: proofstone {step} {shown}-{short(identity, 4)}")
+
+
+def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:
+    if is_sifted and kind != "bank":
+        raise click.UsageError("--filter is for statements: --as bank")
+    if dropped is not None and not is_sifted:
+        raise click.UsageError("--dropped FILE needs --filter: without it every row is taken")
+
+
+def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
+    """The funnel as a table, then where the rows are that went."""
+    from proofstone.stages.sifting import funnel_lines  # noqa: PLC0415
+
+    print_table(funnel_lines(sifted.funnel))
+    if dropped is not None:
+        say(f"{dropped}   {len(sifted.touched)} rows dropped or cleaned, each with its reason")
+    elif sifted.touched:
+        say("--dropped FILE writes each row that was dropped or cleaned, with its reason")
+
+
+def _funnel_fields(sifted: SiftedRows) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    funnel = sifted.funnel
+    return {"funnel": {**msgspec.to_builtins(funnel), "left": funnel.left}}

@@ -13,6 +13,7 @@ from proofstone.records.corrections import (
     correction_id,
     ruling_id,
 )
+from proofstone.records.funnels import Funnel, FunnelStep
 from proofstone.records.items import (
     Item,
     ItemSet,
@@ -86,6 +87,8 @@ __all__ = [
     "Estimate",
     "Fact",
     "Finish",
+    "Funnel",
+    "FunnelStep",
     "HeldRole",
     "ImagePart",
     "ImageType",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,15 @@ from msgspec import structs
 from proofstone.engines.ingest import read_checked, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput
-from proofstone.ports import BuiltFact, Clock, Method
+from proofstone.ports import BuiltFact, Clock, Method, Row
 from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
 
 __all__ = ["export_bank", "export_items", "import_bank", "import_items"]
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
+
+ReadFacts = Callable[[Iterable[Row]], Sequence[BuiltFact]]
 
 
 def import_bank(
@@ -28,13 +30,15 @@ def import_bank(
     name: str | None,
     clock: Clock,
     roles: Sequence[Role] = (),
+    read: ReadFacts | None = None,
 ) -> tuple[Bank, bool]:
     """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
-    added to those that each row states.
+    added to those that each row states. ``read`` stands in for the method's ``read_facts``.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
-    built: list[BuiltFact] = list(read_checked(path, method.read_facts, line_limit=_ROW_BYTES))
+    read = read or method.read_facts
+    built: list[BuiltFact] = list(read_checked(path, read, line_limit=_ROW_BYTES))
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
     if roles:

@@ -19,6 +19,7 @@ from proofstone.stages.ancestry import PURGED, Ancestor
 from proofstone.stages.dates import minute
 from proofstone.stages.history import history_lines, ruling_line
 from proofstone.stages.ruling import response_name
+from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.summarise import headline, select_runs
 
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
@@ -239,6 +240,8 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         books[place] = books.get(place, 0) + 1
     lines = [("bank", found.id.hex()), ("facts", str(len(facts)))]
     lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
+    for funnel in store.funnels.of_bank(found.id):
+        lines += [("funnel", line) for line in funnel_sentences(funnel)]
     texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit])
     return Description(title=found.name, lines=tuple(lines), texts=texts)
 

@@ -19,6 +19,7 @@ from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
+from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.asking import Asking
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
@@ -107,6 +108,27 @@ class Workspace(Asking, Kept, Reading, Correcting):
             self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
         )
         return bank
+
+    def import_sifted(
+        self,
+        path: Path | str,
+        *,
+        name: str | None = None,
+        method: str = "encyclo_k",
+        roles: Sequence[Role] = (),
+        dropped: Path | str | None = None,
+    ) -> SiftedBank:
+        """As ``import_bank``, of the rows that the method's filters leave; those dropped or
+        cleaned are written to ``dropped``, and the counts are kept with the bank."""
+        return import_sifted(
+            self.store,
+            find_method(method),
+            Path(path),
+            name=name,
+            clock=self.clock,
+            roles=roles,
+            dropped=Path(dropped) if dropped is not None else None,
+        )
 
     def import_form(
         self,

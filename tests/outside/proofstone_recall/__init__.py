@@ -23,6 +23,7 @@ from proofstone.ports import (
     Parameter,
     PayloadType,
     Row,
+    Sifter,
     TokenCounter,
 )
 from proofstone.records import (
@@ -82,6 +83,7 @@ class Recall:
     headline = "accuracy"
     parameters: tuple[Parameter, ...] = ()
     presets: Mapping[str, Preset] = {}
+    sift: Sifter | None = None
 
     @property
     def builders(self) -> Mapping[str, Any]:

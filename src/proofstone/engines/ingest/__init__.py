@@ -4,7 +4,13 @@ from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, rea
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
 from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
 from proofstone.engines.ingest.lines import LINE_LIMIT
-from proofstone.engines.ingest.rows import SUFFIXES, RowReader, read_checked, read_rows
+from proofstone.engines.ingest.rows import (
+    SUFFIXES,
+    RowReader,
+    read_checked,
+    read_rows,
+    table_suffix,
+)
 from proofstone.engines.ingest.writing import write_rows
 
 __all__ = [
@@ -23,5 +29,6 @@ __all__ = [
     "read_json",
     "read_language_code",
     "read_rows",
+    "table_suffix",
     "write_rows",
 ]

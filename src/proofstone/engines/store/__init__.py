@@ -17,6 +17,7 @@ from proofstone.engines.store.copies import (
     take_notes_out,
 )
 from proofstone.engines.store.corrections import CorrectionStore, Retired
+from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
@@ -129,6 +130,7 @@ class Store:
         self.troubles = TroubleRows(self.database)
         self.people = PeopleStore(self.database)
         self.roles = RoleStore(self.database)
+        self.funnels = FunnelStore(self.database)
         self.responses = ResponseStore(self.database)
         self.rulings = RulingStore(self.database)
         self.corrections = CorrectionStore(self.database)

@@ -41,6 +41,7 @@ _PLAN = (
     _Copied(_s.fact_role, {"fact_id": _s.fact}, ()),
     _Copied(_s.bank, {}),
     _Copied(_s.bank_fact, {"bank_id": _s.bank, "fact_id": _s.fact}, ()),
+    _Copied(_s.bank_funnel, {"bank_id": _s.bank}),
     _Copied(_s.item, {"corrects_id": _s.item}),
     _Copied(_s.item_fact, {"item_id": _s.item, "fact_id": _s.fact}, ()),
     _Copied(_s.item_set, {"bank_id": _s.bank}),

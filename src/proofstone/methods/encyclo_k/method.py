@@ -16,6 +16,7 @@ from proofstone.methods.encyclo_k import (
 )
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
+from proofstone.methods.encyclo_k.filters import sift
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
@@ -35,6 +36,7 @@ from proofstone.ports import (
     Parameter,
     PayloadType,
     Row,
+    Sifter,
     TokenCounter,
 )
 from proofstone.records import (
@@ -76,6 +78,7 @@ class EncycloK:
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()
+        self.sift: Sifter | None = sift
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""

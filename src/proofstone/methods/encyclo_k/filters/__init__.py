@@ -1,0 +1,10 @@
+"""Filters and the cleaner of statements: figures, references, ambiguity, brevity, in this order.
+
+Start at ``sifting``; each rule has a file of its own. English and Chinese.
+"""
+
+from __future__ import annotations
+
+from proofstone.methods.encyclo_k.filters.sifting import FILTERS_VERSION, REASONS, sift, sift_row
+
+__all__ = ["FILTERS_VERSION", "REASONS", "sift", "sift_row"]
