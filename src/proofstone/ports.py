@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from proofstone.records import (
     Fact,
-    Funnel,
     Item,
     ItemSet,
     LoadedItem,
@@ -24,8 +23,10 @@ from proofstone.records import (
     Purpose,
     Reply,
     Role,
+    Row,
     Scale,
     Score,
+    SiftedRows,
     Source,
     Tabulation,
     Unit,
@@ -52,8 +53,6 @@ __all__ = [
     "Recorder",
     "Revises",
     "Row",
-    "SiftedRow",
-    "SiftedRows",
     "Sifter",
     "Ticket",
     "TokenCounter",
@@ -249,13 +248,6 @@ class TokenCounter(Protocol):
     def __call__(self, text: str) -> int: ...
 
 
-class Row(Struct, frozen=True, gc=False):
-    """One record of a tabular file: where it stands (``line 3``), and its named values."""
-
-    place: str
-    values: dict[str, Any]
-
-
 class BuiltFact(Struct, frozen=True, gc=False):
     """A fact as a builder yields it, with its source and the models that had a hand in it."""
 
@@ -270,26 +262,6 @@ class FactBuilder(Protocol):
     def __call__(
         self, inputs: Sequence[str], params: Mapping[str, Any], seed: int
     ) -> Iterable[BuiltFact]: ...
-
-
-class SiftedRow(Struct, frozen=True, gc=False, kw_only=True):
-    """A row that filters dropped or changed. ``row`` is as it stands after cleaning, ``before`` its
-    text as it came. ``reason`` is empty where it was only changed; ``found`` quotes what gave the
-    reason, or what was taken out."""
-
-    row: Row
-    before: str
-    reason: str = ""
-    found: str = ""
-
-
-class SiftedRows(Struct, frozen=True, gc=False, kw_only=True):
-    """What filters made of a file's rows: those left, in their order; those dropped or changed;
-    and the counts of both."""
-
-    kept: tuple[Row, ...]
-    touched: tuple[SiftedRow, ...]
-    funnel: Funnel
 
 
 class Sifter(Protocol):

@@ -14,8 +14,8 @@ from proofstone.methods import encyclo_k
 from proofstone.methods.encyclo_k.filters import REASONS, sift, sift_row
 from proofstone.methods.encyclo_k.filters.cleaner import clean
 from proofstone.methods.encyclo_k.filters.sifting import FILTERS
-from proofstone.ports import Row, SiftedRow
-from proofstone.records import FunnelStep
+from proofstone.ports import Row
+from proofstone.records import FunnelStep, SiftedRow
 
 README = Path(encyclo_k.__file__).parent / "README.md"
 

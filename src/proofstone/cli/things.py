@@ -19,7 +19,7 @@ from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
-    from proofstone.ports import SiftedRows
+    from proofstone.records import SiftedRows
     from proofstone.stages.inspection import Description, ShownReply
 
 __all__ = ["export_command", "import_command", "list_command", "show_command"]

@@ -66,6 +66,7 @@ from proofstone.records.results import (
     Usage,
     run_id,
 )
+from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 from proofstone.records.spent import Spent
 from proofstone.records.tabulation import Cell, Column, Tabulation
@@ -109,11 +110,14 @@ __all__ = [
     "Respondent",
     "Role",
     "RoleName",
+    "Row",
     "Ruling",
     "Run",
     "Scale",
     "Score",
     "ScoreTable",
+    "SiftedRow",
+    "SiftedRows",
     "Source",
     "Spent",
     "Stratum",

@@ -11,8 +11,8 @@ from msgspec import Struct
 from proofstone.engines.ingest import table_suffix, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ports import BuiltFact, Clock, Method, Row, SiftedRow, SiftedRows
-from proofstone.records import Bank, Funnel, Role
+from proofstone.ports import BuiltFact, Clock, Method, Row
+from proofstone.records import Bank, Funnel, Role, SiftedRow, SiftedRows
 from proofstone.stages.exchange import import_bank
 
 __all__ = ["SiftedBank", "funnel_lines", "funnel_sentences", "import_sifted"]

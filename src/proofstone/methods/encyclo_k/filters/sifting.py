@@ -17,8 +17,8 @@ from proofstone.methods.encyclo_k.filters.cleaner import clean
 from proofstone.methods.encyclo_k.filters.figures import find_figure
 from proofstone.methods.encyclo_k.filters.references import find_reference
 from proofstone.methods.encyclo_k.statement_drafts import read_stratum
-from proofstone.ports import Row, SiftedRow, SiftedRows
-from proofstone.records import Funnel, FunnelStep, Stratum
+from proofstone.ports import Row
+from proofstone.records import Funnel, FunnelStep, SiftedRow, SiftedRows, Stratum
 
 __all__ = ["FILTERS", "FILTERS_VERSION", "REASONS", "Filter", "sift", "sift_row"]
 
