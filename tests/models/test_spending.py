@@ -26,7 +26,9 @@ def took(tokens: int) -> CallRecord:
 
 
 def of(tokens: int, journal: Notes | None = None) -> Spending:
-    return Spending(Budget("tokens", tokens), journal)
+    spending = Spending(Budget("tokens", tokens))
+    spending.record_in(journal)
+    return spending
 
 
 @dataclass

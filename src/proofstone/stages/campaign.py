@@ -11,7 +11,7 @@ from proofstone.engines.models import Asker
 from proofstone.engines.store import ServedShare, Store
 from proofstone.errors import BudgetReached
 from proofstone.identity import short
-from proofstone.ports import Clock, Method
+from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Spent
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
@@ -68,11 +68,13 @@ async def perform_campaign(
     *,
     stop: asyncio.Event,
     clock: Clock,
+    kept: Callable[[CallRecord], None] | None = None,
 ) -> list[RunResult]:
     """Works on all runs until done or stopped; results in the order of ``runs``.
 
     The runs of one model follow each other, models go on beside each other; one that cannot be
-    used ends its own runs only. Raises StoreFailed where replies could not be kept.
+    used ends its own runs only. ``kept`` is told of each call once it is on disk. Raises
+    StoreFailed where replies could not be kept.
     """
     by_model: dict[str, list[int]] = {}
     for place, (planned, _progress) in enumerate(runs):
@@ -104,7 +106,7 @@ async def perform_campaign(
 
     try:
         with calm_interpreter():
-            async with store.writer() as writer, asyncio.TaskGroup() as group:
+            async with store.writer(kept) as writer, asyncio.TaskGroup() as group:
                 for name, places in by_model.items():
                     group.create_task(work_on(askers[name], places))
     except ExceptionGroup as several:  # one failure says enough; the others follow from it

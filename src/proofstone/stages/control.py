@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
 
 from msgspec import Struct
@@ -30,12 +31,15 @@ class ControlReport(Struct, frozen=True, kw_only=True):
     summary: str
 
 
-async def perform_control(store: Store, asker: Asker) -> ControlReport:
+async def perform_control(
+    store: Store, asker: Asker, kept: Callable[[CallRecord], None] | None = None
+) -> ControlReport:
     """Asks the packaged prompts; every call is kept, and a second time comes from the cache.
 
-    Raises EndpointUnusable where the model cannot be used at all.
+    ``kept`` is told of each call once it is on disk. Raises EndpointUnusable where the model cannot
+    be used at all, BudgetReached where a budget does not cover it.
     """
-    async with store.writer() as writer:
+    async with store.writer(kept) as writer:
 
         async def ask(messages: tuple[Message, ...]) -> Reply:
             prompt = canonical_json(messages)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
+from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
@@ -112,13 +113,16 @@ class Asking(Catalogue):
 
     def control(self, model: str, *, spending: Spending | None = None) -> ControlReport:
         """Asks a model a few simple completions, kept and cached like every call."""
+        from proofstone.stages.budgeting import on_record  # noqa: PLC0415
         from proofstone.stages.control import perform_control  # noqa: PLC0415
 
         self._clear_probe([model])
 
         async def work(stop: asyncio.Event) -> ControlReport:
             async with self._askers([model], None, stop, spending=spending) as askers:
-                return await perform_control(self.store, askers[model])
+                record = on_record(self.store, list(askers.values()), spending, self.clock)
+                async with record as kept:
+                    return await perform_control(self.store, askers[model], kept)
 
         return Background(work).wait()
 
@@ -194,6 +198,7 @@ class Asking(Catalogue):
 
         ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
         """
+        from proofstone.stages.budgeting import on_record  # noqa: PLC0415
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
 
@@ -210,9 +215,12 @@ class Asking(Catalogue):
                 progress += [counters for _planned, counters in runs]
             keep_cards(self.store, self.config, runs, self.clock)
             by_name = {askers[name].model.name: askers[name] for name in names}
-            return await perform_campaign(
-                self.store, find_method, runs, by_name, stop=stop, clock=self.clock
-            )
+            named = [f"run:{short(planned.run.id)}" for planned in stored]
+            record = on_record(self.store, askers.values(), spending, self.clock, runs=named)
+            async with record as kept:
+                return await perform_campaign(
+                    self.store, find_method, runs, by_name, stop=stop, clock=self.clock, kept=kept
+                )
 
     async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
         """What ``specs`` would send to each host that is not this machine."""

@@ -19,7 +19,7 @@ from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.entries import Price
 from proofstone.engines.models.failure_kinds import UNREACHED, treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
-from proofstone.engines.models.purse import Held, Purse, open_purse
+from proofstone.engines.models.purse import Held, Purse, is_free, open_purse
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
 from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.served import CacheUse, ServedVersions
@@ -107,6 +107,11 @@ class Asker:
         self._known = store.known_hashes(model.name)
         self._has_answered = False
         self._stopped_by = ""
+
+    @property
+    def bills(self) -> bool:
+        """Whether asking may cost money: there is a price, or none is known."""
+        return self.price is None or not is_free(self.price)
 
     @property
     def max_connections(self) -> int:

@@ -70,7 +70,9 @@ def money(cost_usd: float) -> int:
 
 def charge(unit: Unit, call: CallRecord) -> int:
     """What a call takes of a budget: what its endpoint counted, or our estimate where it did not
-    say."""
+    say; nothing where its reply was made up."""
+    if call.simulated:
+        return 0
     if unit == "USD":
         return money(call.cost_usd or 0.0)
     if call.estimated_tokens is not None:

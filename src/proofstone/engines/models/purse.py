@@ -17,7 +17,7 @@ from proofstone.errors import BudgetReached
 from proofstone.ports import CallRecord, Model, ModelRequest
 from proofstone.records import Price, Usage
 
-__all__ = ["FREE", "Held", "Purse", "amount_of", "open_purse"]
+__all__ = ["FREE", "Held", "Purse", "amount_of", "is_free", "open_purse"]
 
 FREE = Price(input=0.0, output=0.0, date="", source="simulated, or run on this machine")
 _BILLED = 200
@@ -92,9 +92,14 @@ def open_purse(
     if spending.budget.unit == "USD":
         if price is None:
             raise no_price([model.name])
-        if not any((price.input, price.output, price.cached, price.reasoning)):
+        if is_free(price):
             return None
     return Purse(model.name, price or FREE, bounds, spending)
+
+
+def is_free(price: Price) -> bool:
+    """Whether nothing costs anything at this price."""
+    return not any((price.input, price.output, price.cached, price.reasoning))
 
 
 def amount_of(unit: Unit, price: Price, usage: Usage) -> int:

@@ -51,18 +51,24 @@ class Spending:
     back; ``keep`` once the row is committed. Amounts are in the budget's unit.
     """
 
-    def __init__(self, budget: Budget, journal: Journal | None = None) -> None:
+    def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.spent = 0
         self.reserved = 0
         self.in_flight = 0
         self.refused = 0  # reservations that did not fit any more
-        self._journal = journal
+        self._journal: Journal | None = None
         self._unkept = Exposure(0, 0)  # billed, its row not committed yet
         self._allowed = Exposure(0, 0)
         self._peak = Exposure(0, 0)
         self._recording = asyncio.Lock()
         self._waiting: deque[_Waiter] = deque()
+
+    def record_in(self, journal: Journal | None) -> None:
+        """From now on nothing is sent before ``journal`` has on record what it may cost; nothing is
+        under way now. None ends that."""
+        self._journal, self._recording = journal, asyncio.Lock()
+        self._allowed = self._peak = self._unkept = Exposure(0, 0)
 
     @property
     def left(self) -> int:

@@ -17,6 +17,7 @@ from proofstone.engines.store.copies import (
     take_notes_out,
 )
 from proofstone.engines.store.corrections import CorrectionStore, Retired
+from proofstone.engines.store.expenses import Expense, ExpenseStore
 from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
@@ -53,13 +54,15 @@ from proofstone.engines.store.traces import (
 )
 from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.versions import schema_version
-from proofstone.engines.store.writer import Place, Writer
-from proofstone.ports import PayloadType
+from proofstone.engines.store.writer import GROUP_ROWS, Place, Writer
+from proofstone.ports import CallRecord, PayloadType
 
 __all__ = [
+    "GROUP_ROWS",
     "KINDS",
     "CallTrace",
     "Database",
+    "Expense",
     "FactTrace",
     "Found",
     "HeldBy",
@@ -137,10 +140,12 @@ class Store:
         self.lookup = Lookup(self.database)
         self.traces = TraceRows(self.database)
         self.tombstones = TombstoneRows(self.database)
+        self.expenses = ExpenseStore(self.database)
 
-    def writer(self) -> Writer:
-        """A new group-commit writer; use one at a time in a process."""
-        return Writer(self.database, self.scores)
+    def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
+        """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a
+        process."""
+        return Writer(self.database, self.scores, kept)
 
     def close(self) -> None:
         """Gives the database back."""

@@ -43,7 +43,7 @@ CALL = (
     "id", "profile_id", "prompt_id", "request_hash", "attempt", "purpose", "sample", "state",
     "error", "detail", "status", "raw", "prompt_tokens", "completion_tokens", "reasoning_tokens",
     "cached_tokens", "cost_usd", "served_model", "fingerprint", "latency_s", "attempts",
-    "started_at", "reference",
+    "started_at", "reference", "estimated_tokens",
 )  # fmt: skip
 
 _USUAL_BYTES = 16384
@@ -118,7 +118,7 @@ def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
         call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
         call.detail, call.status, raw, usage.prompt, usage.completion, usage.reasoning,
         usage.cached, call.cost_usd, call.served_model, call.fingerprint, call.latency_s,
-        call.attempts, call.started_at, call.reference,
+        call.attempts, call.started_at, call.reference, call.estimated_tokens,
     )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def read_call(row: Row[Any]) -> CallRecord:
         ),
         cost_usd=row.cost_usd, served_model=row.served_model, fingerprint=row.fingerprint,
         latency_s=row.latency_s, attempts=row.attempts, started_at=row.started_at,
-        reference=row.reference,
+        reference=row.reference, estimated_tokens=row.estimated_tokens,
     )  # fmt: skip
 
 

@@ -88,6 +88,7 @@ _PLAN = (
         },
     ),
     _Copied(_s.tombstone, {"actor_id": _s.actor}),
+    _Copied(_s.expense, {}, ("owner", "started_at")),
 )  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id

@@ -1,8 +1,8 @@
 """The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
 
 What is filtered or joined is a typed column; everything else of a record stands in its payload.
-Rows are appended. The only columns ever updated are a run's lease and a scoring's completion; and a
-purge takes the texts out of the rows that hold them.
+Rows are appended. The only columns ever updated are a run's lease, a scoring's completion and an
+expense's bound; and a purge takes the texts out of the rows that hold them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0006"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0007"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -191,7 +191,18 @@ call = Table(
     Column("cost_usd", Float), _text("served_model"), _text("fingerprint"),
     Column("latency_s", Float, nullable=False), Column("attempts", Integer, nullable=False),
     Column("started_at", Float, nullable=False), _text("reference"),
+    Column("estimated_tokens", Integer),
     Index("ix_call_request_hash", "request_hash"),
+)  # fmt: skip
+
+# A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
+# tokens or picodollars, by the unit; NULL where there was no budget to bound them.
+expense = Table(
+    "expense", metadata, _key(), Column("owner", Text, nullable=False), _text("runs"),
+    _text("unit"), Column("budget", BigInteger), Column("started_at", Float, nullable=False),
+    Column("until", Float, nullable=False), Column("ended_at", Float),
+    Column("exposed_calls", Integer, nullable=False), Column("exposed", BigInteger),
+    UniqueConstraint("owner", "started_at"),
 )  # fmt: skip
 
 response = Table(

@@ -29,7 +29,7 @@ from proofstone.engines.store.scores import Clusters, ScoreRow, ScoreStore
 from proofstone.errors import ProofstoneError, StoreFailed
 from proofstone.ports import CallRecord
 
-__all__ = ["Place", "Writer"]
+__all__ = ["GROUP_ROWS", "Place", "Writer"]
 
 GROUP_ROWS = 256
 GROUP_S = 0.050
@@ -65,11 +65,18 @@ class Writer:
     """Takes rows on the event loop and commits them in groups.
 
     Use as ``async with Writer(database, scores) as writer``. After a failed commit every later
-    ``write`` and the exit raise StoreFailed; what was committed before stands.
+    ``write`` and the exit raise StoreFailed; what was committed before stands. ``kept`` is told of
+    each new call once it is on disk.
     """
 
-    def __init__(self, database: Database, scores: ScoreStore) -> None:
+    def __init__(
+        self,
+        database: Database,
+        scores: ScoreStore,
+        kept: Callable[[CallRecord], None] | None = None,
+    ) -> None:
         self._database = database
+        self._kept = kept
         self._score_store = scores
         self._encoder = CallEncoder()
         self._jobs: list[_Job] = []
@@ -236,6 +243,10 @@ class Writer:
             for job in group.jobs:
                 if job.committed is not None:
                     job.committed()
+            if self._kept is not None:
+                for job in group.jobs:
+                    if not isinstance(job.call, int):
+                        self._kept(job.call)
         self._settle_waiting()
 
     def _settle_waiting(self) -> None:
