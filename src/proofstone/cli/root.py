@@ -45,7 +45,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "retire": ("correcting", "Leave an item, or all items on a fact, out of leaderboards."),
         "restore": ("correcting", "Take a retired item or fact into leaderboards again."),
         "rule": ("correcting", "Rule on a stored reply: correct, incorrect or void."),
-        "export": ("things", "Write a bank or a form to a file."),
+        "export": ("things", "Write a bank, form, run, scores or leaderboard to a file."),
         "import": ("things", "Read a bank or a form from a file, checked whole."),
     },
     "Files": {

@@ -153,21 +153,32 @@ def _as_text(shown: ShownReply) -> dict[str, Any]:
 
 @click.command("export")
 @click.argument("identity", metavar="ID")
+@click.option(
+    "--what",
+    type=click.Choice(["facts", "items", "responses", "scores", "leaderboard"]),
+    help="Of a bank its facts, of a form its items, of a run its responses, unless named.",
+)
 @output_option
 @workspace_option
 @json_option
-def export_command(identity: str, output: Path | None, folder: Path | None, as_json: bool) -> None:
-    """Write a bank or a form to a file.
+def export_command(
+    identity: str, what: str | None, output: Path | None, folder: Path | None, as_json: bool
+) -> None:
+    """Write a bank, form, run, scores or leaderboard to a file.
 
-    JSONL, CSV or Parquet by the file's ending. What was exported can be imported again: a bank
-    gives the very same facts.
+    JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
+    a form can be imported again: a bank gives the very same facts.
+
+    In CSV, TSV and Excel files a text that begins with = + - @, a tab or a line break gets an
+    apostrophe before it, so that no spreadsheet takes it for a formula; 'import' takes it away
+    again. Numbers stay numbers.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     if output is None:
-        raise click.UsageError("name the file: -o bank.jsonl (or .csv, .parquet)")
+        raise click.UsageError("name the file: -o bank.jsonl (or .csv, .parquet, .xlsx)")
     with open_workspace(folder) as workspace:
-        n_rows = workspace.export(identity, output)
+        n_rows = workspace.export(identity, output, what)  # type: ignore[arg-type]
     if as_json:
         print_json({"file": str(output), "rows": n_rows})
     else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proofstone.records.cards import Card
+from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
-from proofstone.records.results import Scale
+from proofstone.records.results import OUTCOMES, Scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,3 +100,47 @@ class ScoreTable:
     roles: tuple[HeldRole, ...] = ()
     corrections: tuple[Corrections, ...] = ()
     n_retired: int = 0
+
+    def columns(self) -> Columns:
+        """The scores by columns, one row each, in the table's order: who, which item and sample,
+        outcome, value (NaN where the outcome carries none), what was read and what was right."""
+        who, unit = self.respondent, self.unit
+        return {
+            "model": _coded(who, [each.name for each in self.respondents]),
+            "way": _coded(who, [each.way for each in self.respondents]),
+            "settings": _coded(who, [each.settings for each in self.respondents]),
+            "simulated": [self.respondents[code].simulated for code in who.tolist()],
+            "form": _coded(self.form[unit], self.forms),
+            "item": _coded(unit, [item.hex() for item in self.items]),
+            **{
+                level: _coded(codes[unit], self.stratum_names[level])
+                for level, codes in self.strata.items()
+            },
+            "sample": self.sample,
+            "outcome": _coded(self.outcome, OUTCOMES),
+            "value": self.value,
+            "answer": _coded(self.answer, self.answers),
+            "gold": _coded(self.gold[unit], self.golds),
+            "n_options": self.n_options[unit],
+        }
+
+    def to_arrow(self) -> Any:
+        """``columns`` as a ``pyarrow.Table``."""
+        return arrow_table(self.columns())
+
+    def to_pandas(self) -> Any:
+        """``columns`` as a ``pandas.DataFrame``."""
+        return pandas_frame(self.columns())
+
+    def to_polars(self) -> Any:
+        """``columns`` as a ``polars.DataFrame``."""
+        return polars_frame(self.columns())
+
+
+def _coded(codes: NDArray[Any], names: Sequence[str]) -> Coded:
+    """A coded column, each name once."""
+    import numpy as np  # noqa: PLC0415
+
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    again = np.array([places[name] for name in names], dtype=np.int32)
+    return Coded(again[codes] if len(again) else codes, tuple(places))

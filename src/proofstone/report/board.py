@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterval
 from proofstone.records.cards import Card
+from proofstone.records.frames import Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
 from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
@@ -221,6 +224,23 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     def is_simulated_only(self) -> bool:
         """Whether no real respondent stands here at all."""
         return all(group.simulated for group in self.standings)
+
+    def to_arrow(self) -> Any:
+        """The leaderboard as a ``pyarrow.Table``, one row a respondent."""
+        return arrow_table(self._columns())
+
+    def to_pandas(self) -> Any:
+        """The leaderboard as a ``pandas.DataFrame``, one row a respondent."""
+        return pandas_frame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The leaderboard as a ``polars.DataFrame``, one row a respondent."""
+        return polars_frame(self._columns())
+
+    def _columns(self) -> Columns:
+        from proofstone.report.board_rows import board_columns  # noqa: PLC0415 - it reads boards
+
+        return board_columns(self)
 
     def __str__(self) -> str:
         from proofstone.report.terminal import render_terminal  # noqa: PLC0415 - it reads boards

@@ -13,8 +13,9 @@ from proofstone.engines.store import Store
 from proofstone.errors import BadInput
 from proofstone.ports import BuiltFact, Clock, Method, Row
 from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
+from proofstone.stages.export_rows import response_rows
 
-__all__ = ["export_bank", "export_items", "import_bank", "import_items"]
+__all__ = ["export_bank", "export_items", "export_responses", "import_bank", "import_items"]
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
@@ -93,6 +94,12 @@ def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> i
                 yield method.write_item(stored.loaded)
 
     return write_rows(path, rows())
+
+
+def export_responses(store: Store, method: Method, run: bytes, path: Path) -> int:
+    """Writes the responses of a run to a file, see ``response_rows``; returns how many."""
+    key, record = store.runs.run(run)
+    return write_rows(path, response_rows(store, method, key, record))
 
 
 def path_stem(path: Path) -> str:

@@ -18,13 +18,13 @@ from proofstone.methods import find_method, find_payload, method_names
 from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
-from proofstone.stages.exchange import export_bank, export_items, import_bank, import_items
+from proofstone.stages.exchange import import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.asking import Asking
 from proofstone.wiring.correcting import Correcting
+from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
-from proofstone.wiring.reading import Reading
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Asking, Kept, Reading, Correcting):
+class Workspace(Asking, Kept, Exporting, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:
@@ -183,14 +183,6 @@ class Workspace(Asking, Kept, Reading, Correcting):
             clock=self.clock,
             name=name,
         )
-
-    def export(self, target: Target, path: Path | str) -> int:
-        """Writes a bank or a form to a JSONL, CSV or Parquet file; returns the rows written."""
-        found = self.find(target, "bank", "form")
-        if found.kind == "bank":
-            return export_bank(self.store, self._method_of_bank(found), found.id, Path(path))
-        item_set = self.store.items.item_set(found.id)
-        return export_items(self.store, find_method(item_set.method), found.id, Path(path))
 
     # ---- inside
 

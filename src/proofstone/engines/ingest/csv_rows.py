@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
+from proofstone.engines.ingest.formulas import restored
 from proofstone.engines.ingest.lines import decode, read_lines
 from proofstone.errors import Problem
 from proofstone.ports import Row
@@ -57,7 +58,8 @@ def separated_rows(
 ) -> Iterator[Row]:
     """One row a record, placed at its first line, under the names of the header.
 
-    An empty cell is a missing value. A file whose header has semicolons and no commas is read by
+    An empty cell is a missing value; the apostrophe before what would be a formula is taken away
+    (``formulas.restored``). A file whose header has semicolons and no commas is read by
     semicolons, as spreadsheets of many countries write it.
     """
     # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.
@@ -73,10 +75,10 @@ def separated_rows(
     header = next(records, None)
     if header is None or len(problems) > known or not _is_usable(*header, problems):
         return
-    names = header[1]
+    names = [restored(name) for name in header[1]]
     for number, cells in records:
         if len(cells) == len(names):
-            filled = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
+            filled = {name: restored(cell) for name, cell in zip(names, cells, strict=True) if cell}
             yield Row(f"line {number}", filled)
         else:
             ragged = f"has {len(cells)} cells where the header names {len(names)}"

@@ -12,8 +12,10 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
+from proofstone.engines.ingest.formulas import neutralised
 from proofstone.engines.ingest.parquet import write_parquet
 from proofstone.engines.ingest.rows import table_suffix
+from proofstone.engines.ingest.xlsx import write_xlsx
 from proofstone.errors import BadUsage, StoreFailed
 
 __all__ = ["write_rows"]
@@ -22,7 +24,7 @@ Values = Mapping[str, Any]
 
 
 def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
-    """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet).
+    """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet; Excel).
 
     UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
     appears under its name only when complete; an older one of that name is replaced. Returns the
@@ -30,15 +32,18 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
 
     CSV and TSV: the columns are all names in order of first appearance; a missing value, None and
     an empty text are all an empty cell, which reads back as missing; true, false and numbers as
-    JSON spells them; lists and objects as JSON in one cell. Reading gives texts back.
+    JSON spells them; lists and objects as JSON in one cell. A text that a spreadsheet would take
+    for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
     """
     path = Path(path)
-    suffix = table_suffix(path)
+    suffix = ".xlsx" if path.suffix.lower() == ".xlsx" else table_suffix(path)
     if suffix == ".json":
         raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
     with _put_in_place(path) as part:
-        if suffix == ".parquet":
-            return _write_parquet(part, rows)
+        if suffix in _WHOLE:
+            held = list(rows)
+            _WHOLE[suffix](part, _columns(held), held)
+            return len(held)
         with _packed(part, is_packed=path.suffix.lower() == ".gz") as file:
             return _WRITERS[suffix](file, rows)
 
@@ -87,7 +92,7 @@ def _write_separated(file: BinaryIO, rows: Iterable[Values], separator: str) -> 
     held: Sequence[Values] = list(rows)
     columns = _columns(held)
     if columns:
-        file.write(_record(columns, separator))
+        file.write(_record([neutralised(name) for name in columns], separator))
     cells = ([_cell(row.get(name)) for name in columns] for row in held)
     file.writelines(_record(record, separator) for record in cells)
     return len(held)
@@ -96,7 +101,7 @@ def _write_separated(file: BinaryIO, rows: Iterable[Values], separator: str) -> 
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    return neutralised(value) if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _record(cells: Sequence[str], separator: str) -> bytes:
@@ -123,12 +128,7 @@ def _write_tabs(file: BinaryIO, rows: Iterable[Values]) -> int:
     return _write_separated(file, rows, "\t")
 
 
-def _write_parquet(part: Path, rows: Iterable[Values]) -> int:
-    held = list(rows)
-    write_parquet(part, _columns(held), held)
-    return len(held)
-
-
+_WHOLE = {".parquet": write_parquet, ".xlsx": write_xlsx}
 _WRITERS: dict[str, Callable[[BinaryIO, Iterable[Values]], int]] = {
     ".jsonl": _write_lines,
     ".ndjson": _write_lines,

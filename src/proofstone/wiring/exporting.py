@@ -1,0 +1,85 @@
+"""Export: what of a workspace goes into a file, by the kind of row that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from proofstone.engines.ingest import write_rows
+from proofstone.engines.store import Found
+from proofstone.errors import BadUsage
+from proofstone.methods import find_method
+from proofstone.stages.exchange import export_bank, export_items, export_responses
+from proofstone.wiring.reading import Reading
+from proofstone.wiring.targets import Target, find_target
+
+if TYPE_CHECKING:
+    from proofstone.records import ScoreTable
+
+__all__ = ["EXPORTED", "Exporting", "What"]
+
+What = Literal["facts", "items", "responses", "scores", "leaderboard"]
+EXPORTED: tuple[What, ...] = get_args(What)
+_USUAL: dict[str, What] = {"bank": "facts", "form": "items", "run": "responses"}
+
+
+class Exporting(Reading):
+    """A workspace's rows as files and as score tables."""
+
+    def export(
+        self, target: Target, path: Path | str, what: What | None = None, **options: Any
+    ) -> int:
+        """Writes rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel); returns how many.
+
+        Of a bank its facts, of a form its items, of a run its responses; with ``what`` also the
+        "scores" or the "leaderboard" of any of them, for which ``options`` are those of
+        ``leaderboard``. Facts and items can be imported again. Raises BadUsage for what a row has
+        none of.
+        """
+        found = find_target(self.store, target, ("bank", "form", "run"))
+        what = what or _USUAL[found.kind]
+        file = Path(path)
+        if what in ("scores", "leaderboard"):
+            return self._export_results(found, file, what, options)
+        if what != _USUAL[found.kind]:
+            raise BadUsage(
+                f"a {found.kind} has no {what}",
+                hint=f"it has: {_USUAL[found.kind]}, scores, leaderboard",
+            )
+        writers: dict[str, Callable[[Found, Path], int]] = {
+            "bank": self._export_bank,
+            "form": self._export_form,
+            "run": self._export_run,
+        }
+        return writers[found.kind](found, file)
+
+    def score_table(self, *targets: Target, **options: Any) -> ScoreTable:
+        """The scores of runs, forms or a bank as columns; ``to_arrow()``, ``to_pandas()`` and
+        ``to_polars()`` of it are tables of these libraries. ``view`` as in ``leaderboard``."""
+        from proofstone.stages.summarise import read_scores  # noqa: PLC0415 - numpy
+
+        selection = self._selection(targets)
+        method = find_method(selection.method)
+        return read_scores(self.store, method, selection, family=self.family_of, **options)
+
+    def _export_results(self, found: Found, file: Path, what: What, options: dict[str, Any]) -> int:
+        if what == "leaderboard":
+            from proofstone.report.board_rows import board_rows  # noqa: PLC0415 - numpy
+
+            return write_rows(file, board_rows(self.leaderboard(found, **options)))
+        from proofstone.stages.export_rows import score_rows  # noqa: PLC0415 - numpy
+
+        return write_rows(file, score_rows(self.score_table(found, **options)))
+
+    def _export_bank(self, found: Found, file: Path) -> int:
+        method = find_method(self.store.knowledge.bank(found.id).method)
+        return export_bank(self.store, method, found.id, file)
+
+    def _export_form(self, found: Found, file: Path) -> int:
+        method = find_method(self.store.items.item_set(found.id).method)
+        return export_items(self.store, method, found.id, file)
+
+    def _export_run(self, found: Found, file: Path) -> int:
+        _key, run = self.store.runs.run(found.id)
+        return export_responses(self.store, find_method(run.method), found.id, file)
