@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scripted_server import answer
+from proofstone.engines.store import Expense
+from proofstone.records import usd
+from proofstone.wiring import create_workspace
+from scripted_server import Act, Seen, answer, drop
 from serving import configure, serving
 from told import Proofstone
 
@@ -67,3 +70,84 @@ def test_a_model_without_a_price_is_refused_with_the_lines_to_add(
         "  add to proofstone.toml, in US dollars per million tokens from the provider's page:\n"
         '      [models."scripted/one"]\n      price = { input = INPUT, output = OUTPUT, date = "20'
     )
+
+
+def test_status_says_what_was_spent_and_what_of_it_is_estimated(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """A connection broke once: its worst case is counted and marked, in the status, in the list of
+    runs and on the leaderboard."""
+    dropped: list[int] = []
+
+    def dropping_one(_seen: Seen) -> Act:
+        if dropped:
+            return answer("Answer: A", prompt_tokens=300, completion_tokens=20)
+        dropped.append(1)
+        return drop()
+
+    with serving(dropping_one) as server:
+        configure(made, server.url, PRICE)
+        run = ("run", "old-books", "-m", "scripted/one", "--max-tokens", 20, "-w", made)
+        (result,) = proofstone(*run, "--json").json
+    sure = QUESTIONS * (300 * 2 + 20 * 10) / 1e6
+    worst = result["spent"]["estimated_usd"]
+    assert 0 < worst < 0.01
+    total = usd(sure + worst)
+    tokens = f"{QUESTIONS * 320 + result['spent']['estimated_tokens']:,}"
+
+    said = proofstone("status", "-w", made)
+    line = next(line for line in said.out.splitlines() if line.startswith("spent"))
+    shown = rf"spent       ask     {total} USD \(up to 0\.00\d+ of it estimated: 1 call without a "
+    assert re.fullmatch(rf"{shown}count\), {tokens} tokens", line)
+    report = proofstone("status", "-w", made, "--json").json
+    assert report["spent"]["ask"]["cost_usd"] == pytest.approx(sure + worst)
+
+    rows = proofstone("list", "run", "-w", made).out.splitlines()
+    assert rows[0].split()[-1] == "USD"
+    assert rows[1].endswith(f"~{total}")
+
+    board = proofstone("leaderboard", "old-books", "-w", made).out
+    assert re.search(r"model +n +accuracy +truncated +unparsed +USD\n", board)
+    assert f"~{total}\n" in board
+    assert "~ what endpoints did not count is estimated, on the safe side\n" in board
+
+
+def test_a_second_command_says_what_the_run_took_in_all(made: Path, proofstone: Proofstone) -> None:
+    with serving(answer(prompt_tokens=300, completion_tokens=20)) as server:
+        configure(made, server.url, PRICE)
+        run = ("run", "old-books", "-m", "scripted/one", "-w", made)
+        first = proofstone(*run, "--limit", 3).out
+        second = proofstone(*run).out
+        third = proofstone(*run).out
+    assert first.endswith("3 of 8 scored, incomplete  0.00240 USD, 960 tokens\n")
+    assert second.endswith(
+        "8 of 8 scored, complete  spent 0.00400 USD, 1,600 tokens; in all 0.00640 USD, "
+        "2,560 tokens\n"
+    )
+    assert third.endswith(
+        "8 of 8 scored, complete  spent nothing; in all 0.00640 USD, 2,560 tokens\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("exposed", "text"),
+    [
+        (12_300_000_000, "up to 0.0123 USD may have been billed for up to 17 calls of a command "
+         "that died (run:12345678), in flight or not stored yet"),
+        (None, "up to 17 calls of a command that died (run:12345678) may have been billed, in "
+         "flight or not stored yet; it had no budget, so what they cost is not bounded"),
+    ],
+)  # fmt: skip
+def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_in_the_status(
+    made: Path, proofstone: Proofstone, exposed: int | None, text: str
+) -> None:
+    with create_workspace(made) as workspace:
+        expense = Expense(
+            owner="process 1 on elsewhere", runs="run:12345678", unit="USD", budget=10**12,
+            started_at=1.0, exposed_calls=17, exposed=exposed,
+        )  # fmt: skip
+        workspace.store.expenses.begin(expense)
+    run = ("run", "old-books", "-m", "sim/ann?ability=0.8", "-w", made)
+    assert proofstone(*run).err.startswith(f"note: {text}; they are asked again\n")
+    assert "may have been billed" not in proofstone(*run).err
+    assert f"lost        {text}\n" in proofstone("status", "-w", made).out

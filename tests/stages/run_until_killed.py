@@ -1,4 +1,4 @@
-"""A process that goes on with a run, for tests that kill it: FOLDER FORM."""
+"""A process that goes on with a run, for tests that kill it: FOLDER FORM [BUDGET]."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from proofstone.wiring import open_workspace
 
 def main() -> None:
     """Says "running" and works until done, or dead."""
-    folder, form = sys.argv[1:]
+    folder, form, *budget = sys.argv[1:]
     with open_workspace(Path(folder)) as workspace:
         sys.stdout.write("running\n")
         sys.stdout.flush()
-        workspace.run(form, models="scripted/one", ask="recall", max_connections=16)
+        workspace.run(
+            form,
+            models="scripted/one",
+            ask="recall",
+            max_connections=16,
+            budget=budget[0] if budget else None,
+        )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, print_table, say
 from proofstone.cli.presets import preset_option
-from proofstone.cli.spending import spent_text
+from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
 
@@ -80,6 +80,7 @@ def run_command(
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(workspace, quiet=quiet)
         request = with_preset(workspace, asked.request)
         if save is not None:
             save_request(workspace, request, save)
@@ -118,6 +119,7 @@ def resume_command(
 
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(workspace, quiet=quiet)
         with watching(quiet=quiet) as watch:
             results = workspace.resume(
                 run,
@@ -149,6 +151,7 @@ def score_command(
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        tell_lost(workspace)
         n_scored = None if only_list else workspace.score(run, again=again)
         scorings = workspace.scorings(run)
     if as_json:
@@ -213,9 +216,18 @@ def _result_line(result: RunResult) -> str:
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = f"{planned.run.respondent} {planned.run.way}"
     scored = f"{result.n_scored} of {total} scored, {state}{failed}"
-    asked = result.spent.calls and not planned.run.simulated
-    spent = f"  {spent_text(result.spent)}" if asked else ""
-    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{spent}"
+    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
+
+
+def _spent(result: RunResult) -> str:
+    """What a run took by this command, and in all where that is more; nothing if simulated."""
+    spent, in_all = result.spent, result.in_all
+    if not in_all.calls or result.planned.run.simulated:
+        return ""
+    if in_all.calls <= spent.calls:
+        return f"  {spent_text(spent)}"
+    now = spent_text(spent) if spent.calls else "nothing"
+    return f"  spent {now}; in all {spent_text(in_all)}"
 
 
 def _result(result: RunResult) -> dict[str, Any]:
@@ -232,6 +244,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "stopped": result.stopped,
         "over_budget": result.over_budget,
         "spent": result.spent,
+        "spent_in_all": result.in_all,
         "served": [
             {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
             for share in result.served

@@ -1,39 +1,54 @@
-"""What was spent, in words."""
+"""What was spent, and what a killed command may have been billed for, in words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from proofstone.records import Spent
+from proofstone.cli.output import say
+from proofstone.records import Spent, usd
 
-__all__ = ["spent_text", "usd"]
+if TYPE_CHECKING:
+    from proofstone.engines.store import Expense
+    from proofstone.wiring import Workspace
+
+__all__ = ["lost_text", "spent_text", "tell_lost"]
 
 
 def spent_text(spent: Spent) -> str:
-    """``0.0493 USD, up to 0.0012 of it estimated (3 calls), 12,345 tokens``; money only where a
-    price is known, and how many calls had none."""
-    parts = []
-    priced = spent.calls - spent.unpriced
-    if priced and spent.cost_usd:
-        parts.append(f"{usd(spent.cost_usd)} USD{_estimated(spent, money=True)}")
-        parts += [f"{spent.unpriced} calls without a price"] if spent.unpriced else []
-        parts.append(f"{spent.tokens:,} tokens")
-    else:
-        parts.append(f"{spent.tokens:,} tokens{_estimated(spent, money=False)}")
-    return ", ".join(parts)
+    """``0.0493 USD (up to 0.0012 of it estimated: 3 calls without a count), 12,345 tokens``; money
+    only where something was paid, and how many calls had no price."""
+    tokens = f"{spent.tokens:,} tokens"
+    if not spent.cost_usd:
+        return tokens + _estimated(spent, f"{spent.estimated_tokens:,}")
+    paid = f"{usd(spent.cost_usd)} USD{_estimated(spent, usd(spent.estimated_usd))}"
+    unpriced = f"{_calls(spent.unpriced)} without a price, " if spent.unpriced else ""
+    return f"{paid}, {unpriced}{tokens}"
 
 
-def usd(amount: float) -> str:
-    """US dollars with at least four places, more where that would leave fewer than three digits."""
-    if amount >= 100:
-        return f"{amount:,.2f}"
-    return f"{amount:.4f}" if amount >= 0.01 or not amount else f"{amount:.3g}"
+def lost_text(lost: Expense) -> str:
+    """What a command that died may have been billed for besides what is stored."""
+    from proofstone.engines.models import shown  # noqa: PLC0415
+
+    runs = f" ({lost.runs})" if lost.runs else ""
+    calls = f"up to {_calls(lost.exposed_calls)} of a command that died{runs}"
+    if lost.exposed is None:
+        why = "it had no budget, so what they cost is not bounded"
+        return f"{calls} may have been billed, in flight or not stored yet; {why}"
+    amount = shown("USD" if lost.unit == "USD" else "tokens", lost.exposed)
+    return f"up to {amount} may have been billed for {calls}, in flight or not stored yet"
 
 
-def _estimated(spent: Spent, *, money: bool) -> str:
+def tell_lost(workspace: Workspace, *, quiet: bool = False) -> None:
+    """Says what commands that died since the last time may have been billed for."""
+    for lost in workspace.newly_lost():
+        say(f"note: {lost_text(lost)}; they are asked again", quiet=quiet)
+
+
+def _estimated(spent: Spent, part: str) -> str:
     if not spent.estimated_calls:
         return ""
-    part = usd(spent.estimated_usd) if money else f"{spent.estimated_tokens:,}"
-    calls = "1 call" if spent.estimated_calls == 1 else f"{spent.estimated_calls} calls"
-    return f" (up to {part} of it estimated: {calls} without a count)"
+    return f" (up to {part} of it estimated: {_calls(spent.estimated_calls)} without a count)"
+
+
+def _calls(n: int) -> str:
+    return "1 call" if n == 1 else f"{n:,} calls"

@@ -8,6 +8,7 @@ import click
 
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import print_json, say
+from proofstone.cli.spending import lost_text, spent_text
 
 __all__ = ["init_command", "status_command"]
 
@@ -41,6 +42,7 @@ def status_command(folder: Path | None, as_json: bool) -> None:
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        workspace.newly_lost()  # stands among what is listed
         overview = look_over(workspace.store)
         if as_json:
             print_json(overview)
@@ -49,7 +51,13 @@ def status_command(folder: Path | None, as_json: bool) -> None:
         click.echo(f"workspace {workspace.folder}\n{counts}")
         for run in overview.unfinished:
             why = f"   {run.failed} failed: {', '.join(run.errors)}" if run.failed else ""
-            click.echo(f"unfinished  run:{run.id}  {run.label}  {run.done} of {run.total}{why}")
+            cost = f"   {spent_text(run.spent)}" if run.spent.calls else ""
+            so_far = f"{run.done} of {run.total}{why}{cost}"
+            click.echo(f"unfinished  run:{run.id}  {run.label}  {so_far}")
+        for purpose, spent in overview.spent.items():
+            click.echo(f"spent       {purpose:<8}{spent_text(spent)}")
+        for lost in overview.lost:
+            click.echo(f"lost        {lost_text(lost)}")
     for run in overview.unfinished[:3]:
         say(f"go on: proofstone resume run:{run.id}")
     if not overview.unfinished and overview.counts["run"]:

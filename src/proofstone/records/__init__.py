@@ -68,7 +68,7 @@ from proofstone.records.results import (
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
-from proofstone.records.spent import Spent
+from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
 
 __all__ = [
@@ -141,4 +141,5 @@ __all__ = [
     "ruling_id",
     "run_id",
     "source_id",
+    "usd",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proofstone.records.cards import Card
 from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
 from proofstone.records.results import OUTCOMES, Scale
+from proofstone.records.spent import Spent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,8 @@ class Respondent:
     are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
     places in the table's ``roles``, each with whether the model itself held it or another of its
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
-    its scores do not compare with those of other ways of asking."""
+    its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
+    when they were asked."""
 
     name: str
     way: str
@@ -35,6 +37,7 @@ class Respondent:
     hands: tuple[tuple[int, bool], ...] = ()
     card: Card | None = None
     scale: Scale | None = None
+    spent: Spent = field(default_factory=Spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["Spent"]
+__all__ = ["Spent", "usd"]
 
 
 class Spent(Struct, frozen=True, gc=False, kw_only=True):
@@ -35,3 +35,15 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
     def tokens(self) -> int:
         """All tokens, those estimated too."""
         return self.prompt_tokens + self.completion_tokens + self.estimated_tokens
+
+
+def usd(amount: float) -> str:
+    """US dollars with at least four places, more where that would leave fewer than three digits."""
+    if amount >= 100:
+        return f"{amount:,.2f}"
+    if amount >= 0.01 or not amount:
+        return f"{amount:.4f}"
+    places = 2
+    while places < 12 and amount * 10**places < 100:
+        places += 1
+    return f"{amount:.{places}f}"

@@ -12,6 +12,7 @@ from proofstone.records.frames import Columns, arrow_table, pandas_frame, polars
 from proofstone.records.knowledge import RoleName
 from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
+from proofstone.records.spent import Spent
 
 __all__ = [
     "WARN_ABOVE",
@@ -90,7 +91,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
     ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
     count the row's scores that people ruled on. ``card`` is what is known of the
-    model; None where nothing is.
+    model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
+    that were billed and of no use.
     """
 
     name: str
@@ -115,6 +117,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     hand: Hand | None = None
     corrections: Corrections = Corrections()
     card: Card | None = None
+    spent: Spent = Spent()
 
     @property
     def is_complete(self) -> bool:

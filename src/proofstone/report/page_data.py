@@ -25,7 +25,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     """How one respondent was asked, and what the endpoint said of itself.
 
     ``settings`` as sent, ``dropped`` those it does not take. ``usage`` sums tokens over ``calls``
-    (None where the endpoint never said); ``cost_usd`` is None where no price is known;
+    (None where the endpoint never said); ``cost_usd`` is None where no price is known, and
+    ``estimated_usd`` the part of it for calls that the endpoint did not count;
     ``mean_logprob`` the mean natural-log probability of reply tokens, evidence that it was asked.
     """
 
@@ -37,6 +38,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     calls: int = 0
     usage: Usage = Usage()
     cost_usd: float | None = None
+    estimated_usd: float = 0.0
     mean_logprob: float | None = None
     median_latency_s: float | None = None
     first_call: str = ""

@@ -194,6 +194,7 @@ def _row(
         warnings=advise(rates) + advise_of_served(who.served),
         corrections=sheet.corrections(respondent),
         card=who.card,
+        spent=who.spent,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from proofstone.engines.stats import Bounds
+from proofstone.records import usd
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import group_heading, where_lines
 from proofstone.report.card_values import card_value
@@ -92,6 +93,8 @@ def _standings(
             text = f"{row.label}: {hand_sentence(row, row.hand)}"
             lines.append(f"{HAND_MARK} {printable(text)}")
     lines += _rulings(group, width)
+    if any(row.spent.estimated_usd for row in group.ranked):
+        lines.append("~ what endpoints did not count is estimated, on the safe side")
     for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
             text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
@@ -131,6 +134,8 @@ def _optional_columns(group: Standings) -> list[str]:
         shown.append("refused")
     if any(row.failed for row in rows):
         shown.append("failed")
+    if any(row.spent.cost_usd for row in rows):
+        shown.append("USD")
     samples = max(row.average.k if row.average else 0 for row in rows)
     before = [f"avg@{samples} sd"] if samples > 1 else []
     labels = dict.fromkeys(other.label for row in rows for other in row.others if other.label)
@@ -155,6 +160,8 @@ def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: 
 def _optional_cell(row: BoardRow, column: str) -> str:
     if column == "failed":
         return str(row.failed)
+    if column == "USD":
+        return f"{'~' if row.spent.estimated_usd else ''}{usd(row.spent.cost_usd)}"
     if column.startswith("avg@"):
         return points(row.average.sd) if row.average else ""
     for other in row.others:

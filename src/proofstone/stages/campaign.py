@@ -28,7 +28,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     which models answered.
 
     ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
-    is what this command's calls took.
+    is what this command's calls took, ``in_all`` what all of the run's took when they were asked.
     ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
     """
 
@@ -39,6 +39,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     interrupted: bool
     over_budget: bool = False
     spent: Spent = Spent()
+    in_all: Spent = Spent()
     seconds: float = 0.0
     served: tuple[ServedShare, ...] = ()
 
@@ -100,6 +101,7 @@ async def perform_campaign(
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=bool(progress.stopped) and isinstance(asker.stopped, BudgetReached),
                 spent=progress.spent(),
+                in_all=store.spent.of_runs([planned.key]),
                 seconds=(progress.ended or 0.0) - progress.started,
                 served=shares_of(store, planned.key, planned.run),
             )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from proofstone.engines.store import Store
+from proofstone.engines.store import Expense, Store
 from proofstone.identity import short
+from proofstone.records import Spent
 from proofstone.stages.dates import minute
 
 __all__ = ["Overview", "RunState", "ScoringShown", "look_over", "run_states", "scorings_of"]
 
 
 class RunState(Struct, frozen=True, kw_only=True):
-    """How far a run is: ``done`` of ``total`` (item, sample), and why others failed."""
+    """How far a run is: ``done`` of ``total`` (item, sample), why others failed, and what its calls
+    took when they were asked."""
 
     id: str
     label: str
@@ -22,6 +24,7 @@ class RunState(Struct, frozen=True, kw_only=True):
     failed: int
     errors: tuple[str, ...]
     simulated: bool
+    spent: Spent
 
 
 class ScoringShown(Struct, frozen=True, kw_only=True):
@@ -35,17 +38,25 @@ class ScoringShown(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """Rows by kind, and the runs that lack replies."""
+    """Rows by kind, the runs that lack replies, what all calls took by purpose, and what commands
+    that died may have been billed for besides."""
 
     counts: dict[str, int]
     unfinished: tuple[RunState, ...]
+    spent: dict[str, Spent]
+    lost: tuple[Expense, ...]
 
 
 def look_over(store: Store) -> Overview:
     """The state of a whole workspace."""
     counts = {kind: store.lookup.count(kind) for kind in ("source", "fact", "bank", "form", "run")}
     unfinished = tuple(state for state in run_states(store) if state.done < state.total)
-    return Overview(counts=counts, unfinished=unfinished)
+    return Overview(
+        counts=counts,
+        unfinished=unfinished,
+        spent=store.spent.by_purpose(),
+        lost=tuple(store.expenses.lost()),
+    )
 
 
 def scorings_of(store: Store, run: int) -> list[ScoringShown]:
@@ -79,6 +90,7 @@ def run_states(store: Store) -> list[RunState]:
                 failed=len(failures),
                 errors=tuple(sorted({failure.error for failure in failures})),
                 simulated=run.simulated,
+                spent=Spent() if run.simulated else store.spent.of_runs([key]),
             )
         )
     return states

@@ -114,7 +114,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
     latencies = sorted(call.latency_s for call in calls)
     logprobs = [value for call in calls if (value := _logprob(call)) is not None]
     n_calls = sum(total.calls for total in totals)
-    unpriced = sum(total.unpriced for total in totals)
+    spent = store.spent.of_runs([key for key, _run in runs])
     return Asked(
         label=_label(who),
         settings=tuple(
@@ -131,7 +131,8 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
             completion=sum(total.completion_tokens for total in totals),
             reasoning=sum(total.reasoning_tokens for total in totals) or None,
         ),
-        cost_usd=None if unpriced else sum(total.cost_usd for total in totals),
+        cost_usd=None if spent.unpriced else spent.cost_usd,
+        estimated_usd=spent.estimated_usd,
         mean_logprob=sum(logprobs) / len(logprobs) if logprobs else None,
         median_latency_s=latencies[len(latencies) // 2] if latencies else None,
         first_call=minute(min(total.first_at for total in totals)) if n_calls else "",

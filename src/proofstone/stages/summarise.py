@@ -14,7 +14,7 @@ from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
-from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable
+from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable, Spent
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
 from proofstone.stages.hands import with_hands
 from proofstone.stages.served import served_models, shares_of
@@ -125,7 +125,7 @@ def read_scores(
     ]
     table = load_table(
         store.database,
-        respondents=[_with_served(store, selection, who) for who in respondents],
+        respondents=[_with_calls(store, selection, who) for who in respondents],
         scorings=_scorings(selection, respondents, chosen),
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
@@ -190,11 +190,12 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
     ]
 
 
-def _with_served(store: Store, selection: Selection, who: Respondent) -> Respondent:
-    """The respondent with the models that answered in any of its runs."""
+def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:
+    """The respondent with the models that answered in any of its runs, and what that took."""
     runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
-    return replace(who, served=tuple(served_models(shares).items()))
+    spent = Spent() if who.simulated else store.spent.of_runs([key for key, _run in runs])
+    return replace(who, served=tuple(served_models(shares).items()), spent=spent)
 
 
 def respondents_of(selection: Selection) -> list[Respondent]:

@@ -19,6 +19,7 @@ from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Budget, CacheUse, Spending
+    from proofstone.engines.store import Expense
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
     from proofstone.wiring.egress import Loads
@@ -136,6 +137,11 @@ class Asking(Catalogue):
             return await score_run(self.store, method, key, record, clock=self.clock, again=again)
 
         return Background(work).wait()
+
+    def newly_lost(self) -> list[Expense]:
+        """What commands that died since the last time may have been billed for besides what is
+        stored; each is told once."""
+        return self.store.expenses.find_dead(self.clock.now())
 
     def spending(self, budget: Budget | str | None) -> Spending | None:
         """What may be spent under a budget, for calls that are to share it; None without one."""

@@ -249,9 +249,9 @@ class Asker:
     ) -> CallRecord:
         model, request, reply = self.model, asking.request, attempt.reply
         usage = salvage_usage(attempt.raw) if reply is None else reply.usage
-        estimate = None
+        charged, estimated = usage, None
         if usage.prompt is None or usage.completion is None:
-            estimate = self._estimate(asking, attempt, usage)
+            charged, estimated = self._charged(asking, attempt, usage)
         return CallRecord(
             request_hash=asking.identity,
             attempt=kept,
@@ -272,8 +272,8 @@ class Asker:
             status=attempt.status,
             raw=attempt.raw,
             usage=usage,
-            cost_usd=cost_usd(self.price, estimate or usage, attempt.status),
-            estimated_tokens=None if estimate is None else total_tokens(estimate),
+            cost_usd=cost_usd(self.price, charged, attempt.status),
+            estimated_tokens=estimated,
             served_model="" if reply is None else reply.model,
             fingerprint="" if reply is None else reply.fingerprint,
             latency_s=attempt.latency_s,
@@ -286,11 +286,16 @@ class Asker:
         row = self._row(asking, Attempt(), started_at, 0, 1)
         return structs.replace(row, state="submitted", reference=reference)
 
-    def _estimate(self, asking: _Asking, attempt: Attempt, usage: Usage) -> Usage | None:
-        """What the endpoint may have counted and did not say; None where it bills nothing."""
+    def _charged(self, asking: _Asking, attempt: Attempt, usage: Usage) -> tuple[Usage, int | None]:
+        """What the endpoint may have counted beyond what it said, with all estimated tokens; what
+        it said and None where it bills nothing else."""
         if not may_be_billed(attempt, has_answered=self._has_answered):
-            return None
-        return self.bounds.estimate(asking.request, asking.sent, attempt, usage)
+            said = structs.replace(
+                usage, prompt=usage.prompt or 0, completion=usage.completion or 0
+            )
+            return said, None
+        most = self.bounds.estimate(asking.request, asking.sent, attempt, usage)
+        return most, total_tokens(most)
 
     def _wait(self, retry: int, attempt: Attempt) -> float | None:
         """Seconds until the next try; None where there is none. ``retry`` counts from 0."""

@@ -42,6 +42,7 @@ from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.sent import SentCalls, SentRows, SentSource
 from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.snapshot import Readable, snapshot
+from proofstone.engines.store.spent import SpentRows
 from proofstone.engines.store.table import load_table
 from proofstone.engines.store.tombstones import Tombstone, TombstoneRows, purged_there
 from proofstone.engines.store.traces import (
@@ -141,6 +142,7 @@ class Store:
         self.traces = TraceRows(self.database)
         self.tombstones = TombstoneRows(self.database)
         self.expenses = ExpenseStore(self.database)
+        self.spent = SpentRows(self.database)
 
     def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
         """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a
