@@ -140,9 +140,9 @@ def test_every_problem_is_named_with_its_line(tmp_path: Path) -> None:
         "2: target and targets say the same: leave one out",
         "3: unknown key 'tempature'; did you mean 'temperature'?",
         "4: samples: expected a whole number from 1 up, not 0",
-        '5: budget: expected an amount such as "5USD" or "2Mtok", not \'lots\'',
+        '5: budget: expected an amount such as "5USD" or "2Mtok"; \'lots\' is no budget',
         "6: max_tokens: expected a whole number from 1 up, not True",
-        "7: stop takes texts that end a reply, not ['']",
+        "7: stop: expected a text or several; stop takes texts that end a reply, not ['']",
         '8: cache: expected "same" or "any", not \'none\'',
         "10: unknown key 'max_tokns'; did you mean 'max_tokens'?",
         "11: 'nope' is not a model's name: it has no slash, so the provider is missing",
@@ -154,7 +154,11 @@ def test_every_problem_is_named_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("target = ", "is not TOML"), ("models = 3", "models: expected names or tables, not 3")],
+    [
+        ("target = ", "is not TOML"),
+        ("models = 3", "models: expected names or tables, not 3"),
+        ('budget = "2000000USD"', "a budget is at most 1,000,000 USD"),
+    ],
 )
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(BadInput) as caught:
