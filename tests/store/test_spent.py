@@ -147,6 +147,21 @@ def test_money_is_shown_with_three_digits_at_least(amount: float, text: str) -> 
     assert usd(amount) == text
 
 
+@pytest.mark.parametrize(
+    ("spent", "text"),
+    [
+        (Spent(), ""),
+        (Spent(calls=3), "0.0000"),
+        (Spent(calls=3, cost_usd=0.25), "0.2500"),
+        (Spent(calls=3, cost_usd=0.25, estimated_usd=0.01), "~0.2500"),
+        (Spent(calls=3, cost_usd=0.25, unpriced=1), "0.2500+"),
+        (Spent(calls=3, unpriced=3), "?"),
+    ],
+)
+def test_a_cell_says_what_of_a_cost_is_not_known(spent: Spent, text: str) -> None:
+    assert spent.cost_text == text
+
+
 def test_what_was_spent_adds_up() -> None:
     one = Spent(calls=1, prompt_tokens=2, cost_usd=0.5, estimated_tokens=7)
     other = Spent(calls=2, completion_tokens=3, cost_usd=0.25, unpriced=1)

@@ -17,12 +17,10 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, print_table, say
 from proofstone.identity import short
-from proofstone.records import usd
 
 if TYPE_CHECKING:
     from proofstone.records import SiftedRows
     from proofstone.stages.inspection import Description, ShownReply
-    from proofstone.stages.overview import RunState
 
 __all__ = ["export_command", "import_command", "list_command", "show_command"]
 
@@ -49,7 +47,9 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
                 print_json(states)
                 return
             rows: list[tuple[Any, ...]] = [("run", "model and way", "form", "done", "of", "USD")]
-            rows += [(f"run:{s.id}", s.label, s.form, s.done, s.total, _cost(s)) for s in states]
+            rows += [
+                (f"run:{s.id}", s.label, s.form, s.done, s.total, s.spent.cost_text) for s in states
+            ]
             print_table(rows if states else [])
             return
         found = workspace.store.lookup.every(kind)
@@ -291,11 +291,3 @@ def _funnel_fields(sifted: SiftedRows) -> dict[str, Any]:
 
     funnel = sifted.funnel
     return {"funnel": {**msgspec.to_builtins(funnel), "left": funnel.left}}
-
-
-def _cost(state: RunState) -> str:
-    """What a run's calls cost, marked where a part is estimated; nothing where all was free."""
-    spent = state.spent
-    if not spent.cost_usd:
-        return ""
-    return f"{'~' if spent.estimated_usd else ''}{usd(spent.cost_usd)}"

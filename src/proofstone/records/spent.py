@@ -36,6 +36,17 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
         """All tokens, those estimated too."""
         return self.prompt_tokens + self.completion_tokens + self.estimated_tokens
 
+    @property
+    def cost_text(self) -> str:
+        """The cost for a cell of a table: ``~`` where a part is estimated, ``+`` behind it where
+        some calls have no price, ``?`` where none has; empty where nothing was called."""
+        if not self.calls:
+            return ""
+        if self.unpriced and not self.cost_usd:
+            return "?"
+        some = "~" if self.estimated_usd else ""
+        return f"{some}{usd(self.cost_usd)}{'+' if self.unpriced else ''}"
+
 
 def usd(amount: float) -> str:
     """US dollars with at least four places, more where that would leave fewer than three digits."""

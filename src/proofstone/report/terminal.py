@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import msgspec
 
 from proofstone.engines.stats import Bounds
-from proofstone.records import usd
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import group_heading, where_lines
 from proofstone.report.card_values import card_value
@@ -93,8 +92,7 @@ def _standings(
             text = f"{row.label}: {hand_sentence(row, row.hand)}"
             lines.append(f"{HAND_MARK} {printable(text)}")
     lines += _rulings(group, width)
-    if any(row.spent.estimated_usd for row in group.ranked):
-        lines.append("~ what endpoints did not count is estimated, on the safe side")
+    lines += _spending(group.ranked)
     for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
             text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
@@ -161,7 +159,7 @@ def _optional_cell(row: BoardRow, column: str) -> str:
     if column == "failed":
         return str(row.failed)
     if column == "USD":
-        return f"{'~' if row.spent.estimated_usd else ''}{usd(row.spent.cost_usd)}"
+        return row.spent.cost_text
     if column.startswith("avg@"):
         return points(row.average.sd) if row.average else ""
     for other in row.others:
@@ -181,6 +179,19 @@ def _incomplete(
     rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
     texts = range(2 + len(shown))
     return aligned(_narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+
+
+def _spending(rows: Sequence[BoardRow]) -> list[str]:
+    """What the marks beside costs mean, where any cost is shown."""
+    costs = "".join(row.spent.cost_text for row in rows)
+    if not any(row.spent.cost_usd for row in rows):
+        return []
+    notes = {
+        "~": "~ what endpoints did not count is estimated, on the safe side",
+        "+": "+ and calls of which no price is known",
+        "?": "? no price is known",
+    }
+    return [note for mark, note in notes.items() if mark in costs]
 
 
 def _rulings(group: Standings, width: int) -> list[str]:
