@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BENCHES = ("size.py", "compose.py", "loading.py", "run_loop.py", "run_loop.py --memory")
+BENCHES = (
+    "size.py",
+    "compose.py",
+    "loading.py",
+    "ranking.py",
+    "run_loop.py",
+    "run_loop.py --memory",
+)
 
 
 def main() -> int:
