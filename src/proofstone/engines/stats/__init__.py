@@ -1,9 +1,23 @@
 """Estimates, intervals and comparisons: arrays in, records out; no method and no store known."""
 
-from proofstone.engines.stats.bounds import Bounds, bound_incomplete
-from proofstone.engines.stats.chance import Against, chance_level, interval_against
-from proofstone.engines.stats.clusters import SharedKeys, partner_sums
-from proofstone.engines.stats.concordance import Homogeneity, homogeneity, tau_b
+from proofstone.engines.stats.bounds import (
+    Bounds,
+    bound_incomplete,
+)
+from proofstone.engines.stats.chance import (
+    Against,
+    chance_level,
+    interval_against,
+)
+from proofstone.engines.stats.clusters import (
+    SharedKeys,
+    partner_sums,
+)
+from proofstone.engines.stats.concordance import (
+    Homogeneity,
+    homogeneity,
+    tau_b,
+)
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
     FLAGS,
@@ -18,15 +32,46 @@ from proofstone.engines.stats.intervals import (
     t_two_sided_p,
     wilson,
 )
-from proofstone.engines.stats.means import estimates_of, mean_estimates
-from proofstone.engines.stats.measures import counted_values, outcome_code, unit_means
+from proofstone.engines.stats.joint_ranks import (
+    JointRanking,
+    rank_jointly,
+)
+from proofstone.engines.stats.mcnemar import (
+    McNemar,
+    mcnemar,
+    mcnemar_p,
+)
+from proofstone.engines.stats.means import (
+    estimates_of,
+    mean_estimates,
+)
+from proofstone.engines.stats.measures import (
+    counted_values,
+    outcome_code,
+    unit_means,
+)
+from proofstone.engines.stats.multiplicity import (
+    benjamini_hochberg,
+    holm,
+)
+from proofstone.engines.stats.power import (
+    Assumed,
+    Resolution,
+    Separation,
+    resolution_after,
+    resolution_before,
+    separations,
+    units_for,
+)
 from proofstone.engines.stats.ranks import (
     Comparison,
     Ranking,
     RankInterval,
-    holm,
+    best_group,
     rank_all,
+    rank_intervals,
     tied_runs,
+    tiers,
 )
 from proofstone.engines.stats.resampling import (
     Strata,
@@ -35,8 +80,14 @@ from proofstone.engines.stats.resampling import (
     generator,
     subsample_counts,
 )
-from proofstone.engines.stats.samples import AverageAtK, average_at_k
-from proofstone.engines.stats.spread import Spread, measure_spread
+from proofstone.engines.stats.samples import (
+    AverageAtK,
+    average_at_k,
+)
+from proofstone.engines.stats.spread import (
+    Spread,
+    measure_spread,
+)
 from proofstone.engines.stats.stability import (
     RankSpread,
     Scheme,
@@ -46,23 +97,35 @@ from proofstone.engines.stats.stability import (
     subsample_stability,
     summarise_draws,
 )
-from proofstone.engines.stats.standings_by_draw import means_by_draw, ranks_of
-from proofstone.engines.stats.weights import Weighting, equal_weights, group_weights
+from proofstone.engines.stats.standings_by_draw import (
+    means_by_draw,
+    ranks_of,
+)
+from proofstone.engines.stats.weights import (
+    Weighting,
+    equal_weights,
+    group_weights,
+)
 
 __all__ = [
     "ESTIMANDS",
     "FLAGS",
     "Against",
+    "Assumed",
     "AverageAtK",
     "Bounds",
     "Comparison",
     "Estimand",
     "Flag",
     "Homogeneity",
+    "JointRanking",
+    "McNemar",
     "RankInterval",
     "RankSpread",
     "Ranking",
+    "Resolution",
     "Scheme",
+    "Separation",
     "SharedKeys",
     "Spread",
     "Stability",
@@ -71,6 +134,8 @@ __all__ = [
     "Weighting",
     "allocate",
     "average_at_k",
+    "benjamini_hochberg",
+    "best_group",
     "bootstrap_counts",
     "bootstrap_stability",
     "bound_incomplete",
@@ -84,6 +149,8 @@ __all__ = [
     "holm",
     "homogeneity",
     "interval_against",
+    "mcnemar",
+    "mcnemar_p",
     "mean_estimates",
     "means_by_draw",
     "measure_spread",
@@ -91,8 +158,13 @@ __all__ = [
     "outcome_code",
     "partner_sums",
     "rank_all",
+    "rank_intervals",
+    "rank_jointly",
     "ranks_of",
     "resampled_unit",
+    "resolution_after",
+    "resolution_before",
+    "separations",
     "subsample_counts",
     "subsample_stability",
     "summarise_draws",
@@ -100,6 +172,8 @@ __all__ = [
     "t_two_sided_p",
     "tau_b",
     "tied_runs",
+    "tiers",
     "unit_means",
+    "units_for",
     "wilson",
 ]

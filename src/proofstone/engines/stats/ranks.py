@@ -8,6 +8,7 @@ intervals hold together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
@@ -15,9 +16,19 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats.intervals import t_quantile, t_two_sided_p
 from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.multiplicity import holm
 from proofstone.engines.stats.spread import Spread
 
-__all__ = ["Comparison", "RankInterval", "Ranking", "holm", "rank_all", "tied_runs"]
+__all__ = [
+    "Comparison",
+    "RankInterval",
+    "Ranking",
+    "best_group",
+    "rank_all",
+    "rank_intervals",
+    "tied_runs",
+    "tiers",
+]
 
 Floats = NDArray[np.float64]
 
@@ -84,16 +95,7 @@ def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
     )
     names = Comparison.__struct_fields__
     comparisons = tuple(Comparison(**dict(zip(names, row, strict=True))) for row in columns)
-    return Ranking(comparisons, _rank_intervals(better), better)
-
-
-def holm(p: Floats) -> Floats:
-    """Holm's adjusted p-values, in the order of ``p``; an empty family stays empty."""
-    order = np.argsort(p, kind="stable")
-    stepped = p[order] * np.arange(len(p), 0, -1)
-    adjusted = np.empty_like(stepped)
-    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return adjusted
+    return Ranking(comparisons, rank_intervals(better), better)
 
 
 def tied_runs(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
@@ -112,6 +114,23 @@ def tied_runs(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple(runs)
 
 
+def tiers(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Runs [first, last] that together hold everyone: all of a tier beat all of the tiers below.
+
+    ``better`` is in the order of the ranking. Two respondents of different tiers are told apart;
+    within a tier each neighbour is tied to the others at least through a third.
+    """
+    m = len(better)
+    clean = [cut for cut in range(1, m) if better[:cut, cut:].all()]
+    ends = [0, *clean, m]
+    return tuple((start, end - 1) for start, end in pairwise(ends) if end > start)
+
+
+def best_group(better: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Those that nobody beats: with the confidence of the comparisons, the best is among them."""
+    return tuple(np.flatnonzero(~better.any(axis=0)).tolist())
+
+
 def _two_sided(difference: Floats, variance: Floats, groups: float) -> Floats:
     """The paired t-test; a sign test over the groups where a difference is the same everywhere."""
     if groups < 2.0:
@@ -128,7 +147,8 @@ def _half_widths(variance: Floats, groups: float, confidence: float) -> Floats:
     return np.asarray(t_quantile(groups - 1.0, confidence) * np.sqrt(variance))
 
 
-def _rank_intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
+def rank_intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
+    """[1 + those that beat one, m - those that it beats], for each of m."""
     beaten_by, beats = better.sum(axis=0), better.sum(axis=1)
     m = len(better)
     return tuple(

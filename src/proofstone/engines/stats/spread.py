@@ -59,6 +59,11 @@ class Spread:
         independent = (self.alone**2).sum(axis=0)
         return np.asarray(np.maximum(independent, (self.parts * self.partners).sum(axis=0)))
 
+    def covariance(self) -> Floats:
+        """The covariance of the means (R, R), symmetric, without the floor of the variances."""
+        product = self.parts.T @ self.partners
+        return np.asarray((product + product.T) / 2.0)
+
     def difference_variances(self) -> Floats:
         """The variance of ``means[a] - means[b]`` (R, R), floored in the same way."""
         independent = _of_differences(self.alone.T @ self.alone)
