@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
+from proofstone.cli.declared import PromptOption, WayOption
+
 if TYPE_CHECKING:
     from proofstone.ports import Parameter
     from proofstone.records import Role
@@ -144,8 +146,7 @@ def model_options(command: Command) -> Command:
             help="A model to ask; repeat it or use commas.",
         ),
         click.option(
-            "--ask", "ways", multiple=True, metavar="WAY",
-            help="Ways of asking: direct, cot (step by step). Default: direct.",
+            "--ask", "ways", multiple=True, metavar="WAY", cls=WayOption,
         ),
         click.option(
             "--shots", "--num-fewshot", type=click.IntRange(0), default=0, show_default=True,
@@ -154,6 +155,10 @@ def model_options(command: Command) -> Command:
         click.option(
             "--samples", "--epochs", type=click.IntRange(1), default=1, show_default=True,
             help="Times that each question is asked.",
+        ),
+        click.option(
+            "--prompt", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+            cls=PromptOption,
         ),
         click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
         click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),

@@ -84,4 +84,6 @@ def _flags(given: Mapping[str, Any]) -> Asking:
     if "stop" in settings:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
     settings |= read_settings(given.get("extra", ()))
-    return Asking(**{name: given[name] for name in _COUNTS if name in given}, settings=settings)
+    prompt = None if "prompt" not in given else str(given["prompt"].resolve())
+    counts = {name: given[name] for name in _COUNTS if name in given}
+    return Asking(**counts, prompt=prompt, settings=settings)

@@ -23,6 +23,7 @@ from proofstone.cli.presets import preset_option
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
+from proofstone.records import asked_as, own_prompt_of
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
@@ -214,7 +215,7 @@ def _result_line(result: RunResult) -> str:
     state = "complete" if result.complete else "incomplete"
     failed = f", {result.failed} failed" if result.failed else ""
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
-    label = f"{planned.run.respondent} {planned.run.way}"
+    label = f"{planned.run.respondent} {asked_as(planned.run)}"
     scored = f"{result.n_scored} of {total} scored, {state}{failed}"
     return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
 
@@ -236,6 +237,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "run": planned.run.id,
         "model": planned.run.respondent,
         "ask": planned.run.way,
+        "own_prompt": own_prompt_of(planned.run.settings),
         "form": planned.item_set.id,
         "scored": result.n_scored,
         "total": planned.item_set.n_items * planned.samples,

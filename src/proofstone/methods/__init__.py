@@ -15,15 +15,19 @@ from proofstone.errors import NotFound
 from proofstone.ports import Method, PayloadType
 from proofstone.records import Preset
 
-__all__ = ["find_method", "find_payload", "find_preset", "method_names"]
+__all__ = ["carried_names", "find_method", "find_payload", "find_preset", "method_names"]
 
 GROUP = "proofstone.methods"
 
 
 def method_names() -> list[str]:
     """The names of all methods that are installed, in alphabetical order; imports none."""
-    carried = {module.name for module in pkgutil.iter_modules(__path__) if module.ispkg}
-    return sorted(carried | _entry_points().keys())
+    return sorted({*carried_names(), *_entry_points()})
+
+
+def carried_names() -> list[str]:
+    """The names of the methods of this package."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 @cache

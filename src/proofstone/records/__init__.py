@@ -49,9 +49,11 @@ from proofstone.records.messages import (
     TextPart,
     image_part,
 )
+from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, OwnPrompt, own_prompt_of
 from proofstone.records.people import Person
 from proofstone.records.presets import Choice, Preset
 from proofstone.records.results import (
+    OUR_SETTINGS,
     OUTCOMES,
     CallState,
     Estimate,
@@ -64,6 +66,7 @@ from proofstone.records.results import (
     Scale,
     Score,
     Usage,
+    asked_as,
     run_id,
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
@@ -74,7 +77,10 @@ from proofstone.records.tabulation import Cell, Column, Tabulation
 __all__ = [
     "IMAGE_TYPES",
     "MAX_IMAGE_BYTES",
+    "OUR_SETTINGS",
     "OUTCOMES",
+    "PROMPT",
+    "PROMPT_NAME",
     "Action",
     "Bank",
     "CallState",
@@ -101,6 +107,7 @@ __all__ = [
     "ModelCheck",
     "Oracle",
     "Outcome",
+    "OwnPrompt",
     "Passage",
     "Person",
     "Preset",
@@ -128,6 +135,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "Way",
+    "asked_as",
     "bank_id",
     "composed_set_id",
     "corrected_set",
@@ -137,6 +145,7 @@ __all__ = [
     "imported_set_id",
     "item_id",
     "merged_card",
+    "own_prompt_of",
     "passage_id",
     "ruling_id",
     "run_id",

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from proofstone.identity import content_id
 from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.own_prompts import OwnPrompt
 
 __all__ = [
     "Item",
@@ -115,7 +116,9 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     ``images``: its prompts show images, so that a model must take them.
 
     ``as_text`` is set for a model that only goes on with a text: the method then asks in one user
-    message that holds the whole text, ``text`` says where an answer ends."""
+    message that holds the whole text, ``text`` says where an answer ends.
+
+    ``own_prompt`` is a person's template that questions are put by, in place of the method's."""
 
     name: str
     last_step: str
@@ -125,6 +128,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     images: bool = False
     text: TextForm = TextForm()
     as_text: bool = False
+    own_prompt: OwnPrompt | None = None
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

@@ -8,8 +8,10 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from proofstone.identity import content_id
+from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, own_prompt_of
 
 __all__ = [
+    "OUR_SETTINGS",
     "OUTCOMES",
     "CallState",
     "Estimate",
@@ -22,11 +24,15 @@ __all__ = [
     "Scale",
     "Score",
     "Usage",
+    "asked_as",
     "run_id",
 ]
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+# Of a run's settings those that are no model's: how often, where and by which template it is asked.
+OUR_SETTINGS = frozenset({"samples", "shots", "endpoint", PROMPT, PROMPT_NAME})
 
 CallState = Literal["submitted", "complete", "failed"]
 Purpose = Literal["ask", "judge", "build", "control"]
@@ -82,10 +88,19 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
     simulated: bool = False
 
 
+def asked_as(run: Run) -> str:
+    """The way in which a run was asked, marked where it was by a template of a person's own:
+    ``direct, own prompt: mine.jinja (3f2a91bc)``."""
+    own = own_prompt_of(run.settings)
+    return f"{run.way}, own prompt: {own}" if own else run.way
+
+
 def run_id(run: Run) -> bytes:
-    """The id of a run: all its fields, so that the same command names the same run."""
+    """The id of a run: all its fields, so that the same command names the same run; of a prompt
+    template its hash, not the name of its file."""
     key = [run.item_set, run.method, run.respondent, run.way, run.last_step, run.prompt_hash]
-    return content_id("run", [*key, run.settings, run.replicate])
+    settings = {name: value for name, value in run.settings.items() if name != PROMPT_NAME}
+    return content_id("run", [*key, settings, run.replicate])
 
 
 class Score(Struct, frozen=True, gc=False, kw_only=True):

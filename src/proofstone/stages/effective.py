@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from proofstone.engines.models.credentials import is_secret_name
 from proofstone.engines.models.origins import BUILT_IN, Effective, effective_entry, shown_place
 from proofstone.engines.models.secret import MASK
 from proofstone.engines.models.toml_lines import KeyPath, line_of
+from proofstone.identity import short
+from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.run_file import RunFile
 from proofstone.stages.run_request import Asking, RunRequest
 
@@ -24,9 +27,10 @@ __all__ = ["Section", "effective_models", "effective_run", "other_tables"]
 _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE",
                    "SSL_CERT_DIR")  # fmt: skip
 _READ_HERE = ("providers", "models")
-_COUNTS = ("shots", "samples", "limit", "replicate")
+_COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
 _OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort")
-_PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": ""}
+_PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
+_EMPTY = {"prompt": "the method's"}
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -133,7 +137,9 @@ def _asked(
     said = {name: getattr(asking, name) for name in _COUNTS if getattr(asking, name) is not None}
     for name, value in (said | dict(asking.settings)).items():
         place = next(place for layer, place in reversed(layers) if layer and _says(layer, name))
-        shown = "left out" if value is None else _masked(name, value) or '""'
+        shown = "left out" if value is None else _masked(name, value) or _EMPTY.get(name, '""')
+        if name == "prompt" and value:
+            shown = f"{value} ({short(read_own_prompt(Path(value)).hash)})"
         shown += " (not sent)" if name in unsupported else ""
         yield Effective(name=name, value=shown, origin=_shown(place, name, file, request.preset))
 

@@ -7,19 +7,17 @@ cannot fit at all; the endpoint has the last word, and what is too long fails as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Sequence
 
 from proofstone.engines.models import about_tokens, no_images
 from proofstone.engines.store import Store
-from proofstone.errors import BadUsage, CallFailed
+from proofstone.errors import BadUsage
 from proofstone.ports import Limits, Method, Model
-from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
+from proofstone.records import ItemSet, Way
+from proofstone.stages.first_prompts import first_prompts
 
 __all__ = ["check_fit"]
 
-_PAGE, _PAGES = 64, 16
 _SURELY = 1.5  # so far beyond the window that no tokenizer brings it back
 
 
@@ -43,7 +41,7 @@ def check_fit(
     if limits.window is None:
         return ()
     reply = (max_tokens or 0) if limits.counts_reply else 0
-    lengths = sorted(_lengths(store, method, way, item_set, n_items))
+    lengths = sorted(map(about_tokens, first_prompts(store, method, way, item_set, n_items)))
     room = limits.window - reply
     if lengths and (room <= 0 or lengths[0] > _SURELY * room):
         raise _nothing_fits(model.name, limits, reply, lengths[0])
@@ -51,39 +49,6 @@ def check_fit(
     if not beyond:
         return ()
     return (_note(model.name, limits, reply, beyond, lengths),)
-
-
-def _lengths(
-    store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int
-) -> Iterator[int]:
-    """The estimated tokens of the first prompts of questions, in pages evenly spread."""
-    pages = -(-n_items // _PAGE)
-    chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
-    for page in chosen:
-        size = min(_PAGE, n_items - page * _PAGE)
-        for stored in store.items.page(item_set.id, page * _PAGE - 1, size):
-            yield about_tokens(_first_prompt(method, stored.loaded, way))
-
-
-def _first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message]:
-    """What a question's first call would send; nothing is sent."""
-    seen: list[Message] = []
-
-    async def look(
-        step: str,
-        messages: Sequence[Message],
-        *,
-        oracle: Oracle | None = None,
-        schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
-        seen.extend(messages)
-        raise CallFailed("not_asked", "only its prompt is wanted")
-
-    asking = method.ask(item, way, look)
-    with suppress(CallFailed, StopIteration):
-        asking.send(None)
-    asking.close()  # one that asks several things at once has not ended
-    return seen
 
 
 def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadUsage:

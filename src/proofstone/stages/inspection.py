@@ -14,7 +14,7 @@ from proofstone.errors import NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
-from proofstone.records import LoadedItem, Message, Ruling, Run, Score
+from proofstone.records import LoadedItem, Message, Ruling, Run, Score, asked_as
 from proofstone.stages.ancestry import PURGED, Ancestor
 from proofstone.stages.dates import minute
 from proofstone.stages.history import history_lines, ruling_line
@@ -147,7 +147,7 @@ def _replies_of(
         yield ShownReply(
             run=short(run.id),
             model=run.respondent,
-            way=run.way,
+            way=asked_as(run),
             item=short(loaded.item.id),
             sample=sample,
             question=method.show(loaded),
@@ -178,7 +178,7 @@ def _purged_reply(
     return ShownReply(
         run=short(run.id),
         model=run.respondent,
-        way=run.way,
+        way=asked_as(run),
         item=short(store.traces.item_id(item)),
         sample=sample,
         question=PURGED,

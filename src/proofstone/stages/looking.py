@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord
-from proofstone.records import Message, Run
+from proofstone.records import PROMPT, PROMPT_NAME, Message, Run, asked_as, own_prompt_of
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import Description, describe
@@ -80,7 +80,7 @@ def _response(store: Store, rest: str) -> Description:
     described = Description(
         title=response_id(response),
         lines=(
-            ("model", f"{run.respondent} {run.way}"),
+            ("model", f"{run.respondent} {asked_as(run)}"),
             ("sample", str(response.sample)),
             ("step", response.step),
             *_scores_of(store, run_key, item, response.sample),
@@ -111,7 +111,7 @@ def _score(store: Store, rest: str) -> Description:
         ("extracted", f"{score.answer!r} by {score.basis}" if score.answer else "nothing"),
         ("right", f"{score.gold}, of {score.n_choices}" if score.n_choices else score.gold),
         ("flags", score.flags),
-        ("model", f"{run.respondent} {run.way}"),
+        ("model", f"{run.respondent} {asked_as(run)}"),
     ]
     replies = [
         text
@@ -196,7 +196,8 @@ def _run(store: Store, found: Found) -> Description:
         ("run", run.id.hex()),
         ("model", run.respondent),
         ("way", run.way),
-        ("settings", _settings(run.settings)),
+        ("own prompt", own_prompt_of(run.settings)),
+        ("settings", _settings(_others(run.settings))),
         ("replicate", run.replicate),
         ("prompts", run.prompt_hash.hex()),
         ("replies", f"{store.runs.count_done(key, run.last_step)} of {_total(store, run)}"),
@@ -206,12 +207,26 @@ def _run(store: Store, found: Found) -> Description:
         whole = "" if scoring.completed_at else ", not whole"
         text = f"scorer {scoring.scorer_version}, {minute(scoring.created_at)}{whole}"
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
-    note = note_of_run(store, found)
+    texts = (_own_prompt(store, run), note_of_run(store, found))
     return Description(
         title=f"run:{short(found.id)}",
         lines=tuple((name, value) for name, value in lines if value),
-        texts=(note,) if note else (),
+        texts=tuple(text for text in texts if text),
     )
+
+
+def _own_prompt(store: Store, run: Run) -> str:
+    """The template that a run was asked by, empty where it was the method's own."""
+    own = own_prompt_of(run.settings)
+    if not own:
+        return ""
+    text = store.own_prompts.text(bytes.fromhex(run.settings[PROMPT]))
+    return f"--- own prompt, {own}\n{PURGED if text is None else text}"
+
+
+def _others(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without what says which template asked."""
+    return {name: settings[name] for name in settings if name not in (PROMPT, PROMPT_NAME)}
 
 
 def _total(store: Store, run: Run) -> int:

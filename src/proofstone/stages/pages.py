@@ -15,7 +15,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import StoreFailed
 from proofstone.identity import short
 from proofstone.ports import CallRecord
-from proofstone.records import Message, Respondent, Run, Score, Usage
+from proofstone.records import OUR_SETTINGS, Message, Respondent, Run, Score, Usage, own_prompt_of
 from proofstone.report import (
     Asked,
     Control,
@@ -33,7 +33,6 @@ from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
 __all__ = ["page_data", "write_text"]
 
-_OURS = {"samples", "shots", "endpoint"}
 _PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
 
 
@@ -117,11 +116,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
     spent = store.spent.of_runs([key for key, _run in runs])
     return Asked(
         label=_label(who),
-        settings=tuple(
-            (name, _shown(value))
-            for name, value in runs[0][1].settings.items()
-            if name not in _OURS
-        ),
+        settings=tuple(_settings(runs[0][1])),
         dropped=calls[0].settings_dropped if calls else (),
         served_models=_distinct(share.model for share in shares),
         fingerprints=_distinct(share.fingerprint for share in shares),
@@ -138,6 +133,15 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
         first_call=minute(min(total.first_at for total in totals)) if n_calls else "",
         last_call=minute(max(total.last_at for total in totals)) if n_calls else "",
     )
+
+
+def _settings(run: Run) -> Iterator[tuple[str, str]]:
+    own = own_prompt_of(run.settings)
+    if own:
+        yield "own prompt", own
+    for name, value in run.settings.items():
+        if name not in OUR_SETTINGS:
+            yield name, _shown(value)
 
 
 def _questions(

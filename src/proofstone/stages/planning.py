@@ -14,8 +14,14 @@ from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
-from proofstone.records import ItemSet, Run, Way, run_id
+from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, run_id
 from proofstone.stages.fitting import check_fit
+from proofstone.stages.own_prompts import (
+    kept_prompt,
+    prompt_settings,
+    try_prompts,
+    with_prompt,
+)
 
 __all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
 
@@ -25,7 +31,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
 
     ``settings`` override the method's defaults for the way; a value of None leaves one out.
     ``limit`` asks only the first items and is not part of the run's id: without it the same
-    command goes on with the rest.
+    command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
     """
 
     item_set: bytes
@@ -36,6 +42,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     samples: int = 1
     replicate: str = ""
     limit: int | None = None
+    prompt: OwnPrompt | None = None
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -56,10 +63,15 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
         return self.n_items * self.samples
 
 
-def spec_of(run: Run, method: Method) -> RunSpec:
-    """What asks for this very run again: settings that it lacks are left out of the defaults."""
+def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
+    """What asks for this very run again: settings that it lacks are left out of the defaults.
+
+    Raises TextPurged where it was asked by a template that is gone.
+    """
     settings = dict(run.settings)
     settings.pop("endpoint", None)
+    prompt = kept_prompt(store, run)
+    settings = {name: settings[name] for name in settings if name not in (PROMPT, PROMPT_NAME)}
     samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
     left_out = {name: None for name in method.settings(run.way) if name not in settings}
     return RunSpec(
@@ -70,11 +82,15 @@ def spec_of(run: Run, method: Method) -> RunSpec:
         settings={**settings, **left_out},
         samples=samples,
         replicate=run.replicate,
+        prompt=prompt,
     )
 
 
 def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
-    """The plan with its run's key in the store, where it is put if it was not there."""
+    """The plan with its run's key in the store, where it is put if it was not there, with the
+    template that it is asked by."""
+    if planned.way.own_prompt is not None:
+        store.own_prompts.keep(planned.way.own_prompt)
     key = store.runs.add(planned.run, clock.now(), __version__)
     return msgspec.structs.replace(planned, key=key)
 
@@ -83,15 +99,20 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
 
     Raises BadUsage for an unknown way, a sample count below one, shots that cannot be made, and
-    questions that the model cannot be asked (``check_fit``).
+    questions that the model cannot be asked (``check_fit``); BadInput for a template of a person's
+    own that cannot ask them.
     """
     if spec.samples < 1:
         raise BadUsage(f"--samples takes 1 or more, not {spec.samples}")
     if spec.limit is not None and spec.limit < 1:
         raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
+    if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
+        raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
     item_set = store.items.item_set(spec.item_set)
     bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
     way = method.prepare(spec.way, spec.shots, item_set, bank)
+    if spec.prompt is not None:
+        way = with_prompt(method, way, spec.prompt, item_set)
     asked = {**method.settings(spec.way), **spec.settings}
     stop = checked_stop(asked.get("stop"))
     if model.wire in TEXT_WIRES:
@@ -111,12 +132,14 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
             "samples": spec.samples,
             "shots": spec.shots,
             "endpoint": model.endpoint,
+            **prompt_settings(spec.prompt),
         },
         replicate=spec.replicate,
         simulated=model.simulated,
     )
     run = msgspec.structs.replace(run, id=run_id(run))
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
+    try_prompts(store, method, way, item_set, n_items)
     notes = check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens"))
     return PlannedRun(
         run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes

@@ -19,7 +19,7 @@ from proofstone.engines.store import Place, Store, StoredItem, Writer, this_proc
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import CallRecord, Clock, Method, ModelRequest
-from proofstone.records import Message, Oracle, Reply
+from proofstone.records import OUR_SETTINGS, Message, Oracle, Reply
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import Finished, open_scoring, score_replies
@@ -242,5 +242,4 @@ class _ItemCall:
 
 def _sent_to_model(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a run that are a model's; the others say how often and where it is asked."""
-    ours = {"samples", "shots", "endpoint"}
-    return {name: value for name, value in settings.items() if name not in ours}
+    return {name: value for name, value in settings.items() if name not in OUR_SETTINGS}

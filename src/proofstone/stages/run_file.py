@@ -31,6 +31,7 @@ from proofstone.stages.run_keys import (
     ASKING_KEYS,
     MODEL_KEYS,
     TOP_KEYS,
+    beside,
     read_asking,
     wrong_keys,
 )
@@ -78,7 +79,7 @@ def read_run_file(path: Path) -> RunFile:
     return RunFile(
         path=path,
         request=_request(document, models, ways, path.parent),
-        workspace=_beside(path.parent, document["workspace"]) if "workspace" in document else None,
+        workspace=beside(path.parent, document["workspace"]) if "workspace" in document else None,
         text=text,
     )
 
@@ -140,9 +141,9 @@ def _request(
     targets = document.get("target", document.get("targets", ()))
     return RunRequest(
         targets=tuple(_listed(targets) or ()),
-        models={name: read_asking(fields) for name, fields in models.items()},
-        ways={way: read_asking(fields) for way, fields in ways.items()},
-        for_all=_for_all(document),
+        models={name: read_asking(fields, folder) for name, fields in models.items()},
+        ways={way: read_asking(fields, folder) for way, fields in ways.items()},
+        for_all=_for_all(document, folder),
         model_ways={
             name: tuple(_listed(fields["ask"]) or ())
             for name, fields in models.items()
@@ -157,11 +158,11 @@ def _request(
     )
 
 
-def _for_all(document: Mapping[str, Any]) -> Asking:
+def _for_all(document: Mapping[str, Any], folder: Path) -> Asking:
     own = {key: value for key, value in document.items() if key in ASKING_KEYS}
     if isinstance(own.get("thinking"), list):  # asked once with each: no setting of one run
         del own["thinking"]
-    return read_asking(own)
+    return read_asking(own, folder)
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:
@@ -186,11 +187,7 @@ def _file_of(name: str, file: str | None, folder: Path) -> str:
     path, question, options = rest.partition("?")
     if file is None and provider == "local" and path.endswith(".gguf"):
         file = path
-    return "" if file is None else f"{_beside(folder, file)}{question}{options}"
-
-
-def _beside(folder: Path, path: str) -> Path:
-    return (folder / Path(path).expanduser()).resolve()
+    return "" if file is None else f"{beside(folder, file)}{question}{options}"
 
 
 def _wrong_name(name: str) -> dict[str, str]:

@@ -21,11 +21,11 @@ __all__ = ["run_file_text"]
 def run_file_text(
     request: RunRequest, folder: Path, *, heading: str = "", names: Mapping[str, str] | None = None
 ) -> str:
-    """The run file of a request whose flags are none; files of models are written as seen from
-    ``folder``, targets with their ``names`` behind them. Raises BadInput for a setting that TOML
-    cannot hold."""
-    parts = ["\n".join(_top(request, heading, names or {}))]
-    parts += [_table("ask", way, _asking(layer)) for way, layer in request.ways.items()]
+    """The run file of a request whose flags are none; files of models and templates are written as
+    seen from ``folder``, targets with their ``names`` behind them. Raises BadInput for a setting
+    that TOML cannot hold."""
+    parts = ["\n".join(_top(request, folder, heading, names or {}))]
+    parts += [_table("ask", way, _asking(layer, folder)) for way, layer in request.ways.items()]
     parts += [
         _table("models", model, _model(request, model, layer, folder))
         for model, layer in request.models.items()
@@ -33,7 +33,9 @@ def run_file_text(
     return "\n\n".join(parts) + "\n"
 
 
-def _top(request: RunRequest, heading: str, names: Mapping[str, str]) -> Iterator[str]:
+def _top(
+    request: RunRequest, folder: Path, heading: str, names: Mapping[str, str]
+) -> Iterator[str]:
     yield from (f"# {line}" for line in heading.splitlines())
     yield "targets = ["
     for target in request.targets:
@@ -48,17 +50,19 @@ def _top(request: RunRequest, heading: str, names: Mapping[str, str]) -> Iterato
     yield from _lines({name: value for name, value in whole.items() if value is not None})
     if request.thinking:
         yield from _lines({"thinking": list(request.thinking)})
-    yield from _lines(_asking(request.for_all))
+    yield from _lines(_asking(request.for_all, folder))
 
 
-def _asking(layer: Asking) -> dict[str, Any]:
-    """The keys of a layer: counts first, then settings; those without a key of their own in
-    ``set``."""
+def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
+    """The keys of a layer: counts and the template first, then settings; those without a key of
+    their own in ``set``."""
     counts = {
         name: value
         for name in ("shots", "samples", "limit", "replicate")
         if (value := getattr(layer, name)) is not None
     }
+    if layer.prompt is not None:
+        counts["prompt"] = _seen_from(folder, layer.prompt) if layer.prompt else ""
     known = {n: value for n, value in layer.settings.items() if has_own_key(n, value)}
     others = {n: value for n, value in layer.settings.items() if n not in known}
     return {**counts, **known, **({"set": others} if others else {})}
@@ -76,7 +80,7 @@ def _model(request: RunRequest, model: str, layer: Asking, folder: Path) -> dict
         value = getattr(entry, name)
         if not isinstance(value, UnsetType):
             fields[name] = value
-    return {**fields, **_asking(layer)}
+    return {**fields, **_asking(layer, folder)}
 
 
 def _seen_from(folder: Path, path: str) -> str:

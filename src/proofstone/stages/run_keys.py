@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop, read_budget
@@ -16,6 +17,7 @@ __all__ = [
     "MODEL_KEYS",
     "TOP_KEYS",
     "UNSET",
+    "beside",
     "has_own_key",
     "read_asking",
     "wrong_keys",
@@ -25,7 +27,7 @@ UNSET = "unset"  # in place of a value: the setting is left out, though it has a
 
 _COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
 _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
-ASKING_KEYS = (*_COUNTS, "replicate", "set", *sorted(SETTINGS - _NOT_HERE))
+ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(SETTINGS - _NOT_HERE))
 MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 TOP_KEYS = (
     *ASKING_KEYS,
@@ -67,6 +69,7 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
+    "prompt": (lambda value: isinstance(value, str), "the path of a template"),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),
     "target": (_texts, "a form or bank, or several"),
@@ -99,28 +102,41 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
     return wrong
 
 
-def read_asking(fields: Mapping[str, Any]) -> Asking:
-    """The layer that a checked table makes. Numbers are floats where a setting takes fractions, so
-    that 0 and 0.0 are one run; what stands in ``set`` stays as it is."""
+def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
+    """The layer that a checked table makes; paths are meant from ``folder``. Numbers are floats
+    where a setting takes fractions, so that 0 and 0.0 are one run; what stands in ``set`` stays as
+    it is."""
     own = {name: _setting(name, value) for name, value in fields.items() if name in SETTINGS}
     others = {
         name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
     }
     return Asking(
         **{name: fields[name] for name in (*_COUNTS, "replicate") if name in fields},
+        prompt=_prompt(fields, folder),
         settings={**own, **others},
     )
 
 
+def beside(folder: Path, path: str) -> Path:
+    """A path that a run file names, meant from the file's ``folder``."""
+    return (folder / Path(path).expanduser()).resolve()
+
+
 def has_own_key(name: str, value: Any) -> bool:
     """Whether a setting is written under its own key and comes back as it is; else in ``set``."""
-    if name not in ASKING_KEYS or name == "set":
+    if name not in ASKING_KEYS or name in ("set", "prompt"):
         return False
     if value is None:
         return True
     fits = wrong_keys({name: value}, ASKING_KEYS) == {}
     same = _setting(name, value)
     return fits and type(same) is type(value) and same == value
+
+
+def _prompt(fields: Mapping[str, Any], folder: Path) -> str | None:
+    """The template's path; "" for the method's own prompt, over a layer that names a template."""
+    path: str | None = fields.get("prompt")
+    return str(beside(folder, path)) if path else path
 
 
 def _thinking_list(value: Any) -> bool:

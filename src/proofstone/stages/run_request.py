@@ -7,11 +7,15 @@ by the command's own options. The method's defaults stand below all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.engines.models import Entry
+from proofstone.records import OwnPrompt
+from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
@@ -21,12 +25,14 @@ DEFAULT_WAY = "direct"
 
 class Asking(Struct, frozen=True, kw_only=True):
     """How something is asked, as far as one layer says it: None, and settings that are not there,
-    leave it to the layer below. A setting of None leaves one out that has a default."""
+    leave it to the layer below. A setting of None leaves one out that has a default. ``prompt`` is
+    the path of a person's template, "" the method's own prompt."""
 
     shots: int | None = None
     samples: int | None = None
     limit: int | None = None
     replicate: str | None = None
+    prompt: str | None = None
     settings: Mapping[str, Any] = {}
 
     def over(self, below: Asking) -> Asking:
@@ -85,9 +91,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return asking
 
     def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
-        """The runs that are meant, model by model."""
+        """The runs that are meant, model by model. Raises BadInput for a template that cannot be
+        read."""
+        read = cache(read_own_prompt)
         return [
-            _spec(item_set, model, way, asking)
+            _spec(item_set, model, way, asking, read)
             for model in self.models
             for way in self.ways_of(model)
             for asking in self._each_thinking(self.asking(model, way))
@@ -159,7 +167,9 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         )
 
 
-def _spec(item_set: bytes, model: str, way: str, asking: Asking) -> RunSpec:
+def _spec(
+    item_set: bytes, model: str, way: str, asking: Asking, read: Callable[[Path], OwnPrompt]
+) -> RunSpec:
     return RunSpec(
         item_set=item_set,
         model=model,
@@ -169,4 +179,5 @@ def _spec(item_set: bytes, model: str, way: str, asking: Asking) -> RunSpec:
         samples=1 if asking.samples is None else asking.samples,
         replicate=asking.replicate or "",
         limit=asking.limit,
+        prompt=read(Path(asking.prompt)) if asking.prompt else None,
     )

@@ -10,7 +10,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
-from proofstone.records import ItemSet, Run, ScoreTable
+from proofstone.records import ItemSet, Run, ScoreTable, asked_as
 from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
 
@@ -103,7 +103,7 @@ def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAs
     return tuple(
         HowAsked(
             model=run.respondent,
-            way=run.way,
+            way=asked_as(run),
             settings=run.settings,
             parameters_b=cards[run.respondent].card.total_parameters_b
             if run.respondent in cards

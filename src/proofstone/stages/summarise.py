@@ -14,7 +14,17 @@ from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
-from proofstone.records import ItemSet, Measure, Respondent, Run, ScoreTable, Spent
+from proofstone.records import (
+    PROMPT,
+    PROMPT_NAME,
+    ItemSet,
+    Measure,
+    Respondent,
+    Run,
+    ScoreTable,
+    Spent,
+    own_prompt_of,
+)
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
 from proofstone.stages.hands import with_hands
 from proofstone.stages.served import served_models, shares_of
@@ -207,7 +217,8 @@ def respondents_of(selection: Selection) -> list[Respondent]:
 
 
 def _respondent_key(run: Run) -> bytes:
-    return canonical_json([run.respondent, run.way, run.settings, run.replicate])
+    settings = {name: value for name, value in run.settings.items() if name != PROMPT_NAME}
+    return canonical_json([run.respondent, run.way, settings, run.replicate])
 
 
 def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respondent:
@@ -221,7 +232,9 @@ def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respond
     if run.settings.get("shots"):
         way += f" {run.settings['shots']}-shot"
     differing = _differing([other.settings for other in alike], run.settings)
-    shown = [f"{name}={value}" for name, value in differing.items()]
+    own = own_prompt_of(run.settings)
+    shown = [f"own prompt: {own}"] if own else []
+    shown += [f"{name}={value}" for name, value in differing.items()]
     if run.replicate:
         shown.append(f"replicate={run.replicate}")
     return Respondent(
@@ -235,7 +248,8 @@ def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respond
 
 def _differing(settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in which runs of one model and way differ: what a leaderboard must show."""
-    names = {name for other in settings for name in other} - {"shots"}
+    names = {name for other in settings for name in other}
+    names -= {"shots", PROMPT, PROMPT_NAME}
     return {
         name: own.get(name)
         for name in sorted(names)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proofstone.errors import BadInput
 from proofstone.identity import short
 from proofstone.methods import find_method
+from proofstone.stages.own_prompts import check_told_apart, read_own_prompt
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
@@ -44,6 +47,7 @@ class Asking(Catalogue):
         models: str | Sequence[str],
         ask: str | Sequence[str] = "direct",
         shots: int = 0,
+        prompt: str | Path | None = None,
         samples: int = 1,
         limit: int | None = None,
         replicate: str = "",
@@ -60,20 +64,23 @@ class Asking(Catalogue):
         ``cache`` "any" takes it whichever model did. ``budget`` ("20USD", "5Mtok") is the most that
         this call may spend over all its models; what comes from the cache costs nothing.
 
-        ``settings`` (temperature, max_tokens, ...) override the defaults of the way of asking. The
-        same call again asks only what is missing. ``watch`` is called a few times a second with
-        the progress of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets
-        how many replies are waited for, and the results so far are returned; twice it passes.
+        ``prompt`` is the file of a template of your own, in place of the method's prompt: see
+        docs/prompts.md. ``settings`` (temperature, max_tokens, ...) override the defaults of the
+        way of asking. The same call again asks only what is missing. ``watch`` is called a few
+        times a second with the progress of each run. KeyboardInterrupt once stops new requests,
+        ``on_interrupt`` gets how many replies are waited for, and the results so far are returned;
+        twice it passes.
         """
         item_sets = [
             identity
             for target in listed(targets)
             for identity in forms_of(self.store, find_target(self.store, target, _ASKED))
         ]
+        own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
         specs = [
             RunSpec(
                 item_set=item_set, model=model, way=way, shots=shots, settings=settings,
-                samples=samples, replicate=replicate, limit=limit,
+                samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
             )
             for model in listed(models)
             for way in listed(ask)
@@ -102,7 +109,7 @@ class Asking(Catalogue):
         spent from now on: what the run took before does not count."""
         found = find_target(self.store, run, ("run",))
         _key, record = self.store.runs.run(found.id)
-        spec = spec_of(record, find_method(record.method))
+        spec = spec_of(self.store, record, find_method(record.method))
         return self.run_specs(
             [spec],
             max_connections=max_connections,
@@ -166,6 +173,7 @@ class Asking(Catalogue):
         """``run`` for runs whose settings differ from each other; results in their order. Calls
         that are handed the same ``spending`` share its budget."""
         shown: list[RunProgress] = []
+        self._check_prompts(specs)
         # A question to a person is put on this thread, before the other one is at work.
         self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
 
@@ -209,6 +217,7 @@ class Asking(Catalogue):
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
 
         if not is_cleared:
+            self._check_prompts(specs)
             self._clear(await self._plan_loads(specs))
 
         stop = asyncio.Event() if stop is None else stop
@@ -227,6 +236,25 @@ class Asking(Catalogue):
                 return await perform_campaign(
                     self.store, find_method, runs, by_name, stop=stop, clock=self.clock, kept=kept
                 )
+
+    def _check_prompts(self, specs: Sequence[RunSpec]) -> None:
+        """Raises BadInput for a template that holds a key of this workspace: it would be sent and
+        kept; BadUsage where one would ask in several ways alike."""
+        from proofstone.engines.models.redaction import scrubber_of  # noqa: PLC0415
+
+        prompts = {spec.prompt for spec in specs if spec.prompt is not None}
+        if not prompts:
+            return
+        scrubber = scrubber_of(self.config)
+        for prompt in prompts:
+            text = prompt.text.encode()
+            if scrubber.raw(text) != text:
+                raise BadInput(
+                    f"the template {prompt.name} holds a key or password of this configuration: "
+                    "it would be sent and kept",
+                    hint="take it out of the template",
+                )
+        check_told_apart(self.store, find_method, specs)
 
     async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
         """What ``specs`` would send to each host that is not this machine."""

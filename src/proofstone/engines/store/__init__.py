@@ -29,6 +29,7 @@ from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.origins import Origin, OriginRows
+from proofstone.engines.store.own_prompts import OwnPromptStore
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_purge
@@ -126,6 +127,7 @@ class Store:
         self.runs = RunStore(self.database, self.items)
         self.images = ImageStore(self.database)
         self.calls = CallRows(self.database, self.images)
+        self.own_prompts = OwnPromptStore(self.database)
         self.scores = ScoreStore(self.database)
         self.sent = SentRows(self.database)
         self.served = ServedRows(self.database)

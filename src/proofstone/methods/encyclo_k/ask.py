@@ -12,6 +12,7 @@ from proofstone.identity import content_id
 from proofstone.methods.encyclo_k.answers import oracle_of, worked_answer
 from proofstone.methods.encyclo_k.defaults import default_settings
 from proofstone.methods.encyclo_k.judging import judging
+from proofstone.methods.encyclo_k.own_prompts import own_prompt_text
 from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.prompting import ask_prompt, template_texts
 from proofstone.methods.encyclo_k.rendering import RENDERING
@@ -74,9 +75,15 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
     chosen = choose_shots(item, way.shots, way.n_shots) if way.n_shots else ()
     if way.as_text:
-        return [Message("user", text_prompt(item, chosen, way.name))]
+        return [Message("user", text_prompt(item, chosen, way))]
     turns: list[Message] = []
     for shot in chosen:
-        turns.append(Message("user", ask_prompt(shot, way.name)))
+        turns.append(Message("user", _asked(shot, way)))
         turns.append(Message("assistant", worked_answer(shot, way.name)))
-    return [*turns, Message("user", ask_prompt(item, way.name))]
+    return [*turns, Message("user", _asked(item, way))]
+
+
+def _asked(item: LoadedItem, way: Way) -> str:
+    if way.own_prompt is None:
+        return ask_prompt(item, way.name)
+    return own_prompt_text(way.own_prompt, item, way.name)

@@ -9,6 +9,7 @@ from proofstone.methods.encyclo_k import (
     ask,
     compose,
     measures,
+    own_prompts,
     recipe,
     rendering,
     revising,
@@ -45,6 +46,7 @@ from proofstone.records import (
     ItemSet,
     LoadedItem,
     Measure,
+    OwnPrompt,
     Preset,
     Reply,
     Scale,
@@ -79,6 +81,7 @@ class EncycloK:
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = sift
+        self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
@@ -137,6 +140,10 @@ class EncycloK:
     def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
         """See ``ask.prepare``."""
         return ask.prepare(way, shots, item_set, bank)
+
+    def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+        """See ``own_prompts.check_prompt``."""
+        own_prompts.check_prompt(prompt, way, item_set)
 
     async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
         """See ``ask.ask``."""

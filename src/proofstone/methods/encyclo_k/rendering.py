@@ -18,7 +18,17 @@ from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.tasks import Task
 from proofstone.records import Fact, LoadedItem
 
-__all__ = ["RENDERING", "as_choice", "gold_letter", "letters", "option_texts", "render", "show"]
+__all__ = [
+    "RENDERING",
+    "as_choice",
+    "gold_letter",
+    "letters",
+    "option_texts",
+    "render",
+    "sentence",
+    "show",
+    "stem",
+]
 
 RENDERING = 1  # raised by every change of a rendered text; enters the hash of the prompts
 
@@ -44,14 +54,34 @@ def option_texts(item: LoadedItem) -> tuple[str, ...]:
 def render(item: LoadedItem, task: Task = "choice") -> str:
     """The question with its statements, and options where one is to be chosen, in the item's
     language."""
-    if task == "statement":
-        return f"{judging(item.item.language).statement}\n\n{item.facts[0].payload.text}"
-    if task == "verdicts":
-        return "\n".join([judging(item.item.language).each, "", *_numbered(item.facts)])
+    if task != "choice":
+        return stem(item, task)
     heading = phrasing(item.item.language).options
     options = zip(letters(item), option_texts(item), strict=True)
-    lines = [_question(item), "", heading, *[f"{letter}) {text}" for letter, text in options]]
+    lines = [stem(item), "", heading, *[f"{letter}) {text}" for letter, text in options]]
     return "\n".join(lines)
+
+
+def stem(item: LoadedItem, task: Task = "choice") -> str:
+    """The question with its statements and without options."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.question
+    if task == "statement":
+        return f"{sentence(item, task)}\n\n{item.facts[0].payload.text}"
+    return "\n".join([sentence(item, task), "", *_numbered(item.facts)])
+
+
+def sentence(item: LoadedItem, task: Task = "choice") -> str:
+    """What is asked, without the statements that it is asked of; of a question that was made
+    elsewhere all of it."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return payload.question
+    if task == "choice":
+        return _asked(item, payload)
+    words = judging(item.item.language)
+    return words.statement if task == "statement" else words.each
 
 
 def as_choice(item: LoadedItem) -> ChoiceQuestion:
@@ -66,7 +96,7 @@ def as_choice(item: LoadedItem) -> ChoiceQuestion:
             options=(phrases.true, phrases.false),
             gold=0 if item.facts[0].payload.correct else 1,
         )
-    return ChoiceQuestion(question=_question(item), options=option_texts(item), gold=payload.gold)
+    return ChoiceQuestion(question=stem(item), options=option_texts(item), gold=payload.gold)
 
 
 def show(item: LoadedItem) -> str:
@@ -74,14 +104,6 @@ def show(item: LoadedItem) -> str:
     if isinstance(item.item.payload, SingleStatement):
         return "\n".join([_heading(item), "", *_shown_statement("", item.facts[0])])
     return "\n".join([_heading(item), "", *_shown_question(item), "", *_marked_options(item)])
-
-
-def _question(item: LoadedItem) -> str:
-    """The question without its options."""
-    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
-    if isinstance(payload, ChoiceQuestion):
-        return payload.question
-    return "\n".join([_asked(item, payload), "", *_numbered(item.facts)])
 
 
 def _asked(item: LoadedItem, payload: ComposedQuestion) -> str:

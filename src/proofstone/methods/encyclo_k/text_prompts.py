@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from proofstone.methods.encyclo_k.answers import answer_line, worked_answer
 from proofstone.methods.encyclo_k.judging import judging
+from proofstone.methods.encyclo_k.own_prompts import own_prompt_text
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.rendering import render
 from proofstone.methods.encyclo_k.tasks import is_stepwise, task_of
-from proofstone.records import LoadedItem, TextForm
+from proofstone.records import LoadedItem, TextForm, Way
 
 __all__ = ["text_form", "text_prompt"]
 
@@ -27,18 +28,22 @@ def text_form(way: str) -> TextForm:
     return TextForm(stop=stop, version=_VERSION)
 
 
-def text_prompt(item: LoadedItem, shots: Sequence[LoadedItem], way: str) -> str:
-    """Each example with its answer, then the item up to where its answer begins."""
+def text_prompt(item: LoadedItem, shots: Sequence[LoadedItem], way: Way) -> str:
+    """Each example with its answer, then the item up to where its answer begins. A person's own
+    template stands in place of the question, before the answer's head."""
+    name = way.name
     worked = [
-        f"{_asked(shot, way)}\n{_head(shot, way)}{worked_answer(shot, way)}" for shot in shots
+        f"{_asked(shot, way)}\n{_head(shot, name)}{worked_answer(shot, name)}" for shot in shots
     ]
-    opening = _head(item, way) or _answer_begun(item, way)
+    opening = _head(item, name) or _answer_begun(item, name)
     return "\n\n".join([*worked, f"{_asked(item, way)}\n{opening.rstrip()}"])
 
 
-def _asked(item: LoadedItem, way: str) -> str:
+def _asked(item: LoadedItem, way: Way) -> str:
+    if way.own_prompt is not None:
+        return own_prompt_text(way.own_prompt, item, way.name)
     head = "问题：" if is_chinese(item.item.language) else "Question: "
-    return head + render(item, task_of(item.item, way))
+    return head + render(item, task_of(item.item, way.name))
 
 
 def _head(item: LoadedItem, way: str) -> str:

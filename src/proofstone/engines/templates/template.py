@@ -1,0 +1,123 @@
+"""A Jinja template from a person's hand: what it may use is declared, it reaches nothing else.
+
+It is rendered in Jinja's immutable sandbox, from plain values alone, without files: it can neither
+include another template nor call into Python.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.errors import BadInput, Problem
+
+if TYPE_CHECKING:
+    import jinja2
+    from jinja2 import nodes
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+__all__ = ["Template", "read_template"]
+
+_OWN = ("namespace", "range")  # of Jinja's globals those that a text has a use for
+_FILE = "<template>"  # what Jinja calls a template that came as a text
+
+
+class Template(Struct, frozen=True, kw_only=True):
+    """A template that was checked: its file's ``name``, its text, and the variables it ``uses``."""
+
+    name: str
+    text: str
+    uses: frozenset[str]
+
+    def render(self, values: Mapping[str, Any]) -> str:
+        """The text with its values. Raises BadInput naming the line that cannot be rendered."""
+        try:
+            return _compiled(self.text).render(values)
+        except Exception as error:  # a template may do whatever expressions can
+            where = _place(self.name, _line(error))
+            raise BadInput(
+                f"the template {self.name} cannot be rendered", [Problem(where, str(error))]
+            ) from error
+
+
+def read_template(text: str, name: str, variables: Collection[str]) -> Template:
+    """The template, checked against the ``variables`` that it may use.
+
+    Raises BadInput with every problem and its line: Jinja that cannot be read, variables that are
+    not declared, and tags that would read other files.
+    """
+    from jinja2 import TemplateSyntaxError  # noqa: PLC0415  # kept out of the import
+
+    try:
+        tree = _environment().parse(text)
+        _compiled(text)  # unknown filters and tests show here alone
+    except TemplateSyntaxError as error:
+        problem = Problem(_place(name, error.lineno), error.message or "cannot be read")
+        raise BadInput(f"{name} is no Jinja template", [problem]) from error
+    problems = [*_other_files(tree, name), *_unknown(tree, name, variables)]
+    if problems:
+        known = ", ".join(sorted(variables))
+        raise BadInput(f"the template {name} cannot be used", problems, hint=f"it may use: {known}")
+    return Template(name=name, text=text, uses=_undeclared(tree) & frozenset(variables))
+
+
+def _other_files(tree: nodes.Template, name: str) -> Iterator[Problem]:
+    from jinja2 import nodes  # noqa: PLC0415
+
+    reading = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+    for node in tree.find_all(reading):
+        tag = {"FromImport": "from"}.get(type(node).__name__, type(node).__name__.lower())
+        yield Problem(_place(name, node.lineno), f"{tag} reads another file, which is not allowed")
+
+
+def _unknown(tree: nodes.Template, name: str, variables: Collection[str]) -> Iterator[Problem]:
+    """Each variable that is not declared, once, at its first line."""
+    from jinja2 import nodes  # noqa: PLC0415
+
+    unknown = _undeclared(tree) - set(variables) - set(_OWN)
+    first: dict[str, int] = {}
+    for node in tree.find_all(nodes.Name):
+        if node.ctx == "load" and node.name in unknown:
+            first[node.name] = min(node.lineno, first.get(node.name, node.lineno))
+    for variable, line in sorted(first.items(), key=lambda pair: (pair[1], pair[0])):
+        near = get_close_matches(variable, sorted(variables), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        yield Problem(_place(name, line), f"there is no variable {variable}{meant}")
+
+
+def _undeclared(tree: nodes.Template) -> frozenset[str]:
+    from jinja2 import meta  # noqa: PLC0415
+
+    return frozenset(meta.find_undeclared_variables(tree))
+
+
+def _place(name: str, line: int | None) -> str:
+    return name if line is None else f"{name}, line {line}"
+
+
+def _line(error: Exception) -> int | None:
+    """The template's line that an error of rendering came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == _FILE]
+    return lines[-1] if lines else None
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined  # noqa: PLC0415
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+
+    # Prompts are plain text: escaping would put entities into them.
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    environment.globals = {name: environment.globals[name] for name in _OWN}
+    return environment
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> jinja2.Template:
+    return _environment().from_string(text)

@@ -1,0 +1,193 @@
+"""What meets where a model is asked: a method's call, the model behind it, the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from proofstone.records import Message, Oracle, Purpose, Reply, Usage
+
+__all__ = [
+    "Attempt",
+    "Call",
+    "CallRecord",
+    "CallStore",
+    "Clock",
+    "Judge",
+    "Limits",
+    "Model",
+    "ModelRequest",
+    "Recorder",
+    "Ticket",
+]
+
+
+class Call(Protocol):
+    """One request to the run's respondent, as a method's ``ask`` sees it.
+
+    Cached, limited, retried and recorded by whoever hands it in. ``step`` names the request
+    within its item. Raises CallFailed when no reply came; let it pass.
+    """
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply: ...
+
+
+class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
+    """What one call asks of a model.
+
+    ``settings`` are those that should reach the model; ``prompt_hash`` is the SHA-256 of the
+    canonical JSON of ``messages`` (``prompt``). ``draw_key`` fixes a simulated respondent's
+    draws; ``oracle`` is for it alone. Neither reaches an endpoint or the hash.
+    """
+
+    messages: tuple[Message, ...]
+    prompt: bytes
+    prompt_hash: bytes
+    settings: Mapping[str, Any] = {}
+    sample: int = 0
+    reask: int = 0
+    replicate: str = ""
+    purpose: Purpose = "ask"
+    oracle: Oracle | None = None
+    draw_key: str = ""
+
+
+class Ticket(Struct, frozen=True, gc=False):
+    """A request handed in. ``reference`` is the provider's name for it where it outlives the
+    connection (a batch), else empty; then the row ``submitted`` is stored before collecting."""
+
+    request: ModelRequest
+    body: bytes = b""
+    reference: str = ""
+
+
+class Attempt(Struct, frozen=True, gc=False, kw_only=True):
+    """What came of one attempt, before anything is decided about it.
+
+    ``raw`` is the body as it came, kept before parsing. ``reply`` is None where none could be
+    read; then ``error`` names the kind and ``detail`` quotes the scrubbed cause.
+    """
+
+    raw: bytes = b""
+    status: int = 0
+    reply: Reply | None = None
+    error: str = ""
+    detail: str = ""
+    retry_after_s: float | None = None
+    latency_s: float = 0.0
+
+
+class Limits(Struct, frozen=True, gc=False, kw_only=True):
+    """What a model takes, as far as somebody says: ``window`` tokens of prompt and reply together
+    (of the prompt alone, where ``counts_reply`` is not), and whether it takes images."""
+
+    window: int | None = None
+    counts_reply: bool = True
+    images: bool | None = None
+
+
+class Model(Protocol):
+    """A respondent behind one endpoint.
+
+    ``submit`` hands a request in and ``collect`` takes its attempt out: one connection for an
+    online endpoint, hours apart for a batch interface. Neither raises for what an endpoint does.
+    """
+
+    name: str
+    simulated: bool
+    wire: str
+    endpoint: str
+    served_as: str
+    limits: Limits
+
+    def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """The settings that will be sent, and the names of those dropped."""
+
+    async def submit(self, request: ModelRequest) -> Ticket: ...
+
+    async def collect(self, ticket: Ticket) -> Attempt: ...
+
+    async def close(self) -> None: ...
+
+
+class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
+    """One row of the call table: a request and its kept attempt.
+
+    ``attempt`` counts kept rows of one request hash from 0; ``attempts`` how many times the
+    endpoint was tried for this row. ``cost_usd`` is None where no price is known.
+    ``estimated_tokens`` is None where the endpoint said what it counted or billed nothing; else the
+    most tokens that it may have billed, prompt and output, and ``cost_usd`` is an estimate too.
+    """
+
+    request_hash: bytes
+    attempt: int = 0
+    purpose: Purpose = "ask"
+    model: str
+    endpoint: str
+    wire: str
+    prompt_hash: bytes
+    prompt: bytes = b""
+    sample: int = 0
+    settings_asked: Mapping[str, Any] = {}
+    settings_sent: Mapping[str, Any] = {}
+    settings_dropped: tuple[str, ...] = ()
+    state: Literal["submitted", "complete", "failed"]
+    simulated: bool = False
+    error: str = ""
+    detail: str = ""
+    status: int = 0
+    raw: bytes = b""
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    estimated_tokens: int | None = None
+    served_model: str = ""
+    fingerprint: str = ""
+    latency_s: float = 0.0
+    attempts: int = 1
+    started_at: float = 0.0
+    reference: str = ""
+
+
+class CallStore(Protocol):
+    """The cache: complete calls by request hash."""
+
+    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
+        """The key and row of a complete call with this hash, or None."""
+
+    def known_hashes(self, model: str) -> Container[bytes]:
+        """The request hashes of this model's complete calls, as a quick filter: it may hold a
+        hash that is not stored, and never lacks one that is."""
+
+    def image(self, digest: bytes) -> bytes:
+        """The bytes of an image that a prompt names. Raises NotFound."""
+
+    def newest_served(self, model: str, endpoint: str) -> str:
+        """The model that the newest complete call at this endpoint says answered it, or ""."""
+
+
+class Clock(Protocol):
+    """Time as an effect: seconds since the epoch, a monotonic count, and sleep."""
+
+    def now(self) -> float: ...
+
+    def monotonic(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Judge(Protocol):
+    """A closed-label verdict on a text; recorded with its call. Comes with the judging engine."""
+
+    async def __call__(self, question: str, labels: Sequence[str]) -> str: ...
+
+
+Recorder = Callable[[CallRecord], Awaitable[None]]

@@ -1,0 +1,169 @@
+"""A method as stages see it, and what it may offer besides: see docs/methods.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from proofstone.ports.asking import Call, Judge
+from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Measure,
+    OwnPrompt,
+    Preset,
+    Reply,
+    Row,
+    Scale,
+    Score,
+    Tabulation,
+    Unit,
+    Way,
+)
+
+__all__ = ["Method", "Parameter", "PayloadType", "Revises", "TakesPrompts"]
+
+
+class PayloadType(Struct, frozen=True, gc=False):
+    """A payload struct with its schema version. Stored bytes of an older version go through
+    ``upgrade(version, bytes)``; stored rows are never rewritten."""
+
+    type: type[Struct]
+    version: int = 1
+    upgrade: Callable[[int, bytes], Struct] | None = None
+
+
+class Parameter(Struct, frozen=True, gc=False, kw_only=True):
+    """One parameter of a builder or composer: commands, help and checks are made from it.
+
+    ``range`` is written LOW-HIGH or a single number and read as a pair of integers.
+    """
+
+    name: str
+    kind: Literal["int", "float", "range", "flag", "choice", "text"]
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+class Method(Protocol):
+    """The shape everyone copies: one folder, one of these. See docs/methods.md.
+
+    A kind of fact or item is named ``method.kind`` (``encyclo_k.statement``), so that the store
+    finds the payload's type without importing any other method.
+    """
+
+    name: str
+    title: str
+    scorer_version: int
+    payloads: Mapping[str, PayloadType]
+    ways: Mapping[str, str]
+    scales: Mapping[str, Scale]
+    measures: tuple[Measure, ...]
+    headline: str
+    builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]]
+    parameters: tuple[Parameter, ...]
+    presets: Mapping[str, Preset]
+    sift: Sifter | None
+
+    def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters, completed by defaults and checked, with the composer's version, as
+        plain JSON values. Raises BadUsage naming every parameter that cannot be."""
+
+    def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+        """The items of one form, streamed. Raises BadInput where the bank cannot make them."""
+
+    def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """Facts from the rows of a file, checked whole. Raises BadInput with every problem."""
+
+    def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+        """The row from which ``read_facts`` makes this very fact again."""
+
+    def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
+        """Items from a form made elsewhere, checked whole. Raises BadInput with every problem."""
+
+    def write_item(self, item: LoadedItem) -> dict[str, Any]:
+        """The row of an item with its texts, for export; ``read_items`` takes it back."""
+
+    def settings(self, way: str) -> dict[str, Any]:
+        """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
+
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        """A way of asking, ready to use. Raises BadUsage for an unknown way, or for shots that
+        cannot be made."""
+
+    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+        """Asks one item: any number of calls, each with a step name, ending with
+        ``way.last_step``. Replies are kept by the caller."""
+
+    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+        """What is scored of one item's replies (by step) in one sample."""
+
+    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        """One score or more a unit; Score.unit is the place in ``units``."""
+
+    def gold(self, unit: Unit) -> tuple[str, int]:
+        """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
+
+    def show(self, item: LoadedItem) -> str:
+        """The item as a person reads it, its answer marked."""
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        """Tables that describe a bank, its facts read once; none where there is nothing to say."""
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        """Tables that describe a form, its items read once; none where there is nothing to say."""
+
+
+@runtime_checkable
+class Revises(Protocol):
+    """What a method may have besides, so that people can ``edit`` its facts and items.
+
+    Fields are named as in files. What comes back is new versions that name the old ones
+    (``corrects``), with their ids; nothing is stored here.
+    """
+
+    def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
+        """What of a fact can be changed, with its present values."""
+
+    def revise_fact(
+        self, fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+    ) -> Sequence[BuiltFact]:
+        """The fact with ``changes`` (None takes a field away), then those that name it, made to
+        name the new version. Raises BadInput with every problem."""
+
+    def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
+        """Those of ``facts`` that name this one and are made anew when it changes."""
+
+    def item_fields(self, item: LoadedItem) -> dict[str, Any]:
+        """What of an item can be changed, with its present values."""
+
+    def revise_item(self, item: LoadedItem, changes: Mapping[str, Any]) -> Item:
+        """The item with ``changes``. Raises BadInput with every problem."""
+
+    def rest_anew(self, item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
+        """The item on new versions of its facts (old id -> new fact), its answer made right
+        again. Raises BadInput where it has none any more."""
+
+
+@runtime_checkable
+class TakesPrompts(Protocol):
+    """What a method may have besides, so that people can ask by a prompt template of their own
+    (``run --prompt FILE``). Its ``ask`` then puts each question by ``way.own_prompt`` where that is
+    set, worked examples too; what it reads of replies, and how it scores them, stays the same.
+    """
+
+    prompt_variables: Mapping[str, str]
+    """What a template may use: the name of each variable and what it holds. Plain values alone, and
+    nothing of the right answer."""
+
+    def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+        """Raises BadInput with every problem of a template, or where it does not show all that a
+        model must see of the set's items in this way."""

@@ -1,0 +1,130 @@
+"""Prompt templates of people's own: read from files, checked before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from proofstone.engines.store import Store
+from proofstone.errors import BadInput, BadUsage, TextPurged
+from proofstone.identity import content_id
+from proofstone.ports import Method, TakesPrompts
+from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, own_prompt_of
+from proofstone.stages.first_prompts import first_prompt, first_prompts
+
+if TYPE_CHECKING:
+    from proofstone.stages.planning import RunSpec
+
+__all__ = [
+    "check_told_apart",
+    "kept_prompt",
+    "prompt_settings",
+    "read_own_prompt",
+    "try_prompts",
+    "with_prompt",
+]
+
+_LONGEST = 1 << 20  # bytes; a longer file is no template, and is refused before it is read
+
+
+def read_own_prompt(path: Path) -> OwnPrompt:
+    """The template in a file, under the file's own name. Raises BadInput where it cannot be read
+    as UTF-8."""
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise BadInput(f"{path} is larger than 1 MB: it is no prompt template")
+        return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise BadInput(f"there is no prompt template {path}", hint="see docs/prompts.md") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"the prompt template {path} is not UTF-8: byte {error.start} cannot be read",
+            hint="save it as UTF-8",
+        ) from error
+    except OSError as error:
+        raise BadInput(
+            f"the prompt template {path} cannot be read: {error.strerror or error}"
+        ) from error
+
+
+def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) -> Way:
+    """The way, asking by a person's template; its prompts' hash is another one then.
+
+    Raises BadInput for a template that the method cannot ask by, BadUsage where it takes none.
+    """
+    if not isinstance(method, TakesPrompts):
+        raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
+    method.check_prompt(prompt, way.name, item_set)
+    key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
+    return structs.replace(way, own_prompt=prompt, prompt_hash=key)
+
+
+def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
+    """The template that a run was asked by, from the store; None where it was the method's own.
+    Raises TextPurged where it is gone."""
+    if PROMPT not in run.settings:
+        return None
+    text = store.own_prompts.text(bytes.fromhex(run.settings[PROMPT]))
+    if text is None:
+        raise TextPurged(
+            f"the template {own_prompt_of(run.settings)}, by which this run asked, was purged"
+        )
+    return OwnPrompt(run.settings.get(PROMPT_NAME, ""), text)
+
+
+def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:
+    """What a run's settings hold of its template."""
+    return {} if prompt is None else {PROMPT: prompt.hash.hex(), PROMPT_NAME: prompt.name}
+
+
+def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int) -> None:
+    """Renders a person's template for the set's questions, as many as are looked at before a run.
+    Raises BadInput where it fails on one, or says nothing."""
+    if way.own_prompt is None:
+        return
+    for messages in first_prompts(store, method, way, item_set, n_items):
+        if not messages[-1].text.strip():
+            raise BadInput(f"the template {way.own_prompt.name} makes an empty prompt")
+
+
+def check_told_apart(
+    store: Store, find_method: Callable[[str], Method], specs: Sequence[RunSpec]
+) -> None:
+    """Raises BadUsage where one template would ask in several ways alike: their replies would be
+    read and compared as if they had been asked for different things."""
+    asked: dict[tuple[bytes, bytes], tuple[OwnPrompt, list[str]]] = {}
+    for spec in specs:
+        if spec.prompt is not None:
+            key = (spec.item_set, spec.prompt.hash)
+            ways = asked.setdefault(key, (spec.prompt, []))[1]
+            ways += [] if spec.way in ways else [spec.way]
+    for (identity, _hash), (prompt, ways) in asked.items():
+        if len(ways) > 1:
+            _check_set(store, find_method, identity, prompt, ways)
+
+
+def _check_set(
+    store: Store,
+    find_method: Callable[[str], Method],
+    identity: bytes,
+    prompt: OwnPrompt,
+    ways: Sequence[str],
+) -> None:
+    item_set = store.items.item_set(identity)
+    method = find_method(item_set.method)
+    bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
+    first = next(iter(store.items.page(identity, -1, 1)))
+    seen: dict[str, str] = {}
+    for name in ways:
+        way = with_prompt(method, method.prepare(name, 0, item_set, bank), prompt, item_set)
+        text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
+        if text in seen:
+            raise BadUsage(
+                f"{prompt.name} asks {seen[text]} and {name} alike",
+                hint="ask in one way, let the template look at {{ way }}, or give each way a "
+                f'template in a run file: [ask.{name}] prompt = "FILE"',
+            )
+        seen[text] = name
