@@ -59,24 +59,29 @@ def read_template(text: str, name: str, variables: Collection[str]) -> Template:
     except TemplateSyntaxError as error:
         problem = Problem(_place(name, error.lineno), error.message or "cannot be read")
         raise BadInput(f"{name} is no Jinja template", [problem]) from error
-    problems = [*_other_files(tree, name), *_unknown(tree, name, variables)]
+    problems = sorted([*_other_files(tree), *_unknown(tree, variables)])
     if problems:
         known = ", ".join(sorted(variables))
-        raise BadInput(f"the template {name} cannot be used", problems, hint=f"it may use: {known}")
+        raise BadInput(
+            f"the template {name} cannot be used",
+            [Problem(_place(name, line), what) for line, what in problems],
+            hint=f"it may use: {known}",
+        )
     return Template(name=name, text=text, uses=_undeclared(tree) & frozenset(variables))
 
 
-def _other_files(tree: nodes.Template, name: str) -> Iterator[Problem]:
+def _other_files(tree: nodes.Template) -> Iterator[tuple[int, str]]:
+    """Each tag that would read another file, with its line."""
     from jinja2 import nodes  # noqa: PLC0415
 
     reading = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
     for node in tree.find_all(reading):
         tag = {"FromImport": "from"}.get(type(node).__name__, type(node).__name__.lower())
-        yield Problem(_place(name, node.lineno), f"{tag} reads another file, which is not allowed")
+        yield node.lineno, f"{tag} reads another file, which is not allowed"
 
 
-def _unknown(tree: nodes.Template, name: str, variables: Collection[str]) -> Iterator[Problem]:
-    """Each variable that is not declared, once, at its first line."""
+def _unknown(tree: nodes.Template, variables: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Each variable that is not declared, once, with its first line."""
     from jinja2 import nodes  # noqa: PLC0415
 
     unknown = _undeclared(tree) - set(variables) - set(_OWN)
@@ -84,10 +89,10 @@ def _unknown(tree: nodes.Template, name: str, variables: Collection[str]) -> Ite
     for node in tree.find_all(nodes.Name):
         if node.ctx == "load" and node.name in unknown:
             first[node.name] = min(node.lineno, first.get(node.name, node.lineno))
-    for variable, line in sorted(first.items(), key=lambda pair: (pair[1], pair[0])):
+    for variable, line in first.items():
         near = get_close_matches(variable, sorted(variables), n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
-        yield Problem(_place(name, line), f"there is no variable {variable}{meant}")
+        yield line, f"there is no variable {variable}{meant}"
 
 
 def _undeclared(tree: nodes.Template) -> frozenset[str]:

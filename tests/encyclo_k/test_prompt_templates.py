@@ -1,0 +1,143 @@
+"""Prompts by a person's own template: what it must show, and what it is filled in with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from banks_for_tests import Book, ListBank, bank_of
+from msgspec.structs import replace
+
+from proofstone.errors import BadInput
+from proofstone.methods.encyclo_k import METHOD
+from proofstone.methods.encyclo_k.ask import messages, prepare
+from proofstone.methods.encyclo_k.own_prompts import VARIABLES, check_prompt
+from proofstone.methods.encyclo_k.payloads import ChoiceQuestion
+from proofstone.methods.encyclo_k.rendering import render
+from proofstone.ports import TakesPrompts
+from proofstone.records import Item, ItemSet, LoadedItem, OwnPrompt, Stratum, Way
+
+DOCS = Path(__file__).parents[2] / "docs" / "prompts.md"
+FORM = ItemSet(name="f", kind="form", method="encyclo_k", seed=1, recipe=METHOD.recipe({}))
+SINGLE = replace(FORM, recipe=METHOD.recipe({"setting": "statements"}))
+IMPORTED = replace(FORM, kind="imported", recipe={})
+
+
+@pytest.fixture
+def bank() -> ListBank:
+    return bank_of([Book(Stratum(discipline="Lore", book="a"), 40, 40)])
+
+
+@pytest.fixture
+def item(bank: ListBank) -> LoadedItem:
+    return bank.load(next(METHOD.compose(bank, METHOD.recipe({"questions": 1}), 3)))
+
+
+def by(text: str, way: str = "direct", **more: object) -> Way:
+    prepared = prepare(way, 0, FORM, None)
+    return replace(prepared, own_prompt=OwnPrompt("mine.jinja", text), **more)
+
+
+def test_the_method_declares_that_it_takes_templates() -> None:
+    assert isinstance(METHOD, TakesPrompts)
+
+
+def test_the_page_lists_what_a_template_may_use_and_its_example_holds(item: LoadedItem) -> None:
+    """docs/prompts.md: its table is the declaration, and its template asks for the same options."""
+    page = DOCS.read_text(encoding="utf-8")
+    assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)) == dict(VARIABLES)
+    (example,) = re.findall(r"```jinja\n(.*?)```", page, re.DOTALL)
+    check_prompt(OwnPrompt("example", example), "direct", FORM)
+    (asked,) = messages(item, by(example, "cot"))
+    question = render(item)
+    shown = re.findall(r"^[A-Z]\) .*$", asked.text, re.MULTILINE)
+    assert shown == re.findall(r"^[A-Z]\) .*$", question, re.MULTILINE)
+    assert all(fact.payload.text in asked.text for fact in item.facts)
+    assert "Judge each statement first, with a reason. End with one line" in asked.text
+
+
+def test_nothing_of_the_answer_can_be_reached(item: LoadedItem) -> None:
+    """All values rendered whole are the same for an item whose statements are all of the other
+    truth, and whose right option is another: of the answer there is nothing."""
+    turned = [
+        replace(fact, payload=replace(fact.payload, correct=not fact.payload.correct, reason="?"))
+        for fact in item.facts
+    ]
+    gold = (item.item.payload.gold + 1) % len(item.item.payload.options)
+    other = LoadedItem(
+        replace(item.item, payload=replace(item.item.payload, gold=gold)), tuple(turned)
+    )
+    everything = by("{{ " + " ~ '|' ~ ".join(VARIABLES) + " }}")
+    assert messages(item, everything) == messages(other, everything)
+
+
+@pytest.mark.parametrize(
+    ("form", "way", "text", "is_enough"),
+    [
+        (FORM, "direct", "{{ question }}", True),
+        (FORM, "direct", "{{ stem }} {{ options }}", True),
+        (FORM, "direct", "{{ sentence }} {{ statements }} {{ options }}", True),
+        (FORM, "direct", "{{ statements }} {{ options }}", False),
+        (FORM, "direct", "{{ stem }} {{ letters }}", False),
+        (FORM, "cot", "Hello.", False),
+        (FORM, "verdicts", "{{ statements }}", True),
+        (FORM, "verdicts", "{{ sentence }} {{ options }}", False),
+        (SINGLE, "direct", "{{ statements[0].text }}", True),
+        (SINGLE, "direct", "{{ letters }}", False),
+        (IMPORTED, "direct", "{{ sentence }} {{ statements }} {{ options }}", False),
+        (IMPORTED, "direct", "{{ stem }} {{ options }}", True),
+    ],
+)
+def test_a_template_must_show_the_whole_question(
+    form: ItemSet, way: str, text: str, is_enough: bool
+) -> None:
+    prompt = OwnPrompt("mine.jinja", text)
+    if is_enough:
+        check_prompt(prompt, way, form)
+        return
+    with pytest.raises(BadInput, match="does not show the whole question"):
+        check_prompt(prompt, way, form)
+
+
+def test_what_is_left_out_is_said_with_what_would_do() -> None:
+    with pytest.raises(BadInput) as caught:
+        check_prompt(OwnPrompt("mine.jinja", "{{ options }}"), "direct", FORM)
+    assert str(caught.value) == (
+        "the template mine.jinja does not show the whole question: for direct it must use "
+        "question, or stem and options, or sentence, statements and options\n"
+        "  it uses options; see docs/prompts.md"
+    )
+
+
+def test_worked_examples_are_put_by_the_same_template(bank: ListBank) -> None:
+    """Their answers are the method's."""
+    form = replace(FORM, recipe=METHOD.recipe({"questions": 1}))
+    way = prepare("direct", 1, form, bank)
+    own = replace(way, own_prompt=OwnPrompt("mine.jinja", "Mine: {{ question }}"))
+    item = bank.load(next(METHOD.compose(bank, form.recipe, 1)))
+    example, answer, asked = messages(item, own)
+    assert (example.role, answer.role, asked.role) == ("user", "assistant", "user")
+    assert example.text.startswith("Mine: ")
+    assert answer.text.startswith("Answer: ")
+    assert asked.text == f"Mine: {render(item)}"
+
+
+def test_to_a_base_model_the_template_stands_before_the_answer_that_is_begun(
+    item: LoadedItem,
+) -> None:
+    (asked,) = messages(item, by("Mine: {{ question }}", as_text=True))
+    assert asked.text == f"Mine: {render(item)}\nAnswer:"
+
+
+def test_imported_questions_have_a_stem_and_options() -> None:
+    payload = ChoiceQuestion(question="Which floats?", options=("Ice", "Iron"), gold=0)
+    item = LoadedItem(Item(id=b"1" * 32, kind="encyclo_k.choice", payload=payload), ())
+    text = "{{ stem }}|{% for o in options %}{{ o.letter }}={{ o.text }} {% endfor %}|{{ count }}"
+    (asked,) = messages(item, by(text))
+    assert asked.text == "Which floats?|A=Ice B=Iron |0"
+
+
+def test_single_statements_and_verdicts_tell_their_task(item: LoadedItem) -> None:
+    (asked,) = messages(item, by("{{ task }} {{ way }} {{ count }} {{ options }}", "verdicts-cot"))
+    assert asked.text == f"verdicts verdicts-cot {len(item.facts)} []"
