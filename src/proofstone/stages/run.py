@@ -27,7 +27,6 @@ from proofstone.stages.score import Finished, open_scoring, score_replies
 __all__ = ["perform_run"]
 
 _PAGE = 128
-_SCORED_AT_ONCE = 64
 _HEARTBEAT_S = 10.0
 
 
@@ -103,12 +102,20 @@ class _RunLoop:
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""
         workers = [asyncio.create_task(self._worker()) for _ in range(self.asker.max_connections)]
+        keeping_up = asyncio.create_task(self._keep_up())
         try:
             await asyncio.gather(*workers)
         finally:
-            for worker in workers:
-                worker.cancel()
+            for task in (*workers, keeping_up):
+                task.cancel()
         await self._score_finished()
+
+    async def _keep_up(self) -> None:
+        """Plans ahead and scores between two bunches of replies, where it holds up nobody."""
+        while True:
+            await self.writer.lull()
+            self._plan_ahead()
+            await self._score_finished()
 
     async def _worker(self) -> None:
         while not self.stop.is_set() and self.asker.stopped is None:
@@ -124,8 +131,6 @@ class _RunLoop:
                 pass  # recorded and counted where it was known to have failed; others were not sent
             finally:
                 self.progress.in_flight -= 1
-            if len(self._finished) >= _SCORED_AT_ONCE:
-                await self._score_finished()
         if self.asker.stopped is not None:
             self.progress.stopped = str(self.asker.stopped)
 
@@ -143,11 +148,18 @@ class _RunLoop:
         thread, the driver would give up the interpreter lock at every row and wait to get it back.
         """
         while not self._jobs and self._left > 0:
-            size = min(_PAGE, self._left)
-            self._jobs.extend(self._plan_page(self._after, size))
-            self._after += size
-            self._left -= size
+            self._plan_next()
         return self._jobs.popleft() if self._jobs else None
+
+    def _plan_ahead(self) -> None:
+        if len(self._jobs) < _PAGE and self._left > 0:
+            self._plan_next()
+
+    def _plan_next(self) -> None:
+        size = min(_PAGE, self._left)
+        self._jobs.extend(self._plan_page(self._after, size))
+        self._after += size
+        self._left -= size
 
     def _plan_page(self, after: int, size: int) -> list[_Job]:
         """What is left to ask of the ``size`` items behind position ``after``."""

@@ -1,9 +1,9 @@
 """The one writer of a process: calls, responses and their scores, committed in groups.
 
-A group is what came within 50 ms, at most 256 calls, as a few multi-row statements in one
-transaction. "Finished" means committed: after a kill, at most what was in flight and one group is
-asked again. No more than one group is ever uncommitted: beyond it ``write`` waits, which stops new
-requests.
+A group is what came within 30 to 80 ms, at most 256 calls, as a few multi-row statements in one
+transaction. It is taken in a lull between replies where there is one. "Finished" means committed:
+after a kill, at most what was in flight and one group is asked again. No more than one group is
+ever uncommitted: beyond it ``write`` waits, which stops new requests.
 
 Rows are encoded and inserted on the event loop, and only the commit, which waits for the disk, is
 made in a thread: a thread that inserts hands the interpreter's lock back and forth once a
@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -32,7 +33,9 @@ from proofstone.ports import CallRecord
 __all__ = ["GROUP_ROWS", "Place", "Writer"]
 
 GROUP_ROWS = 256
-GROUP_S = 0.050
+GROUP_S = 0.080
+_YOUNG_S = 0.030  # a group is let grow before: a commit for every reply would wear the disk
+_LULL_S = 0.004
 _ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
@@ -83,6 +86,7 @@ class Writer:
         self._scores: dict[int, list[ScoreRow]] = {}
         self._some = asyncio.Event()
         self._full = asyncio.Event()
+        self._lull = asyncio.Event()
         self._closing = False
         self._outstanding = 0
         self._committing = False
@@ -144,6 +148,10 @@ class Writer:
         self._waiting.append(space)
         await space
 
+    async def lull(self) -> None:
+        """Waits for the next moment at which work on the loop holds up the fewest replies."""
+        await self._lull.wait()
+
     # ---- the work of the writer's task
 
     async def _work(self) -> None:
@@ -164,10 +172,10 @@ class Writer:
         while True:
             await self._some.wait()
             if not self._closing and not self._full.is_set():
-                timer = self._loop.call_later(GROUP_S, self._full.set)
-                await self._full.wait()
-                timer.cancel()
+                await self._bunch()
             self._full.clear()
+            self._lull.set()
+            self._lull.clear()
             if not self._closing:
                 self._some.clear()
             if self._jobs or self._scores:
@@ -176,6 +184,23 @@ class Writer:
                 return group
             if self._closing:
                 return None
+
+    async def _bunch(self) -> None:
+        """Ends when nothing was written for a moment, or the group is full or old.
+
+        Replies come in bunches, one behind the other (each request leaves when the one before it
+        was handled): rows inserted within a bunch hold up all that is behind them, and in the lull
+        between two nobody.
+        """
+        oldest = self._loop.time() + GROUP_S
+        written, pause = -1, _YOUNG_S
+        while len(self._jobs) != written and self._loop.time() < oldest:
+            written = len(self._jobs)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._full.wait()
+                    return
+            pause = _LULL_S
 
     async def _commit(self, group: _Group) -> ProofstoneError | None:
         try:
