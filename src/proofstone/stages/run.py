@@ -27,6 +27,7 @@ from proofstone.stages.score import Finished, open_scoring, score_replies
 __all__ = ["perform_run"]
 
 _PAGE = 128
+_SCORED_AT_ONCE = 64
 _HEARTBEAT_S = 10.0
 
 
@@ -101,13 +102,19 @@ class _RunLoop:
 
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""
-        workers = [asyncio.create_task(self._worker()) for _ in range(self.asker.max_connections)]
         keeping_up = asyncio.create_task(self._keep_up())
+        workers: list[asyncio.Task[None]] = []
         try:
+            for n in range(self.asker.max_connections):
+                workers.append(asyncio.create_task(self._worker()))
+                if n % 8 == 7:  # all first requests in one step held up the loop for 30 ms
+                    await asyncio.sleep(0)
             await asyncio.gather(*workers)
         finally:
             for task in (*workers, keeping_up):
                 task.cancel()
+            # A page it could not plan, a worker could not either, and has said so.
+            await asyncio.gather(keeping_up, return_exceptions=True)
         await self._score_finished()
 
     async def _keep_up(self) -> None:
@@ -115,7 +122,9 @@ class _RunLoop:
         while True:
             await self.writer.lull()
             self._plan_ahead()
-            await self._score_finished()
+            while self._finished:
+                await asyncio.sleep(0)  # replies that came meanwhile go first
+                await self._score_finished(_SCORED_AT_ONCE)
 
     async def _worker(self) -> None:
         while not self.stop.is_set() and self.asker.stopped is None:
@@ -134,9 +143,9 @@ class _RunLoop:
         if self.asker.stopped is not None:
             self.progress.stopped = str(self.asker.stopped)
 
-    async def _score_finished(self) -> None:
-        """Scores what is finished and was not scored yet."""
-        finished, self._finished = self._finished, []
+    async def _score_finished(self, most: int | None = None) -> None:
+        """Scores what is finished and was not scored yet, ``most`` at the most."""
+        finished, self._finished = self._finished[:most], self._finished[most:] if most else []
         try:
             rows = await score_replies(self.store, self.method, finished)
         except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
