@@ -11,7 +11,7 @@ from proofstone.stages.run_file import read_run_file
 from proofstone.stages.run_file_text import run_file_text
 from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.wiring import Workspace
-from proofstone.wiring.run_files import perform_request
+from proofstone.wiring.run_files import perform_request, save_request
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 
@@ -93,3 +93,99 @@ def test_a_run_file_may_name_both(tmp_path: Path) -> None:
     path.write_text('target = "a"\nmodels = ["sim/x"]\nthinking = ["on", "maybe"]\n', "utf-8")
     with pytest.raises(BadInput, match="line 3"):
         read_run_file(path)
+
+
+def most_tokens(workspace: Workspace, request: RunRequest) -> dict[str, int]:
+    """``max_tokens`` of each run, by its word."""
+    results = perform_request(workspace, request)
+    runs = [result.planned.run for result in results]
+    return {run.settings.get("thinking", ""): run.settings["max_tokens"] for run in runs}
+
+
+@pytest.mark.parametrize(
+    ("entry", "settings", "on", "off"),
+    [
+        ("", {}, 1024 + 16_384, 1024),
+        ("tokens = 500\n", {}, 1024 + 500, 1024),
+        ("", {"max_tokens": 300}, 300, 300),
+        ("", {"max_tokens": 300, "thinking_tokens": 200}, 300 + 200, 300),
+        ("", {"thinking_tokens": 0}, 1024, 1024),
+        ("window = 8192\n", {}, 8192 // 2, 1024),
+        ("window = 8192\n", {"thinking_tokens": 5000}, 1024 + 5000, 1024),
+    ],
+)
+def test_thinking_has_room_of_its_own_unless_one_is_named(
+    workspace: Workspace, form: str, entry: str, settings: dict[str, int], on: int, off: int
+) -> None:
+    """1,024 tokens is what the way of asking allows; a saved file means the same runs."""
+    with serving(by_thinking) as server:
+        of_switch = entry.startswith("tokens")
+        configure(workspace.folder, server.url, "" if of_switch else entry, SWITCH,
+                  entry if of_switch else "")  # fmt: skip
+        request = RunRequest(targets=(form,), models={"scripted/one": Asking()}).over(
+            flags=Asking(settings=settings), thinking=["on", "off"]
+        )
+        assert most_tokens(workspace, request) == {"on": on, "off": off}
+        saved = workspace.folder / "saved.toml"
+        save_request(workspace, request, saved)
+        asked = server.requests
+        assert most_tokens(workspace, read_run_file(saved).request) == {"on": on, "off": off}
+        assert server.requests == asked
+    study = workspace.study("thinking", form)
+    assert [row[0] for row in study.rows] == ["scripted/one direct"]
+
+
+def test_a_layer_that_names_the_longest_reply_means_all_of_it(workspace: Workspace) -> None:
+    """Over a layer below that names a room; and a saved request keeps to it."""
+    request = RunRequest(
+        models={"a/b": Asking(settings={"max_tokens": 50})},
+        ways={"direct": Asking(settings={"thinking_tokens": 7, "thinking": "on"})},
+    )
+    assert dict(request.asking("a/b", "direct").settings) == {"thinking": "on", "max_tokens": 50}
+    whole = request.over(flags=Asking(settings={"max_tokens": 9}))
+    resolved = whole.resolved(("t",), lambda _way: {"max_tokens": 1024})
+    assert dict(resolved.asking("a/b", "direct").settings) == {"thinking": "on", "max_tokens": 9}
+
+
+def test_a_room_that_is_no_number_is_refused(workspace: Workspace, form: str) -> None:
+    with pytest.raises(BadUsage, match="thinking_tokens takes a whole number"):
+        workspace.run(form, models="sim/ann", thinking="on", thinking_tokens="much")
+
+
+def test_a_resumed_run_keeps_its_room(workspace: Workspace, form: str) -> None:
+    with serving(by_thinking) as server:
+        configure(workspace.folder, server.url, SWITCH)
+        (part,) = workspace.run(form, models="scripted/one", thinking="on", limit=3)
+        (whole,) = workspace.resume(f"run:{part.planned.run.id.hex()}")
+    assert whole.planned.run.id == part.planned.run.id
+    assert whole.complete
+
+
+def test_the_switch_is_laid_over_the_body_however_deep(workspace: Workspace, form: str) -> None:
+    """What the entry's body says beside the switch is sent as well."""
+    seen: list[object] = []
+
+    def keep(request: Seen) -> Act:
+        seen.append(request.json["chat_template_kwargs"])
+        return answer("Answer: A")
+
+    body = "body = { chat_template_kwargs = { tone = 'dry', enable_thinking = false } }\n"
+    with serving(keep) as server:
+        configure(workspace.folder, server.url, body, SWITCH)
+        workspace.run(form, models="scripted/one", thinking="on", limit=1)
+    assert seen == [{"tone": "dry", "enable_thinking": True}]
+
+
+def test_a_simulated_respondent_says_that_it_does_not_think(
+    workspace: Workspace, form: str
+) -> None:
+    """Its runs are as good as any, and have no room that nobody fills; a wrong word is refused."""
+    on, off = (workspace.run(form, models="sim/ann", thinking=word)[0] for word in ("on", "off"))
+    assert on.planned.notes == off.planned.notes
+    assert on.planned.notes == (
+        "sim/ann does not think: a simulated respondent answers alike with --thinking on and off",
+    )
+    assert on.planned.run.settings["max_tokens"] == 1024
+    assert workspace.run(form, models="sim/ann")[0].planned.notes == ()
+    with pytest.raises(BadUsage, match="thinking is on or off"):
+        workspace.run(form, models="sim/ann", thinking="maybe")

@@ -173,6 +173,11 @@ def model_options(command: Command) -> Command:
             help="Tell hybrid models to think or not; on,off asks everything in both ways.",
         ),
         click.option(
+            "--thinking-tokens", type=click.IntRange(0), metavar="N",
+            help="With --thinking on, let a reply be N tokens longer. Default: what the model's "
+            "entry says, else 16384; 0 where --max-tokens is given.",
+        ),
+        click.option(
             "--set", "extra", multiple=True, metavar="NAME=VALUE",
             help="Any other setting to send, e.g. --set top_p=0.9.",
         ),

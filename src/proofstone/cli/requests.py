@@ -14,6 +14,7 @@ from proofstone.cli.options import read_list, read_settings
 from proofstone.engines.models import SETTINGS, THINKING
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
 from proofstone.stages.run_request import Asking, RunRequest
+from proofstone.stages.thinking import THINKING_TOKENS
 
 __all__ = ["AskedFor", "read_request"]
 
@@ -79,7 +80,7 @@ def _given(context: click.Context) -> dict[str, Any]:
 
 def _flags(given: Mapping[str, Any]) -> Asking:
     """The layer that the options make, over everything else."""
-    own = SETTINGS - {"thinking"}
+    own = (SETTINGS - {"thinking"}) | {THINKING_TOKENS}
     settings = {name: value for name, value in given.items() if name in own}
     if "stop" in settings:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]

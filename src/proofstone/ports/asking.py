@@ -88,11 +88,13 @@ class Attempt(Struct, frozen=True, gc=False, kw_only=True):
 
 class Limits(Struct, frozen=True, gc=False, kw_only=True):
     """What a model takes, as far as somebody says: ``window`` tokens of prompt and reply together
-    (of the prompt alone, where ``counts_reply`` is not), and whether it takes images."""
+    (of the prompt alone, where ``counts_reply`` is not), whether it takes images, and how many
+    tokens longer its reply may be where it is told to think."""
 
     window: int | None = None
     counts_reply: bool = True
     images: bool | None = None
+    thinking_tokens: int = 0
 
 
 class Model(Protocol):

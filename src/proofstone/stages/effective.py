@@ -11,15 +11,17 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from proofstone.engines.models import Entry, ModelConfig, key_lines, parse_model_name, scrub
-from proofstone.engines.models.config import sent_to
+from proofstone.engines.models.config import room_of, sent_to
 from proofstone.engines.models.credentials import is_secret_name
 from proofstone.engines.models.origins import BUILT_IN, Effective, effective_entry, shown_place
 from proofstone.engines.models.secret import MASK
+from proofstone.engines.models.settings import THINKING_TOKENS as USUAL_TOKENS
 from proofstone.engines.models.toml_lines import KeyPath, line_of
 from proofstone.identity import short
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.run_file import RunFile
 from proofstone.stages.run_request import Asking, RunRequest
+from proofstone.stages.thinking import THINKING_TOKENS
 
 __all__ = ["Section", "effective_models", "effective_run", "other_tables"]
 
@@ -28,7 +30,7 @@ _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CE
                    "SSL_CERT_DIR")  # fmt: skip
 _READ_HERE = ("providers", "models")
 _COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
-_OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort")
+_OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_tokens")
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 _EMPTY = {"prompt": "the method's"}
 
@@ -64,8 +66,7 @@ def effective_run(
         yield Section(heading="run", settings=whole)
     for model in request.models:
         for way in request.ways_of(model):
-            unsupported, _field = sent_to(parse_model_name(model), config)
-            settings = tuple(_asked(model, way, request, file, defaults, unsupported))
+            settings = tuple(_asked(model, way, request, file, defaults, config))
             yield Section(heading=f"asking {model} {way}", settings=settings)
 
 
@@ -120,9 +121,10 @@ def _asked(
     request: RunRequest,
     file: RunFile | None,
     defaults: Callable[[str], Mapping[str, Any]] | None,
-    unsupported: frozenset[str],
+    config: ModelConfig,
 ) -> Iterator[Effective]:
     """Each setting of one model in one way, of the highest layer that says it."""
+    unsupported, _field = sent_to(parse_model_name(model), config)
     plain = Asking(**_PLAIN)
     own = {} if defaults is None else defaults(way)
     layers: list[tuple[Asking | None, KeyPath | str]] = [
@@ -142,6 +144,20 @@ def _asked(
             shown = f"{value} ({short(read_own_prompt(Path(value)).hash)})"
         shown += " (not sent)" if name in unsupported else ""
         yield Effective(name=name, value=shown, origin=_shown(place, name, file, request.preset))
+    tokens = room_of(parse_model_name(model), config)
+    if tokens and _thinks(request, asking) and not _names_length(request, model, way):
+        origin = "default" if tokens == USUAL_TOKENS else "the model's entry"
+        yield Effective(name=THINKING_TOKENS, value=str(tokens), origin=origin)
+
+
+def _thinks(request: RunRequest, asking: Asking) -> bool:
+    return "on" in request.thinking or asking.settings.get("thinking") == "on"
+
+
+def _names_length(request: RunRequest, model: str, way: str) -> bool:
+    """Whether some layer says how long a reply may be."""
+    said = request.asking(model, way).settings
+    return "max_tokens" in said or THINKING_TOKENS in said
 
 
 def _says(layer: Asking, name: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.engines.models import TEXT_WIRES, THINKING, checked_stop
+from proofstone.engines.models import TEXT_WIRES, checked_stop
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
@@ -22,6 +21,7 @@ from proofstone.stages.own_prompts import (
     try_prompts,
     with_prompt,
 )
+from proofstone.stages.thinking import check_thinking, thinking_note, with_room
 
 __all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
 
@@ -113,13 +113,14 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     way = method.prepare(spec.way, spec.shots, item_set, bank)
     if spec.prompt is not None:
         way = with_prompt(method, way, spec.prompt, item_set)
-    asked = {**method.settings(spec.way), **spec.settings}
+    defaults = method.settings(spec.way)
+    asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
     if model.wire in TEXT_WIRES:
         way = _as_text(way)
         asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
-    _check_thinking(model, settings)
+    check_thinking(model, settings)
     run = Run(
         item_set=item_set.id,
         method=method.name,
@@ -140,27 +141,13 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     run = msgspec.structs.replace(run, id=run_id(run))
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
     try_prompts(store, method, way, item_set, n_items)
-    notes = check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens"))
+    notes = (
+        *thinking_note(model, settings),
+        *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
+    )
     return PlannedRun(
         run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
     )
-
-
-def _check_thinking(model: Model, settings: Mapping[str, Any]) -> None:
-    """Raises BadUsage for a word that is neither on nor off, and for a model of which nobody has
-    said how its thinking is switched: two runs that are the same would be compared."""
-    wanted = settings.get("thinking")
-    if wanted is None or model.simulated:
-        return
-    if wanted not in THINKING:
-        raise BadUsage(f"thinking is {' or '.join(THINKING)}, not {wanted!r}")
-    if "thinking" in model.sent_settings(settings)[1]:
-        raise BadUsage(
-            f"nothing is known of how {model.name} is told to think or not",
-            hint=f'add to proofstone.toml [models."{model.name}".thinking] with the fields that '
-            "its provider names, such as on = { enable_thinking = true } and "
-            "off = { enable_thinking = false }",
-        )
 
 
 def _as_text(way: Way) -> Way:

@@ -11,6 +11,7 @@ from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, check
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import BadUsage
 from proofstone.stages.run_request import Asking
+from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = [
     "ASKING_KEYS",
@@ -27,7 +28,8 @@ UNSET = "unset"  # in place of a value: the setting is left out, though it has a
 
 _COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
 _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
-ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(SETTINGS - _NOT_HERE))
+_SETTINGS = SETTINGS | {THINKING_TOKENS}
+ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
 MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 TOP_KEYS = (
     *ASKING_KEYS,
@@ -66,6 +68,10 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "top_logprobs": (lambda value: _whole(value, 0), "a whole number from 0 up"),
     "stop": (_texts, "a text or several"),
     "thinking": (lambda value: value in THINKING, '"on" or "off"'),
+    THINKING_TOKENS: (
+        lambda value: value == AUTO or _whole(value, 0),
+        'a whole number from 0 up, or "auto"',
+    ),
     "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
@@ -106,7 +112,7 @@ def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
     """The layer that a checked table makes; paths are meant from ``folder``. Numbers are floats
     where a setting takes fractions, so that 0 and 0.0 are one run; what stands in ``set`` stays as
     it is."""
-    own = {name: _setting(name, value) for name, value in fields.items() if name in SETTINGS}
+    own = {name: _setting(name, value) for name, value in fields.items() if name in _SETTINGS}
     others = {
         name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
     }

@@ -17,6 +17,7 @@ from proofstone.engines.models import Entry
 from proofstone.records import OwnPrompt
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
+from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
 
@@ -42,7 +43,10 @@ class Asking(Struct, frozen=True, kw_only=True):
             for name, value in structs.asdict(self).items()
             if name != "settings" and value is not None
         }
-        return structs.replace(below, **own, settings={**below.settings, **self.settings})
+        settings = {**below.settings, **self.settings}
+        if "max_tokens" in self.settings and THINKING_TOKENS not in self.settings:
+            settings.pop(THINKING_TOKENS, None)  # who names the longest reply means all of it
+        return structs.replace(below, **own, settings=settings)
 
     def without(self, above: Asking) -> Asking:
         """What of this layer still shows where another lies over it."""
@@ -51,7 +55,9 @@ class Asking(Struct, frozen=True, kw_only=True):
             for name, value in structs.asdict(above).items()
             if name != "settings" and value is not None
         }
-        settings = {n: value for n, value in self.settings.items() if n not in above.settings}
+        gone = set(above.settings)
+        gone |= {THINKING_TOKENS} if "max_tokens" in gone else set()
+        settings = {n: value for n, value in self.settings.items() if n not in gone}
         return structs.replace(self, **hidden, settings=settings)
 
 
@@ -108,6 +114,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             asking
         ]
 
+    def _tells_thinking(self) -> bool:
+        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
+        return bool(self.thinking) or any("thinking" in layer.settings for layer in layers)
+
     def over(
         self,
         *,
@@ -145,10 +155,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         and the flags within its layer, so that no later default and no flag can change them."""
         all_ways = dict.fromkeys(way for model in self.models for way in self.ways_of(model))
         plain = Asking(shots=0, samples=1, replicate="")
+        room = {THINKING_TOKENS: AUTO} if self._tells_thinking() else {}
         ways = {
             way: self.flags.over(
                 self.ways.get(way, Asking()).over(
-                    self.for_all.over(structs.replace(plain, settings=defaults(way)))
+                    self.for_all.over(structs.replace(plain, settings={**defaults(way), **room}))
                 )
             )
             for way in all_ways

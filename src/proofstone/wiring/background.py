@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Background"]
@@ -35,15 +36,14 @@ class Background(Generic[T]):
         self._thread.start()
 
     def wait(self, watch: Callable[[], None] | None = None, every_s: float = 0.25) -> T:
-        """The coroutine's result; its exception is raised here. KeyboardInterrupt passes."""
-        while True:
-            try:
-                return self._future.result(timeout=every_s)
-            except TimeoutError:
-                if self._future.done():
-                    return self._future.result()
-                if watch is not None:
-                    watch()
+        """The coroutine's result; its exception is raised here. KeyboardInterrupt passes. ``watch``
+        is called once more at the end, or what is over at once would not be seen."""
+        while not self._future.done():
+            with suppress(TimeoutError):
+                self._future.exception(timeout=every_s)
+            if watch is not None:
+                watch()
+        return self._future.result()
 
     def wait_stoppable(
         self, watch: Callable[[], None] | None, interrupted: Callable[[], None]

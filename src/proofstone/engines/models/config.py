@@ -30,10 +30,12 @@ from proofstone.engines.models.entries import (
     merged,
     read_tables,
     thinking_fields,
+    thinking_tokens,
 )
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.route import Route, choose_route
 from proofstone.engines.models.secret import Secret
+from proofstone.engines.models.settings import THINKING_TOKENS
 from proofstone.errors import BadInput, NotFound, Problem
 from proofstone.records import Card, Price, merged_card
 
@@ -45,6 +47,7 @@ __all__ = [
     "load_config",
     "price_of",
     "resolve",
+    "room_of",
     "sent_to",
     "wire_of",
 ]
@@ -102,6 +105,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     window: int | None = None
     images: bool | None = None
     thinking: Mapping[str, Mapping[str, Any]] = {}
+    thinking_tokens: int = THINKING_TOKENS
     route: Route = struct_field(default_factory=lambda: Route(gate=EgressGate()))
 
 
@@ -178,6 +182,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         window=_or(chosen.window, card.window),
         images=_or(chosen.images, card.images),
         thinking=thinking_fields(chosen),
+        thinking_tokens=thinking_tokens(chosen),
         route=route,
     )
 
@@ -210,6 +215,11 @@ def sent_to(name: ModelName, config: ModelConfig) -> tuple[frozenset[str], str]:
     provider, own = _entries_of(name, config)
     chosen, card = merged([provider, own]), card_of(name, config)
     return _unsupported(chosen, own, card), _max_tokens_field(chosen, own, card)
+
+
+def room_of(name: ModelName, config: ModelConfig) -> int:
+    """How many tokens longer a model's reply may be where it is told to think."""
+    return 0 if name.provider == "sim" else thinking_tokens(merged(_entries_of(name, config)))
 
 
 def _entries_of(name: ModelName, config: ModelConfig) -> tuple[Entry, Entry]:

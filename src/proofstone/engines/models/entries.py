@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.engines.models.card_entries import wrong_card, wrong_price
 from proofstone.engines.models.egress_policy import EgressPolicy, read_policy
+from proofstone.engines.models.settings import THINKING_TOKENS
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import Problem
 from proofstone.records import Card, Price, merged_card
@@ -25,6 +26,7 @@ __all__ = [
     "merged",
     "read_tables",
     "thinking_fields",
+    "thinking_tokens",
 ]
 
 Wire = Literal["openai-chat", "openai-completions"]
@@ -37,10 +39,12 @@ _RESERVED_BODY = frozenset(
 
 
 class Thinking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of a request that make a hybrid model think, and those that keep it from it."""
+    """The fields of a request that make a hybrid model think, and those that keep it from it; and
+    how many ``tokens`` longer its reply may be when it thinks."""
 
-    on: dict[str, Any] = {}
-    off: dict[str, Any] = {}
+    on: dict[str, Any] | UnsetType = UNSET
+    off: dict[str, Any] | UnsetType = UNSET
+    tokens: int | UnsetType = UNSET
 
 
 class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,7 +56,8 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``wire`` says how it is asked:
     ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
     tokens prompt and reply may have together, ``images`` whether it takes pictures.
-    ``thinking`` has the fields that switch a hybrid model's thinking ``on`` and ``off``.
+    ``thinking`` has the fields that switch a hybrid model's thinking ``on`` and ``off``, and the
+    ``tokens`` that it takes.
     ``ca_file`` names the certificates to believe, ``proxy`` the way to it ("" for none, ``$NAME``
     for a variable's).
     """
@@ -98,8 +103,8 @@ class Tables(Struct, frozen=True):
 
 
 def merged(entries: Iterable[Entry]) -> Entry:
-    """One entry of several, field by field: a later one wins; ``headers``, ``body`` and the facts
-    of ``card`` add up."""
+    """One entry of several, field by field: a later one wins; ``headers``, ``body``, ``thinking``
+    and the facts of ``card`` add up."""
     values: dict[str, Any] = {}
     for entry in entries:
         for name in Entry.__struct_fields__:
@@ -108,6 +113,8 @@ def merged(entries: Iterable[Entry]) -> Entry:
                 continue
             if name in ("headers", "body"):
                 value = {**values.get(name, {}), **value}
+            if name == "thinking":
+                value = _merged_thinking(values.get(name, Thinking()), value)
             if name == "card":
                 value = merged_card([values.get(name, Card()), value])
             values[name] = value
@@ -116,9 +123,24 @@ def merged(entries: Iterable[Entry]) -> Entry:
 
 def thinking_fields(entry: Entry) -> dict[str, dict[str, Any]]:
     """The fields that switch thinking, by ``on`` and ``off``; empty where the entry says none."""
-    if isinstance(entry.thinking, UnsetType):
+    said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
+    if isinstance(said.on, UnsetType) and isinstance(said.off, UnsetType):
         return {}
-    return {"on": entry.thinking.on, "off": entry.thinking.off}
+    return {
+        word: {} if isinstance(fields, UnsetType) else fields
+        for word, fields in (("on", said.on), ("off", said.off))
+    }
+
+
+def thinking_tokens(entry: Entry) -> int:
+    """How many tokens longer a reply may be when the model is told to think."""
+    said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
+    return THINKING_TOKENS if isinstance(said.tokens, UnsetType) else said.tokens
+
+
+def _merged_thinking(below: Thinking, above: Thinking) -> Thinking:
+    said = {name: getattr(above, name) for name in Thinking.__struct_fields__}
+    return structs.replace(below, **{n: value for n, value in said.items() if value is not UNSET})
 
 
 def read_tables(
@@ -188,14 +210,20 @@ def _wrong_value(key: str, value: Any) -> list[str]:
         return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
     if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
         return [f"{key}: must be above 0, not {value}"]
-    if key in ("body", "thinking"):
-        fields = value if key == "body" else {**value.get("on", {}), **value.get("off", {})}
-        return [
-            f"{key}.{name}: not for a configuration file; it is written by Proofstone or is a key"
-            for name in fields
-            if name.lower() in _RESERVED_BODY
-        ]
-    return []
+    return _wrong_fields(key, value) if key in ("body", "thinking") else []
+
+
+def _wrong_fields(key: str, value: Mapping[str, Any]) -> list[str]:
+    """What is wrong with fields that are to be sent, always or to switch thinking."""
+    fields = value if key == "body" else {**value.get("on", {}), **value.get("off", {})}
+    wrong = [
+        f"{key}.{name}: not for a configuration file; it is written by Proofstone or is a key"
+        for name in fields
+        if name.lower() in _RESERVED_BODY
+    ]
+    if key == "thinking" and value.get("tokens", 0) < 0:
+        wrong.append(f"thinking.tokens: must be 0 or more, not {value['tokens']}")
+    return wrong
 
 
 def _beside(path: Path, entry: Entry) -> Entry:

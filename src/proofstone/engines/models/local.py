@@ -22,7 +22,7 @@ from msgspec import UNSET, Struct, structs
 from proofstone.engines.models.carried import CARRIED, carried_file
 from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.models.config import TIMEOUT_S, Endpoint
-from proofstone.engines.models.entries import Entry, thinking_fields
+from proofstone.engines.models.entries import Entry, thinking_fields, thinking_tokens
 from proofstone.engines.models.gguf import GgufFile, open_gguf
 from proofstone.engines.models.local_server import LocalServer, ServerAddress
 from proofstone.engines.models.openai_chat import ChatEndpoint
@@ -79,7 +79,12 @@ class LocalModel:
         self.served_as = file.served_as
         self.max_connections = options.parallel
         # A reply that reaches the window's end is cut there, not refused.
-        self.limits = Limits(window=options.ctx, counts_reply=False, images=False)
+        self.limits = Limits(
+            window=options.ctx,
+            counts_reply=False,
+            images=False,
+            thinking_tokens=thinking_tokens(Entry() if entry is None else entry),
+        )
         self._server = server
         self._clock = clock
         self._entry = Entry() if entry is None else entry

@@ -59,7 +59,9 @@ class ChatEndpoint:
         images: ImageReader | None = None,
     ) -> None:
         self.name = endpoint.name
-        self.limits = Limits(window=endpoint.window, images=endpoint.images)
+        self.limits = Limits(
+            window=endpoint.window, images=endpoint.images, thinking_tokens=endpoint.thinking_tokens
+        )
         self._images = images
         self.endpoint = endpoint.identity
         self.served_as = endpoint.served_as

@@ -15,6 +15,7 @@ __all__ = [
     "NUMBER_SETTINGS",
     "SETTINGS",
     "THINKING",
+    "THINKING_TOKENS",
     "checked_stop",
     "sent_settings",
     "wire_fields",
@@ -29,6 +30,9 @@ _OTHERS = frozenset(
 )  # fmt: skip
 SETTINGS = NUMBER_SETTINGS | _OTHERS  # every setting that may be sent
 THINKING = ("on", "off")
+# How many tokens longer a reply may be where a model is told to think and its entry says no other
+# number: cut short in its thinking, it would count as wrong.
+THINKING_TOKENS = 16_384
 _NONE: Mapping[str, Mapping[str, Any]] = {}
 
 
@@ -41,7 +45,8 @@ def sent_settings(
     """The settings that reach the model (over ``extra``), and the sorted names of those dropped.
 
     None means unset. Numbers are floats, so that 0 and 0.0 are one request and one hash.
-    ``thinking`` are the fields that switch it, by ``on`` and ``off``: they are sent, not the word.
+    ``thinking`` are the fields that switch it, by ``on`` and ``off``: they are sent, not the word,
+    over those of ``extra`` key by key, however deep.
     """
     sent = dict(extra)
     dropped = []
@@ -49,13 +54,22 @@ def sent_settings(
         if value is None:
             continue
         if name == "thinking" and value in thinking:
-            sent |= thinking[value]
+            sent = _laid_over(sent, thinking[value])
             continue
         if name not in SETTINGS or name in unsupported or name == "thinking":
             dropped.append(name)
         else:
             sent[name] = float(value) if name in NUMBER_SETTINGS else value
     return sent, tuple(sorted(dropped))
+
+
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields over fields: tables that both have are laid over each other, all else is replaced."""
+    both = {**below, **above}
+    for name in below.keys() & above.keys():
+        if isinstance(below[name], Mapping) and isinstance(above[name], Mapping):
+            both[name] = _laid_over(below[name], above[name])
+    return both
 
 
 def checked_stop(value: Any) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from proofstone.report.studies.study import Point, Study, point_of
 
 __all__ = ["study_thinking"]
 
+_OF_THINKING = ("thinking", "max_tokens")
+
 
 def study_thinking(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
     """One row a model asked in both ways and in nothing else differently: accuracy without and
@@ -63,20 +65,35 @@ def study_thinking(parts: Sequence[Part], *, estimand: Estimand, confidence: flo
     )  # fmt: skip
 
 
+_Asked = tuple[HowAsked, str]  # how a respondent was asked, and its label
+
+
 def _pairs(part: Part) -> list[tuple[HowAsked, str, str]]:
-    """(how asked, label without, label with) of models that were asked both ways and are whole."""
-    alike: dict[bytes, dict[str, tuple[HowAsked, str]]] = {}
+    """(how asked, label without, label with) of models that were asked both ways and are whole.
+
+    Told to think, a model has room for it: the longest reply may differ, nothing else. Where there
+    are several, one of the same longest reply is taken.
+    """
+    alike: dict[bytes, dict[str, list[_Asked]]] = {}
     for label, place in part.complete.items():
         asked = part.asked[place]
         word = str(asked.settings.get("thinking", ""))
-        others = {name: value for name, value in asked.settings.items() if name != "thinking"}
+        others = {n: value for n, value in asked.settings.items() if n not in _OF_THINKING}
         key = canonical_json([asked.model, asked.way, others])
-        alike.setdefault(key, {})[word] = (asked, label)
+        alike.setdefault(key, {}).setdefault(word, []).append((asked, label))
     return [
-        (by_word["off"][0], by_word["off"][1], by_word["on"][1])
+        (without[0], without[1], label)
         for by_word in alike.values()
-        if {"on", "off"} <= by_word.keys()
+        for asked, label in by_word.get("on", [])
+        if (without := _nearest(asked, by_word.get("off", []))) is not None
     ]
+
+
+def _nearest(asked: HowAsked, without: Sequence[_Asked]) -> _Asked | None:
+    """Of the same longest reply, else the first."""
+    most = asked.settings.get("max_tokens")
+    same = [each for each in without if each[0].settings.get("max_tokens") == most]
+    return next(iter([*same, *without]), None)
 
 
 def _size(asked: HowAsked) -> float:
