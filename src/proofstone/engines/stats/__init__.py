@@ -1,5 +1,9 @@
 """Estimates, intervals and comparisons: arrays in, records out; no method and no store known."""
 
+from proofstone.engines.stats.bootstrap import (
+    bootstrap_means,
+    disjoint_clusters,
+)
 from proofstone.engines.stats.bounds import (
     Bounds,
     bound_incomplete,
@@ -17,6 +21,12 @@ from proofstone.engines.stats.concordance import (
     Homogeneity,
     homogeneity,
     tau_b,
+)
+from proofstone.engines.stats.discrimination import (
+    Discrimination,
+    discriminate,
+    discriminate_shares,
+    top_k,
 )
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
@@ -54,6 +64,15 @@ from proofstone.engines.stats.multiplicity import (
     benjamini_hochberg,
     holm,
 )
+from proofstone.engines.stats.normal_range import (
+    expected_range,
+    range_p,
+)
+from proofstone.engines.stats.permutation import (
+    SignFlip,
+    sign_flip,
+    sign_flip_p,
+)
 from proofstone.engines.stats.power import (
     Assumed,
     Resolution,
@@ -72,6 +91,13 @@ from proofstone.engines.stats.ranks import (
     rank_intervals,
     tied_runs,
     tiers,
+)
+from proofstone.engines.stats.repeats import (
+    answer_consistency,
+    consistency,
+    majority_scores,
+    pass_at_k,
+    sample_means,
 )
 from proofstone.engines.stats.resampling import (
     Strata,
@@ -101,6 +127,11 @@ from proofstone.engines.stats.standings_by_draw import (
     means_by_draw,
     ranks_of,
 )
+from proofstone.engines.stats.variance_split import (
+    VarianceSplit,
+    chance_correlation,
+    split_variance,
+)
 from proofstone.engines.stats.weights import (
     Weighting,
     equal_weights,
@@ -115,6 +146,7 @@ __all__ = [
     "AverageAtK",
     "Bounds",
     "Comparison",
+    "Discrimination",
     "Estimand",
     "Flag",
     "Homogeneity",
@@ -127,28 +159,39 @@ __all__ = [
     "Scheme",
     "Separation",
     "SharedKeys",
+    "SignFlip",
     "Spread",
     "Stability",
     "Strata",
     "Summary",
+    "VarianceSplit",
     "Weighting",
     "allocate",
+    "answer_consistency",
     "average_at_k",
     "benjamini_hochberg",
     "best_group",
     "bootstrap_counts",
+    "bootstrap_means",
     "bootstrap_stability",
     "bound_incomplete",
+    "chance_correlation",
     "chance_level",
+    "consistency",
     "counted_values",
+    "discriminate",
+    "discriminate_shares",
+    "disjoint_clusters",
     "equal_weights",
     "estimand_name",
     "estimates_of",
+    "expected_range",
     "generator",
     "group_weights",
     "holm",
     "homogeneity",
     "interval_against",
+    "majority_scores",
     "mcnemar",
     "mcnemar_p",
     "mean_estimates",
@@ -157,6 +200,8 @@ __all__ = [
     "normal_quantile",
     "outcome_code",
     "partner_sums",
+    "pass_at_k",
+    "range_p",
     "rank_all",
     "rank_intervals",
     "rank_jointly",
@@ -164,7 +209,11 @@ __all__ = [
     "resampled_unit",
     "resolution_after",
     "resolution_before",
+    "sample_means",
     "separations",
+    "sign_flip",
+    "sign_flip_p",
+    "split_variance",
     "subsample_counts",
     "subsample_stability",
     "summarise_draws",
@@ -173,6 +222,7 @@ __all__ = [
     "tau_b",
     "tied_runs",
     "tiers",
+    "top_k",
     "unit_means",
     "units_for",
     "wilson",

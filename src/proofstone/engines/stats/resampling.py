@@ -83,17 +83,24 @@ def _smallest(keys: Counts, n: int) -> NDArray[np.bool_]:
     return np.asarray(below)
 
 
-def bootstrap_counts(strata: Strata, n_draws: int, rng: np.random.Generator) -> Counts:
+def bootstrap_counts(
+    strata: Strata, n_draws: int, rng: np.random.Generator, *, one_less: bool = False
+) -> Counts:
     """Draws with replacement (draws, units in ``strata.order``): how often a unit is drawn.
 
-    Each draw holds as many units of each stratum as there are.
+    Each draw holds as many units of each stratum as there are; with ``one_less`` one fewer, with
+    counts scaled up by n / (n - 1), so that means vary by as much as those of samples do (Rao and
+    Wu 1988). A stratum of one unit is held as it is.
     """
     n = len(strata.order)
-    place = rng.random((n_draws, n))
-    place *= np.repeat(strata.sizes, strata.sizes)
+    number = np.maximum(strata.sizes - 1, 1) if one_less else strata.sizes
+    place = rng.random((n_draws, int(number.sum())))
+    place *= np.repeat(strata.sizes, number)
     # A product may round up to the size itself; the last unit is meant.
-    places = np.minimum(place.astype(np.int64), np.repeat(strata.sizes - 1, strata.sizes))
-    places += np.repeat(strata.ends - strata.sizes, strata.sizes)
+    places = np.minimum(place.astype(np.int64), np.repeat(strata.sizes - 1, number))
+    places += np.repeat(strata.ends - strata.sizes, number)
     places += np.arange(n_draws)[:, None] * n
-    counts = np.bincount(places.ravel(), minlength=n_draws * n)
-    return counts.reshape(n_draws, n).astype(np.float32)
+    counts = np.bincount(places.ravel(), minlength=n_draws * n).reshape(n_draws, n)
+    if one_less:
+        return (counts * np.repeat(strata.sizes / number, strata.sizes)).astype(np.float32)
+    return counts.astype(np.float32)

@@ -12,12 +12,14 @@ __all__ = ["AverageAtK", "average_at_k"]
 class AverageAtK(Struct, frozen=True, kw_only=True):
     """AVG@k: ``mean`` over the means ``by_sample`` of k samples, ``sd`` over them with k - 1.
 
-    ``sd`` is NaN for k = 1: one sample says nothing of another.
+    ``sd`` is NaN for k = 1: one sample says nothing of another. ``sd_population`` divides by k, as
+    some papers print it.
     """
 
     k: int
     mean: float
     sd: float
+    sd_population: float
     by_sample: tuple[float, ...]
 
 
@@ -34,5 +36,6 @@ def average_at_k(sample: NDArray[np.integer], counted: NDArray[np.float64]) -> A
         k=k,
         mean=float(means.mean()) if k else float("nan"),
         sd=float(means.std(ddof=1)) if k > 1 else float("nan"),
+        sd_population=float(means.std()) if k else float("nan"),
         by_sample=tuple(means.tolist()),
     )
