@@ -37,6 +37,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Read": {
         "leaderboard": ("reading", "Rank what was run, with intervals and ties."),
         "report": ("reading", "Write the leaderboard with its evidence as an HTML page."),
+        "audit": ("auditing", "Say what results show, whoever made them: ranks, ties, intervals."),
     },
     "Things": {
         "list": ("things", "List what the workspace holds of one kind."),

@@ -4,6 +4,7 @@ They are out of the cyclic garbage collector's sight (``gc=False``): a frozen ro
 refer to itself, and walking a bank's 43,000 facts again and again took a fifth of a run's time.
 """
 
+from proofstone.records.accuracies import Accuracies
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
 from proofstone.records.corrections import (
     Action,
@@ -13,6 +14,8 @@ from proofstone.records.corrections import (
     correction_id,
     ruling_id,
 )
+from proofstone.records.file_columns import FileColumns, TextCodes, coded_texts
+from proofstone.records.frames import Coded
 from proofstone.records.funnels import Funnel, FunnelStep
 from proofstone.records.items import (
     Item,
@@ -81,6 +84,7 @@ __all__ = [
     "OUTCOMES",
     "PROMPT",
     "PROMPT_NAME",
+    "Accuracies",
     "Action",
     "Bank",
     "CallState",
@@ -88,11 +92,13 @@ __all__ = [
     "CardSnapshot",
     "Cell",
     "Choice",
+    "Coded",
     "Column",
     "Correction",
     "Corrections",
     "Estimate",
     "Fact",
+    "FileColumns",
     "Finish",
     "Funnel",
     "FunnelStep",
@@ -129,6 +135,7 @@ __all__ = [
     "Spent",
     "Stratum",
     "Tabulation",
+    "TextCodes",
     "TextForm",
     "TextPart",
     "Unit",
@@ -137,6 +144,7 @@ __all__ = [
     "Way",
     "asked_as",
     "bank_id",
+    "coded_texts",
     "composed_set_id",
     "corrected_set",
     "correction_id",

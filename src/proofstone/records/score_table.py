@@ -78,6 +78,9 @@ class ScoreTable:
     of it were tried and brought no reply. Such a one has no row: it is no score. ``roles`` say who
     had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
     applied here; ``n_retired`` items of the sets were left out, and have no units here.
+    ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
+    our own. ``tells_outcomes``: whether it is known how each reply ended; else all count as
+    answered, and no rate of other outcomes is shown.
     """
 
     respondents: tuple[Respondent, ...]
@@ -103,6 +106,8 @@ class ScoreTable:
     roles: tuple[HeldRole, ...] = ()
     corrections: tuple[Corrections, ...] = ()
     n_retired: int = 0
+    item_names: tuple[str, ...] = ()
+    tells_outcomes: bool = True
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,
@@ -114,7 +119,7 @@ class ScoreTable:
             "settings": _coded(who, [each.settings for each in self.respondents]),
             "simulated": [self.respondents[code].simulated for code in who.tolist()],
             "form": _coded(self.form[unit], self.forms),
-            "item": _coded(unit, [item.hex() for item in self.items]),
+            "item": _coded(unit, self.item_names or [item.hex() for item in self.items]),
             **{
                 level: _coded(codes[unit], self.stratum_names[level])
                 for level, codes in self.strata.items()

@@ -130,8 +130,10 @@ class BoardRow(Struct, frozen=True, kw_only=True):
         return " ".join(part for part in (self.name, self.way, self.settings) if part)
 
     def rate(self, outcome: str) -> Rate:
-        """The rate of an outcome, or of "miss" (refused, unparsed or truncated)."""
-        return next(rate for rate in self.rates if rate.outcome == outcome)
+        """The rate of an outcome, or of "miss" (refused, unparsed or truncated); of 0 replies where
+        it is not known how any ended."""
+        nothing = Rate(outcome=outcome, count=0, n=0, share=float("nan"))
+        return next((rate for rate in self.rates if rate.outcome == outcome), nothing)
 
 
 class BreakdownGroup(Struct, frozen=True, kw_only=True):

@@ -119,7 +119,10 @@ class Sheet:
         )
 
     def rates(self, respondent: int) -> tuple[Rate, ...]:
-        """Rates among the replies that came: truncated, unparsed, refused, and all three (miss)."""
+        """Rates among the replies that came: truncated, unparsed, refused, and all three (miss);
+        none where the table does not tell how replies ended."""
+        if not self.table.tells_outcomes:
+            return ()
         n = self.n_replies(respondent)
         found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in MISSES}
         return tuple(

@@ -127,7 +127,7 @@ def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> lis
 def _optional_columns(group: Standings) -> list[str]:
     """Columns after the estimate: those always shown, and those where there is something."""
     rows = group.ranked
-    shown = ["truncated", "unparsed"]
+    shown = ["truncated", "unparsed"] if any(row.rates for row in rows) else []
     if any(row.rate("refused").count for row in rows):
         shown.append("refused")
     if any(row.failed for row in rows):
@@ -149,7 +149,7 @@ def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: 
         shown_rank(row.rank),
         *who,
         *(printable(card_value(row.card, column)) for column in cards),
-        f"{estimate.n:,}",
+        f"{estimate.n:,}" if estimate.n else MISSING,
         value,
         *(_optional_cell(row, column) for column in columns),
     ]

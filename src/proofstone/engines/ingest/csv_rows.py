@@ -13,7 +13,7 @@ from proofstone.engines.ingest.lines import decode, read_lines
 from proofstone.errors import Problem
 from proofstone.ports import Row
 
-__all__ = ["separated_rows"]
+__all__ = ["separated_rows", "separator_of"]
 
 
 class _TooLongError(Exception):
@@ -59,8 +59,7 @@ def separated_rows(
     """One row a record, placed at its first line, under the names of the header.
 
     An empty cell is a missing value; the apostrophe before what would be a formula is taken away
-    (``formulas.restored``). A file whose header has semicolons and no commas is read by
-    semicolons, as spreadsheets of many countries write it.
+    (``formulas.restored``).
     """
     # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
@@ -69,9 +68,7 @@ def separated_rows(
     first = next(feed, None)
     if first is None or len(problems) > known:
         return  # Nothing of the file can be read without its header, here and below.
-    if separator == "," and ";" in first and "," not in first and '"' not in first:
-        separator = ";"
-    records = _records(first, feed, problems, separator)
+    records = _records(first, feed, problems, separator_of(first, separator))
     header = next(records, None)
     if header is None or len(problems) > known or not _is_usable(*header, problems):
         return
@@ -83,6 +80,15 @@ def separated_rows(
         else:
             ragged = f"has {len(cells)} cells where the header names {len(names)}"
             problems.append(Problem(f"line {number}", ragged))
+
+
+def separator_of(header: str, separator: str) -> str:
+    """What separates the cells of a file: ``separator``, as its suffix says; or semicolons or tabs
+    where a comma is expected and the header has those and no comma, as spreadsheets of many
+    countries write it."""
+    if separator == "," and "," not in header and '"' not in header:
+        return next((sign for sign in ";\t" if sign in header), separator)
+    return separator
 
 
 def _records(

@@ -12,13 +12,13 @@ import orjson
 from proofstone.errors import BadInput, ExtraMissing, NotFound, Problem
 from proofstone.ports import Row
 
-__all__ = ["parquet_rows", "write_parquet"]
+__all__ = ["first_line", "load_pyarrow", "parquet_rows", "write_parquet"]
 
 _BATCH = 4096
 
 
-def _pyarrow() -> Any:
-    """The module, which has no types."""
+def load_pyarrow() -> Any:
+    """pyarrow, which has no types. Raises ExtraMissing where it is not installed."""
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415
@@ -32,7 +32,7 @@ def _pyarrow() -> Any:
 
 def parquet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
     """One row a record, placed by its number from 1; a null is a missing value."""
-    pa = _pyarrow()
+    pa = load_pyarrow()
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.")
     number = 0
@@ -44,10 +44,11 @@ def parquet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
                     if row := _row(number, values, problems):
                         yield row
     except (pa.ArrowException, OSError) as cause:
-        raise BadInput(f"{path} is no readable Parquet file: {_first_line(cause)}") from cause
+        raise BadInput(f"{path} is no readable Parquet file: {first_line(cause)}") from cause
 
 
-def _first_line(cause: Exception) -> str:
+def first_line(cause: Exception) -> str:
+    """The first line of what a library says went wrong."""
     return str(cause).partition("\n")[0]
 
 
@@ -80,7 +81,7 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str
 
     Raises BadInput where one column holds values of different kinds.
     """
-    pa = _pyarrow()
+    pa = load_pyarrow()
     arrays = [_column(pa, name, [_cell(row.get(name)) for row in rows]) for name in columns]
     pa.parquet.write_table(pa.Table.from_arrays(arrays, names=list(columns)), path)
 
@@ -95,6 +96,6 @@ def _column(pa: Any, name: str, values: list[object]) -> Any:
     except (pa.ArrowException, TypeError, OverflowError) as cause:
         raise BadInput(
             f'Column "{name}" mixes kinds of values, which Parquet cannot hold: '
-            f"{_first_line(cause)}",
+            f"{first_line(cause)}",
             hint="Write JSONL instead.",
         ) from cause

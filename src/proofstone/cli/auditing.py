@@ -1,0 +1,182 @@
+"""``audit``: anybody's results, from files, without a workspace."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from proofstone.cli.options import json_option, output_option, read_list, seed_option
+from proofstone.cli.output import print_json
+
+__all__ = ["audit_command"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _column(role: str, text: str) -> Callable[[Command], Command]:
+    return click.option(f"--{role}", default="", metavar="COLUMN", help=text)
+
+
+@click.command("audit")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@output_option
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["wide", "long", "accuracies"]),
+    help="One row an item, one row a score, or one row a model; else guessed.",
+)
+@_column("item", "What names the items.")
+@_column("model", "What names the models, where each score has its row.")
+@click.option(
+    "--models", multiple=True, metavar="COLUMN,...", help="The models' columns of a wide table."
+)
+@_column("score", "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.")
+@_column("sample", "What counts the times that an item was asked (epoch, run).")
+@_column("way", "What else tells respondents apart (a prompt, a setting).")
+@click.option(
+    "--stratum",
+    "strata",
+    multiple=True,
+    metavar="COLUMN,...",
+    help="What groups the items (discipline).",
+)
+@click.option(
+    "--cluster",
+    "clusters",
+    multiple=True,
+    metavar="COLUMN,...",
+    help="What items share, so that they are not independent (book, passage). A cell may hold "
+    "several keys: a;b, or a JSON list.",
+)
+@_column("outcome", "How each reply ended: answered, refused, unparsed, truncated or failed.")
+@_column("answer", "What was answered.")
+@_column("gold", "The right answer.")
+@_column("options", "How many options an item has: gives the chance level.")
+@_column("overall", "Of accuracies alone: the overall accuracy.")
+@click.option(
+    "--items",
+    metavar="STRATUM=N,...",
+    default="",
+    help="Of accuracies alone: how many items each stratum has.",
+)
+@click.option(
+    "--where", multiple=True, metavar="COLUMN=VALUE", help="Only these records (filter=none)."
+)
+@click.option(
+    "--percent/--shares", default=None, help="Scores are from 0 to 100, or from 0 to 1; else seen."
+)
+@click.option(
+    "--complete-from",
+    type=click.FloatRange(0, 1),
+    default=0.95,
+    show_default=True,
+    help="The share of all items that a model needs scores of, to be ranked.",
+)
+@click.option("--level", default="sample", metavar="STRATUM", help="Average over groups instead.")
+@click.option(
+    "--estimand",
+    type=click.Choice(["knowledge", "bank"]),
+    default="knowledge",
+    show_default=True,
+    help="What intervals speak of: other clusters (books, facts) too, or these with other items.",
+)
+@click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@seed_option
+@json_option
+def audit_command(
+    files: tuple[Path, ...],
+    output: Path | None,
+    kind: str | None,
+    models: tuple[str, ...],
+    strata: tuple[str, ...],
+    clusters: tuple[str, ...],
+    items: str,
+    where: tuple[str, ...],
+    percent: bool | None,
+    complete_from: float,
+    level: str,
+    estimand: Any,
+    confidence: float,
+    seed: int,
+    as_json: bool,
+    **columns: str,
+) -> None:
+    """Say what results show, whoever made them: ranks, ties, intervals.
+
+    FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz) or Parquet; Inspect logs
+    (.eval); what lm-eval writes with --log_samples, files or their folder. No workspace is needed,
+    and nothing leaves this machine.
+
+    \b
+      wide        one row an item, one column a model: 0/1, a share, or empty
+      long        one row a score: item, model, score, and sample if asked several times
+      accuracies  one row a model, one column a stratum, no items: for what needs none
+
+    What each column means is guessed from its name and values, told, and can be named. A missing
+    score is missing, never wrong. Every number has n and an interval; what the data cannot tell
+    apart is shown as a tie.
+    """
+    from proofstone.stages.audit import Asked, audit_files  # noqa: PLC0415 - numpy
+
+    asked = Asked(
+        named=_layout(kind, models, strata, clusters, percent, columns),
+        where=dict(_pairs(where, "--where")),
+        items={name: _whole(n) for name, n in _pairs(read_list([items]), "--items")},
+        complete_from=complete_from,
+        estimand=estimand,
+        level=level,
+        confidence=confidence,
+        seed=seed,
+    )
+    audit = audit_files(files, asked)
+    if as_json:
+        print_json(audit)
+        return
+    from proofstone.report.audit_text import render_audit  # noqa: PLC0415
+
+    width = shutil.get_terminal_size((100, 24)).columns
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    click.echo(render_audit(audit, width=width, colour=colour), nl=False)
+
+
+def _layout(
+    kind: Any,
+    models: Sequence[str],
+    strata: Sequence[str],
+    clusters: Sequence[str],
+    percent: bool | None,
+    columns: dict[str, Any],
+) -> Any:
+    from proofstone.engines.tables import Layout  # noqa: PLC0415 - numpy
+
+    return Layout(
+        kind=kind,
+        models=tuple(read_list(models)),
+        strata=tuple(read_list(strata)),
+        clusters=tuple(read_list(clusters)),
+        percent=percent,
+        **columns,
+    )
+
+
+def _pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
+    pairs = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=option)
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise click.BadParameter(f"{text!r}: expected a number of items", param_hint="--items")
+    return int(text)

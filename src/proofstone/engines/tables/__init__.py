@@ -1,0 +1,26 @@
+"""Anybody's results as a score table: which column means what, and what every cell is worth."""
+
+from proofstone.engines.tables.accuracy_tables import read_accuracies
+from proofstone.engines.tables.assembly import assemble
+from proofstone.engines.tables.choosing import chosen
+from proofstone.engines.tables.guessing import guess_layout
+from proofstone.engines.tables.inspect_logs import inspect_columns
+from proofstone.engines.tables.layout import Kind, Layout
+from proofstone.engines.tables.lm_eval import is_lm_eval, lm_eval_columns, model_of, task_of
+from proofstone.engines.tables.scores_in import ScoresIn, scores_in
+
+__all__ = [
+    "Kind",
+    "Layout",
+    "ScoresIn",
+    "assemble",
+    "chosen",
+    "guess_layout",
+    "inspect_columns",
+    "is_lm_eval",
+    "lm_eval_columns",
+    "model_of",
+    "read_accuracies",
+    "scores_in",
+    "task_of",
+]

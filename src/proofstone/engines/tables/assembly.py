@@ -1,0 +1,246 @@
+"""From the scores of one or several tables to one score table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items, option_counts
+from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.scores_in import ScoresIn, place, refused
+from proofstone.errors import BadInput, Problem
+from proofstone.records import OUTCOMES, Coded, Outcome, Respondent, ScoreTable, TextCodes
+
+__all__ = ["assemble"]
+
+_TRUE = {"true", "1", "yes"}
+
+
+def assemble(parts: Sequence[ScoresIn], *, complete_from: float = 0.95) -> ScoreTable:
+    """One score table of all parts; items are the same where their names are.
+
+    A model is whole, and so ranked, with at least ``complete_from`` of its items' scores; one with
+    fewer is incomplete. Raises BadInput where an item, model and sample comes twice, where records
+    of an item disagree on what it is, or an outcome is none of ours.
+    """
+    items = TextCodes()
+    units = [_coded_by(items, _column(part, part.layout.item)) for part in parts]
+    unit = np.concatenate([own[part.record] for part, own in zip(parts, units, strict=True)])
+    who, respondents = _respondents(parts)
+    sample = _samples(parts)
+    _refuse_repeats(parts, unit, who, sample)
+    n_units = len(items.names())
+    facts = {
+        name: fact_of_items(parts, units, name, n_units)
+        for name in dict.fromkeys(name for part in parts for name in _fact_columns(part.layout))
+    }
+    strata = {name: facts[name] for part in parts for name in part.layout.strata}
+    edges = cluster_edges([facts[name] for name in _named(parts, "clusters")])
+    gold = _letters([facts[part.layout.gold] for part in parts if part.layout.gold], n_units)
+    options = [facts[part.layout.options] for part in parts if part.layout.options]
+    answer = _answers(parts)
+    return ScoreTable(
+        respondents=respondents,
+        unit=unit.astype(np.int32),
+        respondent=who,
+        sample=sample,
+        outcome=_outcomes(parts),
+        value=np.concatenate([part.value for part in parts]),
+        answer=answer.codes,
+        answers=answer.names,
+        items=tuple(name.encode() for name in items.names()),
+        strata={name: _known(fact).codes for name, fact in strata.items()},
+        stratum_names={name: _known(fact).names for name, fact in strata.items()},
+        gold=gold.codes,
+        golds=gold.names,
+        n_options=option_counts(options[0]) if options else np.zeros(n_units, dtype=np.int32),
+        form=np.zeros(n_units, dtype=np.int32),
+        forms=(", ".join(dict.fromkeys(part.table.name for part in parts)),),
+        cluster_unit=edges.unit,
+        cluster_key=edges.key,
+        expected=_expected(unit, who, sample, len(respondents), complete_from),
+        item_names=items.names(),
+        tells_outcomes=any(part.layout.outcome for part in parts),
+    )
+
+
+def _fact_columns(layout: Layout) -> Iterator[str]:
+    yield from (*layout.strata, *layout.clusters)
+    yield from (name for name in (layout.gold, layout.options) if name)
+
+
+def _named(parts: Sequence[ScoresIn], role: str) -> list[str]:
+    return list(dict.fromkeys(name for part in parts for name in getattr(part.layout, role)))
+
+
+def _column(part: ScoresIn, name: str) -> Coded:
+    """A column by record; one missing value where there is no such column."""
+    found = part.table.columns.get(name) if name else None
+    return found or Coded(np.full(len(part.table), -1, dtype=np.int32), ())
+
+
+def _coded_by(names: TextCodes, column: Coded) -> NDArray[np.int64]:
+    """The column's values by the codes of ``names``, which takes up what is new."""
+    codes = np.array([*map(names.__getitem__, column.names), -1], dtype=np.int64)
+    return np.asarray(codes[column.codes])
+
+
+def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray[np.int64]:
+    """A column's values by score, over all parts."""
+    columns = [_column(part, getattr(part.layout, role)) for part in parts]
+    return np.concatenate(
+        [_coded_by(names, column)[part.record] for part, column in zip(parts, columns, strict=True)]
+    )
+
+
+def _respondents(
+    parts: Sequence[ScoresIn],
+) -> tuple[NDArray[np.int32], tuple[Respondent, ...]]:
+    """Whose each score is, in the order of their first coming, and who they are."""
+    models, ways, marks = TextCodes(), TextCodes(), TextCodes()
+    model = np.concatenate([_coded_by(models, part.model) for part in parts])
+    way, mark = _by_score(parts, "way", ways), _by_score(parts, "simulated", marks)
+    simulated = np.array([*(text.lower() in _TRUE for text in marks.names()), False])[mark]
+    key = (model * (len(ways) + 1) + way + 1) * 2 + simulated
+    _, first, code = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    names, way_names = models.names(), (*ways.names(), "")
+    found = tuple(
+        Respondent(
+            name=names[model[score]], way=way_names[way[score]], simulated=bool(simulated[score])
+        )
+        for score in first[order].tolist()
+    )
+    return rank[code].astype(np.int32), found
+
+
+def _samples(parts: Sequence[ScoresIn]) -> NDArray[np.int32]:
+    """The number of each score's sample from 0, in the order of their names read as numbers."""
+    names = TextCodes()
+    code = _by_score(parts, "sample", names)
+    known = names.names()
+    order = sorted(range(len(known)), key=lambda place_of: _natural(known[place_of]))
+    rank = np.zeros(len(known) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(known))
+    return np.asarray(rank[code])
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    return [
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", name)
+        if part
+    ]
+
+
+def _refuse_repeats(
+    parts: Sequence[ScoresIn],
+    unit: NDArray[np.int64],
+    who: NDArray[np.int32],
+    sample: NDArray[np.int32],
+) -> None:
+    """Raises BadInput where an item, model and sample comes twice, naming both places."""
+    n_who, n_samples = int(who.max(initial=0)) + 1, int(sample.max(initial=0)) + 1
+    key = (unit * n_who + who) * n_samples + sample
+    order = np.argsort(key, kind="stable")
+    again = order[1:][key[order][1:] == key[order][:-1]]
+    if not len(again):
+        return
+    first = dict(zip(key[order][::-1].tolist(), order[::-1].tolist(), strict=True))
+    offsets = np.cumsum([0, *(len(part.value) for part in parts)])
+    problems = []
+    for score in sorted(again.tolist()):
+        number = int(np.searchsorted(offsets, score, side="right")) - 1
+        before = first[int(key[score])]
+        problems.append(Problem(*_repeat(parts, offsets, number, score, before)))
+    is_named = any(part.layout.sample for part in parts)
+    raise BadInput(
+        f"{len(problems):,} scores come again for the same item and model",
+        problems,
+        hint="each item, model and sample may have one score"
+        if is_named
+        else "if items were asked several times, name the column that counts it: --sample COLUMN",
+    )
+
+
+def _repeat(
+    parts: Sequence[ScoresIn], offsets: NDArray[np.int64], number: int, score: int, before: int
+) -> tuple[str, str]:
+    """Where a score comes again, and what it repeats."""
+    part = parts[number]
+    own = score - int(offsets[number])
+    record = int(part.record[own])
+    other = int(np.searchsorted(offsets, before, side="right")) - 1
+    earlier = parts[other]
+    at = place(earlier.table, int(earlier.record[before - int(offsets[other])]))
+    item = part.table.columns[part.layout.item]
+    name = item.names[item.codes[record]]
+    where = place(part.table, record)
+    if len(parts) > 1:
+        where, at = f"{part.table.name} {where}", f"{earlier.table.name} {at}"
+    return where, f"item {name}, model {part.model.names[part.model.codes[own]]}, as at {at}"
+
+
+def _outcomes(parts: Sequence[ScoresIn]) -> NDArray[np.int8]:
+    """The outcome of each score: as its column says, else answered."""
+    found = []
+    for part in parts:
+        column = _column(part, part.layout.outcome)
+        wrong = [name for name in column.names if name not in OUTCOMES]
+        if wrong:
+            codes = [code for code, name in enumerate(column.names) if name in wrong]
+            records = np.flatnonzero(np.isin(column.codes, codes)).tolist()
+            what = f"expected one of {', '.join(OUTCOMES)}"
+            where = f", column {part.layout.outcome}"
+            raise refused(
+                part.table,
+                [Problem(f"{place(part.table, record)}{where}", what) for record in records],
+            )
+        outcomes = [cast("Outcome", name) for name in column.names]
+        codes_of = np.array([*(OUTCOMES.index(name) for name in outcomes), 0], dtype=np.int8)
+        found.append(codes_of[column.codes[part.record]])
+    return np.concatenate(found)
+
+
+def _answers(parts: Sequence[ScoresIn]) -> Coded:
+    names = TextCodes()
+    code = _by_score(parts, "answer", names)
+    return _known(Coded(code.astype(np.int32), names.names()))
+
+
+def _known(fact: Coded) -> Coded:
+    """The same with the empty name for what is missing, so that no code is negative."""
+    missing = fact.codes < 0
+    if not missing.any():
+        return fact
+    return Coded(np.where(missing, len(fact.names), fact.codes).astype(np.int32), (*fact.names, ""))
+
+
+def _letters(facts: Sequence[Coded], n_units: int) -> Coded:
+    """Right answers, where all are single letters or digits: a longer one is no position."""
+    if facts and all(len(name.strip()) == 1 for name in facts[0].names):
+        return _known(facts[0])
+    return Coded(np.zeros(n_units, dtype=np.int32), ("",))
+
+
+def _expected(
+    unit: NDArray[np.int64],
+    who: NDArray[np.int32],
+    sample: NDArray[np.int32],
+    n_who: int,
+    complete_from: float,
+) -> NDArray[np.int64]:
+    """How many scores each respondent should have: all its samples of all items; what is there,
+    where that is at least the share ``complete_from`` of them."""
+    n_units = int(unit.max()) + 1
+    pairs = np.unique(who.astype(np.int64) * (int(sample.max()) + 1) + sample)
+    samples = np.bincount(pairs // (int(sample.max()) + 1), minlength=n_who)
+    full = samples * n_units
+    there = np.bincount(who, minlength=n_who)
+    return np.where(there >= complete_from * full, there, full).astype(np.int64)

@@ -1,0 +1,72 @@
+"""What the columns of a table of results mean: what a user names, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+__all__ = ["ONES", "Kind", "Layout"]
+
+Kind = Literal["wide", "long", "accuracies"]
+
+# The roles that one column has, in the order in which they are told.
+ONES = (
+    "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
+    "count", "overall",
+)  # fmt: skip
+_MOST_SHOWN = 4
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """The role of each column; empty where there is none, or, of a user's, where it is not named.
+
+    ``wide``: one row an item, ``models`` are columns of scores. ``long``: one row a score, under
+    ``model`` and ``score``. ``accuracies``: one row a model (``models`` are then strata, columns of
+    accuracies, with ``overall`` apart), or one a model and stratum with ``score`` and ``count``.
+    ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
+    are columns that nothing reads. ``missing`` are the spellings of missing scores that occur.
+    """
+
+    kind: Kind | None = None
+    item: str = ""
+    model: str = ""
+    way: str = ""
+    score: str = ""
+    sample: str = ""
+    outcome: str = ""
+    answer: str = ""
+    gold: str = ""
+    options: str = ""
+    simulated: str = ""
+    count: str = ""
+    overall: str = ""
+    models: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    percent: bool | None = None
+    unused: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """The roles in one line, as a user would name them."""
+        return "; ".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        yield from (f"{role}: {column}" for role in ONES if (column := getattr(self, role)))
+        groups = {
+            "strata" if self.kind == "accuracies" else "models": _listed(self.models),
+            "by" if self.kind == "accuracies" else "strata": ", ".join(self.strata),
+            "clusters": ", ".join(self.clusters),
+            "scores": "percent, divided by 100" if self.percent else "",
+            "missing": f"empty or {', '.join(self.missing)}" if self.missing else "",
+            "not used": _listed(self.unused),
+        }
+        yield from (f"{what}: {names}" for what, names in groups.items() if names)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    if len(names) <= _MOST_SHOWN:
+        return ", ".join(names)
+    return f"{len(names)} columns ({', '.join(names[: _MOST_SHOWN - 1])}, ... {names[-1]})"

@@ -1,0 +1,83 @@
+"""Texts of cells as scores from 0 to 1: what is a score, what is missing, and what is neither."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.records import Coded
+
+__all__ = ["MISSING", "Reading", "is_percent", "number_of", "read_scores"]
+
+# Spellings of a score that is not there, beside the empty cell; compared in small letters.
+MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
+_WORDS: Mapping[str, float] = {
+    "true": 1.0, "correct": 1.0, "right": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
+    "false": 0.0, "incorrect": 0.0, "wrong": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0,
+}  # fmt: skip
+
+
+class Reading(Struct, frozen=True):
+    """A column's cells as numbers (N, NaN where missing), and the texts that are no score, by their
+    codes."""
+
+    values: NDArray[np.float64]
+    wrong: Mapping[int, str]
+
+
+def number_of(text: str) -> float | None:
+    """The number that a cell spells, also with a percent sign behind it or as a word for right or
+    wrong; NaN for a spelling of "missing"; None where it is none of these."""
+    short = text.strip().lower()
+    if short in MISSING or not short:
+        return math.nan
+    if short in _WORDS:
+        return _WORDS[short]
+    try:
+        number = float(short.removesuffix("%"))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_percent(columns: Iterable[Coded]) -> bool:
+    """Whether cells are percentages: of those that are no 0, most are greater than 1, and none is
+    greater than 100; or percent signs stand behind all of them."""
+    above = others = 0
+    for column in columns:
+        for name, n in zip(column.names, _counts(column), strict=True):
+            number = number_of(name)
+            if number is None or math.isnan(number) or not number:
+                continue
+            if number > 100 or number < 0:
+                others += n
+            elif number > 1 or "%" in name:
+                above += n
+            else:
+                others += n
+    return above > others
+
+
+def read_scores(column: Coded, *, percent: bool) -> Reading:
+    """The cells of a column as scores, percentages divided by 100."""
+    most = 100.0 if percent else 1.0
+    scores = np.full(len(column.names) + 1, np.nan)  # the last one is read by the code -1
+    wrong: dict[int, str] = {}
+    for code, name in enumerate(column.names):
+        number = number_of(name)
+        if number is None:
+            wrong[code] = f"expected a number from 0 to {most:g}, came {name[:40]!r}"
+        elif number < 0 or number > most:
+            wrong[code] = f"expected a score from 0 to {most:g}, came {name}"
+        else:
+            scores[code] = number / most
+    return Reading(scores[column.codes], wrong)
+
+
+def _counts(column: Coded) -> list[int]:
+    codes = column.codes[column.codes >= 0]
+    return [int(n) for n in np.bincount(codes, minlength=len(column.names))]

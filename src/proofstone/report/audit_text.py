@@ -1,0 +1,53 @@
+"""An audit as a summary in the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from proofstone.report.audited import Audit, FileRead
+from proofstone.report.columns import printable
+from proofstone.report.terminal import render_terminal
+
+__all__ = ["render_audit"]
+
+_LABEL = 10
+
+
+def render_audit(
+    audit: Audit,
+    *,
+    next_steps: Sequence[tuple[str, str]] = (),
+    width: int = 100,
+    colour: bool = False,
+) -> str:
+    """What was read, the leaderboard, one finding a section, then what to do next; it ends in a
+    newline. Lines are broken at ``width`` cells, those of the table excepted."""
+    lines: list[str] = []
+    for file in audit.files:
+        lines += _file(file, width)
+    lines.append("")
+    lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
+    lines.append("")
+    for note in audit.notes:
+        lines += _labelled("note", note, width)
+    for section in audit.sections:
+        said = " ".join(part for part in (section.finding, section.cannot) if part)
+        lines += _labelled(section.name, said, width)
+    for label, text in next_steps:
+        lines += _labelled(label, text, width)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _file(file: FileRead, width: int) -> Iterator[str]:
+    yield from _labelled("read", f"{file.name}: {file.kind}; {file.holds}", width)
+    if file.columns:
+        yield from _labelled("", file.columns, width)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    """The text beside its label, broken at words."""
+    room = max(width - _LABEL - 1, 30)
+    first, *others = textwrap.wrap(printable(text), room, break_on_hyphens=False) or [""]
+    head = f"{label:<{_LABEL - 1}} {first}"
+    return [head, *(" " * _LABEL + line for line in others)]

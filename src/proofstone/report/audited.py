@@ -1,0 +1,34 @@
+"""What an audit found, as records: terminal, JSON and page show the same."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.report.board import Leaderboard
+from proofstone.report.sections.section import Section
+
+__all__ = ["Audit", "FileRead"]
+
+
+class FileRead(Struct, frozen=True, kw_only=True):
+    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
+    understood, and what it holds."""
+
+    name: str
+    kind: str
+    columns: str
+    holds: str
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """The files read, the leaderboard of what they hold, and the sections that apply. ``notes`` say
+    what limits all of it. ``seed`` is
+    that of all draws; ``version`` of the program that made it."""
+
+    title: str
+    files: tuple[FileRead, ...]
+    board: Leaderboard
+    notes: tuple[str, ...] = ()
+    sections: tuple[Section, ...]
+    seed: int
+    version: str

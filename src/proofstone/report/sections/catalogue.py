@@ -1,0 +1,25 @@
+"""The sections there are, in the order of the report; each says by None that it does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proofstone.report.sections.pairs import pairs_section
+from proofstone.report.sections.section import Evidence, Section
+from proofstone.report.sections.strata import strata_section
+from proofstone.report.sections.totals import totals_section
+
+__all__ = ["SECTIONS", "make_sections"]
+
+# A new statistic is one more module here, with one function of the evidence.
+SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
+    pairs_section,
+    strata_section,
+    totals_section,
+)
+
+
+def make_sections(evidence: Evidence) -> tuple[Section, ...]:
+    """The sections that apply."""
+    made = (make(evidence) for make in SECTIONS)
+    return tuple(section for section in made if section is not None)

@@ -1,0 +1,178 @@
+"""Which differences between models are more than noise, over all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proofstone.engines.stats import Comparison
+from proofstone.records.results import Estimate
+from proofstone.report.board import Leaderboard, Standings
+from proofstone.report.numbers import points
+from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
+from proofstone.report.sentences import counted
+
+__all__ = ["pairs_section"]
+
+_MOST_DRAWN = 30  # a larger matrix cannot be read
+
+
+def pairs_section(evidence: Evidence) -> Section | None:
+    """How many pairs the data tell apart, and the differences between neighbours of the ranking.
+
+    None where nobody can be compared."""
+    group = next((group for group in evidence.board.standings if group.compared), None)
+    if group is None:
+        return None
+    total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
+    paired = evidence.accuracies is None
+    return Section(
+        name="pairs",
+        title="Which differences are more than noise",
+        finding=_finding(group, resolved, total),
+        plain=_plain(group),
+        cannot=_cannot(group),
+        how=_how(evidence.board, paired=paired),
+        tables=(_neighbours(evidence.board, group), _every_pair(evidence.board, group)),
+        figures=tuple(_matrix(group)),
+    )
+
+
+def _finding(group: Standings, resolved: int, total: int) -> str:
+    if total == 1:
+        verb = "is" if resolved else "is not"
+        return f"The difference between the two {verb} more than noise in the items."
+    return (
+        f"{resolved:,} of {total:,} pairs of models differ by more than noise in the items; "
+        f"{counted(total - resolved, 'pair')} cannot be told apart."
+    )
+
+
+def _plain(group: Standings) -> str:
+    best = [row.label for row in group.ranked if row.rank is not None and row.rank.low == 1]
+    if len(best) == 1:
+        return f"{best[0]} is better than every other model here; luck does not explain it."
+    if len(best) == len(group.ranked):
+        return "Any of these models may be the best one: the differences are within luck."
+    return (
+        f"{len(best)} models form the best group: "
+        "which of them is best, these questions cannot say."
+    )
+
+
+def _cannot(group: Standings) -> str:
+    """The closest pairs that are left open, best models first."""
+    open_pairs = [pair for pair in _next_to_each_other(group) if not pair.resolved]
+    if not open_pairs:
+        return ""
+    shown = [
+        f"{group.ranked[pair.first].label} and {group.ranked[pair.second].label} "
+        f"({_signed(pair.difference)} points)"
+        for pair in open_pairs[:3]
+    ]
+    more = f" and {len(open_pairs) - 3:,} more" if len(open_pairs) > 3 else ""
+    return f"Neighbours that cannot be told apart: {'; '.join(shown)}{more}."
+
+
+def _how(board: Leaderboard, *, paired: bool) -> str:
+    level = f"{100 * board.confidence:g}%"
+    adjusted = "Holm's correction over all pairs keeps the chance of any false difference at "
+    alpha = f"{100 * (1 - board.confidence):g}%."
+    if paired:
+        return (
+            "Both models of a pair are compared on the same items; the variance of the difference "
+            f"adds up over items that share a key, for {board.estimand}; {level} intervals of each "
+            f"difference by itself. {adjusted}{alpha}"
+        )
+    return (
+        "Without items no pair can be compared item by item, so each model is taken to have had "
+        "questions of its own. Where all had the same ones this leaves more pairs open than "
+        f"scores by item would. {level} intervals of each difference by itself. {adjusted}{alpha}"
+    )
+
+
+def _next_to_each_other(group: Standings) -> list[Comparison]:
+    return [pair for pair in group.compared if pair.second == pair.first + 1]
+
+
+def _neighbours(board: Leaderboard, group: Standings) -> Table:
+    return _table(board, group, "Neighbours in the ranking", _next_to_each_other(group))
+
+
+def _every_pair(board: Leaderboard, group: Standings) -> Table:
+    return _table(board, group, "All pairs", group.compared)
+
+
+def _table(board: Leaderboard, group: Standings, title: str, pairs: Sequence[Comparison]) -> Table:
+    return Table(
+        title=title,
+        columns=(
+            Column(key="first", name="model"),
+            Column(key="second", name="against"),
+            Column(key="difference", name="difference", unit="points",
+                   help="points out of 100 by which the first scores higher"),
+            Column(key="p", name="p", unit="probability",
+                   help="how often chance alone would give at least this difference"),
+            Column(key="p_holm", name="p, corrected", unit="probability",
+                   help="the same, corrected for looking at all pairs"),
+            Column(key="resolved", name="told apart"),
+        ),
+        rows=tuple(
+            (
+                group.ranked[pair.first].label,
+                group.ranked[pair.second].label,
+                _estimate(board, group, pair),
+                pair.p,
+                pair.p_holm,
+                "yes" if pair.resolved else "no",
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _estimate(board: Leaderboard, group: Standings, pair: Comparison) -> Estimate:
+    first = group.ranked[pair.first].estimate
+    return Estimate(
+        value=pair.difference,
+        n=group.n_items,
+        low=pair.low,
+        high=pair.high,
+        level=board.confidence,
+        estimand=board.estimand,
+        made_by="clustered t" if first.resampled else "normal",
+        resampled=first.resampled,
+        effective_n=first.effective_n,
+    )
+
+
+def _matrix(group: Standings) -> Iterator[Figure]:
+    if not 2 < len(group.ranked) <= _MOST_DRAWN:
+        return
+    names = [row.label for row in group.ranked]
+    marks = [
+        Mark(
+            row=names[pair.first],
+            column=names[pair.second],
+            value=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            n=group.n_items,
+            text=_signed(pair.difference) if pair.resolved else "",
+        )
+        for pair in group.compared
+    ]
+    yield Figure(
+        name="pairs",
+        kind="matrix",
+        title="By how much each model is ahead",
+        subtitle="points by which the row's model is ahead of the column's; empty where the data "
+        "cannot tell them apart",
+        marks=tuple(marks),
+        row_axis="model",
+        column_axis="against",
+        value_axis="difference in points",
+    )
+
+
+def _signed(share: float) -> str:
+    return f"+{points(share)}" if share > 0 else points(share)

@@ -1,0 +1,249 @@
+"""Anybody's results: from files to their score table, and from that to an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from msgspec import structs
+
+from proofstone import __version__
+from proofstone.engines.ingest import RowReader, read_rows, table_suffix
+from proofstone.engines.ingest.columns import read_columns
+from proofstone.engines.stats import Estimand
+from proofstone.engines.tables import (
+    Layout,
+    ScoresIn,
+    assemble,
+    chosen,
+    guess_layout,
+    inspect_columns,
+    is_lm_eval,
+    lm_eval_columns,
+    model_of,
+    read_accuracies,
+    scores_in,
+    task_of,
+)
+from proofstone.errors import BadUsage, NotFound
+from proofstone.records import Accuracies, FileColumns, Measure, Outcome, ScoreTable
+from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
+from proofstone.report.audited import Audit, FileRead
+from proofstone.report.leaderboard import leaderboard
+from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sentences import counted
+from proofstone.report.sheet import Sheet
+
+__all__ = ["Asked", "audit_files", "audit_table"]
+
+_LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks of an audit. ``named`` are columns by their roles; ``where`` the records
+    that count; ``items`` the number of items of each stratum, for accuracies alone;
+    ``complete_from`` the share of its items with which a model is ranked."""
+
+    named: Layout = field(default_factory=Layout)
+    where: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, int] = field(default_factory=dict)
+    complete_from: float = 0.95
+    estimand: Estimand = "knowledge"
+    level: str = "sample"
+    confidence: float = 0.95
+    seed: int = 0
+
+
+def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
+    """The audit of one or several files, together one set of results.
+
+    Raises what reading does: BadInput with every problem of a file, BadUsage where a column's
+    meaning is open or accuracies alone are mixed with items, NotFound, ExtraMissing.
+    """
+    read = [_read(path, asked) for given in paths for path in _files(given)]
+    title = ", ".join(dict.fromkeys(part.table.name for part in read))
+    if any(part.layout.kind == "accuracies" for part in read):
+        return _audit_accuracies(read, asked, title)
+    parts = [scores_in(part.table, part.layout) for part in read]
+    table = assemble(parts, complete_from=asked.complete_from)
+    files = tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
+    measure = _measure(table)
+    return audit_table(table, [measure], measure.name, asked=asked, title=title, files=files)
+
+
+def audit_table(
+    table: ScoreTable,
+    measures: Sequence[Measure],
+    headline: str,
+    *,
+    asked: Asked,
+    title: str,
+    files: tuple[FileRead, ...],
+) -> Audit:
+    """The audit of a score table under the measure ``headline``."""
+    board = leaderboard(
+        table,
+        measures,
+        headline,
+        estimand=asked.estimand,
+        level=asked.level,
+        confidence=asked.confidence,
+    )
+    measure = next(each for each in measures if each.name == headline)
+    sheet = Sheet(table, measure.counts, measure.golds, measure.says)
+    evidence = Evidence(board=board, sheet=sheet, seed=asked.seed)
+    return Audit(
+        title=title,
+        files=files,
+        board=board,
+        notes=tuple(_notes(table, asked)),
+        sections=make_sections(evidence),
+        seed=asked.seed,
+        version=__version__,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file's records, how they are understood, and what kind of file it is."""
+
+    table: FileColumns
+    layout: Layout
+    kind: str
+
+
+def _files(given: Path) -> Iterator[Path]:
+    """The files that a path means: itself, or all logs in a folder and those below it."""
+    if not given.is_dir():
+        yield given
+        return
+    found = sorted(path for path in given.rglob("*") if _is_log(path))
+    if not found:
+        raise NotFound(
+            f"The folder {given} holds no log: no samples_*.jsonl (lm-eval), no *.eval (Inspect).",
+            hint="Name the files themselves.",
+        )
+    yield from found
+
+
+def _is_log(path: Path) -> bool:
+    name = path.name
+    is_samples = name.startswith("samples_") and ".jsonl" in path.suffixes
+    is_samples = is_samples or (name.startswith("samples_") and name.endswith(".jsonl.gz"))
+    return is_samples or name.endswith(".eval")
+
+
+def _read(path: Path, asked: Asked) -> _Read:
+    named = asked.named
+    where = dict(asked.where)
+    kind = ""
+    if path.suffix.lower() == ".eval":
+        table, score = inspect_columns(path)
+        named = _named_log(named, score)
+        kind = "Inspect log"
+    elif _holds_lm_eval(path):
+        name = f"{path.parent.name}/{path.name}"
+        rows = read_rows(path)
+        table, score = lm_eval_columns(rows, name=name, model=model_of(path), task=task_of(path))
+        named = _named_log(named, score)
+        filters = table.columns["filter"].names
+        if len(filters) > 1:
+            where.setdefault("filter", filters[0])
+        kind = "lm-eval samples"
+    else:
+        table = read_columns(path)
+    table = chosen(table, where)
+    layout = guess_layout(table, named)
+    kind = kind or _LAYOUTS[layout.kind or "wide"]
+    if where:
+        kind += ", " + ", ".join(f"{column} {value}" for column, value in where.items())
+    return _Read(table, layout, kind)
+
+
+def _named_log(named: Layout, score: str) -> Layout:
+    """What a harness's log says of itself, where the user does not say otherwise."""
+    return structs.replace(
+        named,
+        kind="long",
+        item=named.item or "item",
+        model=named.model or "model",
+        score=named.score or score,
+    )
+
+
+def _holds_lm_eval(path: Path) -> bool:
+    if table_suffix(path) not in {".jsonl", ".ndjson"}:
+        return False
+    first = next(iter(RowReader(path)), None)
+    return first is not None and is_lm_eval(first.values)
+
+
+def _file(read: _Read, part: ScoresIn) -> FileRead:
+    n_items = len(read.table.columns[read.layout.item].names)
+    n_models = len(part.model.names)
+    holds = f"{counted(n_items, 'item')}, {counted(n_models, 'model')}, "
+    holds += counted(len(part.value), "score")
+    full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
+    if full > len(part.value):
+        holds += f", {full - len(part.value):,} missing"
+    return FileRead(name=read.table.name, kind=read.kind, columns=read.layout.told(), holds=holds)
+
+
+def _measure(table: ScoreTable) -> Measure:
+    """The one measure of other people's scores: their mean."""
+    values = table.value[~np.isnan(table.value)]
+    is_plain = bool(((values == 0.0) | (values == 1.0)).all())
+    counts: dict[Outcome, Literal["value"] | float | None] = {"answered": "value"}
+    if table.tells_outcomes:
+        counts |= {"refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
+    return Measure(
+        name="accuracy" if is_plain else "score",
+        of="score",
+        counts=counts,
+        denominator="items with a reply" if table.tells_outcomes else "items with a score",
+    )
+
+
+def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
+    full = len(table.items)
+    there = np.bincount(table.respondent, minlength=len(table.respondents))
+    samples = int(table.sample.max(initial=0)) + 1
+    short = int(((there < full * samples) & (table.expected == there)).sum())
+    if short:
+        yield (
+            f"{counted(short, 'model')} lack some scores, each less than "
+            f"{100 * (1 - asked.complete_from):g}% of them: all are ranked on the items that all "
+            "ranked models have."
+        )
+
+
+def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
+    if len(read) > 1:
+        raise BadUsage(
+            "accuracies alone are audited one file at a time",
+            hint="name one file, or results with items: " + ", ".join(r.table.name for r in read),
+        )
+    (only,) = read
+    found = read_accuracies(only.table, only.layout, asked.items)
+    board = accuracy_board(found, confidence=asked.confidence)
+    evidence = Evidence(board=board, accuracies=found, seed=asked.seed)
+    return Audit(
+        title=title,
+        files=(_accuracies_file(only, found),),
+        board=board,
+        notes=tuple(accuracy_notes(found)),
+        sections=make_sections(evidence),
+        seed=asked.seed,
+        version=__version__,
+    )
+
+
+def _accuracies_file(read: _Read, found: Accuracies) -> FileRead:
+    holds = f"{counted(len(found.models), 'model')}, {counted(len(found.strata), 'group')}"
+    n = int(found.counts.sum())
+    holds += f", {counted(n, 'item')}" if n else ", numbers of items not known"
+    return FileRead(name=read.table.name, kind=read.kind, columns=read.layout.told(), holds=holds)
