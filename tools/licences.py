@@ -78,6 +78,7 @@ def said_by(distribution: metadata.Distribution, rules: Rules) -> Said:
     told = distribution.metadata
     expressions = [told["License-Expression"]] if told["License-Expression"] else []
     field = (told["License"] or "").strip()
+    field = "" if field == "UNKNOWN" else field  # what older setuptools wrote where none was given
     is_name = len(field) <= _LONGEST_NAME and "\n" not in field
     texts = [field] if field and is_name else []
     for classifier in told.get_all("Classifier") or []:

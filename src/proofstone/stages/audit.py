@@ -215,7 +215,7 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     short = int(((there < full * samples) & (table.expected == there)).sum())
     if short:
         yield (
-            f"{counted(short, 'model')} lack some scores, each less than "
+            f"{counted(short, 'model')} {'lacks' if short == 1 else 'lack'} some scores, at most "
             f"{100 * (1 - asked.complete_from):g}% of them: all are ranked on the items that all "
             "ranked models have."
         )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.engines.stats.intervals import normal_quantile, wilson
-from proofstone.engines.stats.ranks import Comparison, Ranking, RankInterval, holm
+from proofstone.engines.stats.multiplicity import holm
+from proofstone.engines.stats.ranks import Comparison, Ranking, rank_intervals
 from proofstone.records.results import Estimate
 
 __all__ = ["rank_shares", "share_estimate"]
@@ -72,8 +73,4 @@ def rank_shares(shares: Floats, n: int, *, confidence: float) -> Ranking:
         )
         for pair in range(len(first))
     )
-    intervals = tuple(
-        RankInterval(1 + int(over), m - int(under))
-        for over, under in zip(better.sum(axis=0), better.sum(axis=1), strict=True)
-    )
-    return Ranking(comparisons, intervals, better)
+    return Ranking(comparisons, rank_intervals(better), better)

@@ -120,9 +120,9 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
     names = list(table.columns)
     model = found.model or first_named(names, "model") or _first_texts(table)
     found = structs.replace(found, model=model)
-    if model and len(table.columns[model].names) < len(table):
-        free = [name for name in names if name != model]
-        score = found.score or first_named(free, "score")
+    free = [name for name in names if name != model]
+    score = found.score or first_named(free, "score")
+    if model and score and len(table.columns[model].names) < len(table):
         strata = found.strata or tuple(name for name in free if is_named(name, "strata"))[:1]
         count = found.count or first_named(free, "count")
         found = structs.replace(found, score=score, strata=strata, count=count)

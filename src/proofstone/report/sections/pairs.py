@@ -62,7 +62,7 @@ def _plain(group: Standings) -> str:
 def _cannot(group: Standings) -> str:
     """The closest pairs that are left open, best models first."""
     open_pairs = [pair for pair in _next_to_each_other(group) if not pair.resolved]
-    if not open_pairs:
+    if not open_pairs or len(group.compared) == 1:
         return ""
     shown = [
         f"{group.ranked[pair.first].label} and {group.ranked[pair.second].label} "

@@ -1,0 +1,137 @@
+"""``proofstone audit``: anybody's results, without a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from told import Proofstone
+
+WIDE = """\
+qid,discipline,book,gpt,qwen,llama
+q1,law,b1,1,1,0
+q2,law,b1,1,0,0
+q3,law,b2,1,1,
+q4,art,b2,0,1,0
+q5,art,b3,1,0,0
+q6,art,b3,1,1,1
+"""
+
+SUMMARY = """\
+read      results.csv: wide table; 6 items, 3 models, 17 scores, 1 missing
+          item: qid; models: gpt, qwen, llama; strata: discipline; clusters: book
+
+rank  model    n  accuracy
+ 1-2  gpt      6  83.3 [17.1, 99.2]
+ 1-2  qwen     6  66.7 [11.2, 96.9]
+incomplete, not ranked: missing replies counted all wrong .. all right
+llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.8, 88.7], 0 failed
+95% intervals for knowledge like this bank's; each item counts the same (items with a score)
+
+pairs     The difference between the two is not more than noise in the items.
+strata    Scores by discipline (2 groups). gpt, first overall, is also first in 2 of the 2 groups
+          by discipline. With fewer than 30 items a group says little of a model: art, law.
+"""
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    path = tmp_path / "results.csv"
+    path.write_text(WIDE, encoding="utf-8")
+    return path
+
+
+def test_the_summary_says_what_was_read_and_who_is_ahead(
+    proofstone: Proofstone, wide: Path
+) -> None:
+    """Columns as understood, the leaderboard, then one finding a section."""
+    told = proofstone("audit", wide)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == SUMMARY
+
+
+def test_json_holds_every_number_with_its_interval(proofstone: Proofstone, wide: Path) -> None:
+    """And the seed, the estimand and what was resampled."""
+    audit = proofstone("audit", wide, "--seed", 7, "--json").json
+    row = audit["board"]["standings"][0]["ranked"][0]
+    assert (row["name"], row["estimate"]["n"], row["estimate"]["resampled"]) == ("gpt", 6, "facts")
+    assert audit["seed"] == 7
+    assert audit["sections"][0]["name"] == "pairs"
+    assert audit["files"][0]["columns"].startswith("item: qid")
+
+
+def test_columns_are_named_by_options(proofstone: Proofstone, wide: Path) -> None:
+    """Only two models, no cluster but by another column."""
+    told = proofstone("audit", wide, "--models", "gpt,qwen", "--cluster", "discipline")
+    assert told.code == 0
+    assert "models: gpt, qwen; clusters: discipline; not used: book, llama" in told.out
+
+
+def test_a_lower_bar_ranks_a_model_with_missing_scores(proofstone: Proofstone, wide: Path) -> None:
+    """On the five items that all three have, which a note says."""
+    told = proofstone("audit", wide, "--complete-from", "0.8")
+    assert "1 model lacks some scores" in told.out
+    rows = [line.split()[1:3] for line in told.out.splitlines() if line.startswith(" 1-3")]
+    assert rows == [["gpt", "5"], ["qwen", "5"], ["llama", "5"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item,m\n1,1\n", "100.0"),
+        ("item,a,b\n1,1,1\n2,1,1\n3,1,1\n", "100.0"),
+        ("item,a,b\n1,0,0\n2,0,0\n", "0.0"),
+        ("item,a,b\n1,1,\n2,,1\n", "incomplete, not ranked"),
+        ("item,field,a,b\n1,,1,0\n2,x,0,1\n", "50.0"),
+        ("model,all\na,50\nb,50\n", "50.0"),
+    ],
+    ids=["one item", "all right", "all wrong", "no item in common", "empty stratum", "no strata"],
+)
+def test_degenerate_results_are_answered(
+    proofstone: Proofstone, tmp_path: Path, text: str, said: str
+) -> None:
+    """Not crashed on."""
+    path = tmp_path / "results.csv"
+    path.write_text(text, encoding="utf-8")
+    told = proofstone("audit", path)
+    assert (told.code, told.err) == (0, "")
+    assert said in told.out
+    assert proofstone("audit", path, "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item,a\n1,x\n2,1\n3,1\n", "line 2, column a: expected a number from 0 to 1, came 'x'"),
+        ("item,comment\n1,good\n", "name what is missing: --models COLUMN"),
+        ("", "holds no rows"),
+        ("item,a\n1,\n", "--models COLUMN"),
+    ],
+    ids=["no score", "no model", "empty file", "no score at all"],
+)
+def test_what_cannot_be_read_is_refused_with_the_next_step(
+    proofstone: Proofstone, tmp_path: Path, text: str, said: str
+) -> None:
+    """Exit code 2, and nothing on stdout."""
+    path = tmp_path / "results.csv"
+    path.write_text(text, encoding="utf-8")
+    told = proofstone("audit", path)
+    assert (told.code, told.out) == (2, "")
+    assert said in told.err
+
+
+def test_a_missing_file_and_an_empty_folder_are_named(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Both are not found."""
+    assert "There is no file" in proofstone("audit", tmp_path / "no.csv").err
+    assert "holds no log" in proofstone("audit", tmp_path).err
+
+
+@pytest.mark.parametrize("option", ["--items=x", "--items=x=y", "--where=x"])
+def test_pairs_are_checked(proofstone: Proofstone, wide: Path, option: str) -> None:
+    """NAME=VALUE, and a number of items."""
+    told = proofstone("audit", wide, option)
+    assert told.code == 2
+    assert "expected" in told.err

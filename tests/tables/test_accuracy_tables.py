@@ -1,0 +1,114 @@
+"""Accuracies alone: what is read, what is recomputed, what cannot be said."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from reading import written
+
+from proofstone.engines.ingest.columns import read_columns
+from proofstone.engines.tables import Layout, guess_layout, read_accuracies
+from proofstone.errors import BadInput, BadUsage
+from proofstone.records import Accuracies
+from proofstone.stages.audit import Asked, audit_files
+
+WIDE = "model,all,law,art\na,60,50,75\nb,44,40,50\nn,,60,40\n"
+
+
+def read(path: Path, counts: dict[str, int] | None = None) -> Accuracies:
+    table = read_columns(path)
+    return read_accuracies(table, guess_layout(table, Layout()), counts)
+
+
+def test_a_row_of_item_counts_is_no_model(tmp_path: Path) -> None:
+    """Percentages are divided; the overall column is apart."""
+    found = read(written(tmp_path, WIDE))
+    assert found.models == ("a", "b")
+    assert found.strata == ("law", "art")
+    assert found.value.tolist() == [[0.5, 0.75], [0.4, 0.5]]
+    assert (found.overall.tolist(), found.counts.tolist(), found.n_items) == (
+        [0.6, 0.44],
+        [60, 40],
+        100,
+    )
+
+
+def test_one_row_a_model_and_stratum_is_the_same(tmp_path: Path) -> None:
+    """A stratum called overall is the overall column."""
+    text = (
+        "model,subject,accuracy,n\na,law,50,60\na,art,75,40\na,overall,60,100\n"
+        "b,law,40,60\nb,art,50,40\nb,overall,44,100\n"
+    )
+    found = read(written(tmp_path, text))
+    assert found.strata == ("law", "art")
+    assert found.value.tolist() == [[0.5, 0.75], [0.4, 0.5]]
+    assert (found.counts.tolist(), found.overall.tolist(), found.by) == (
+        [60, 40],
+        [0.6, 0.44],
+        "subject",
+    )
+
+
+def test_counts_may_be_given_beside_the_table(tmp_path: Path) -> None:
+    """Those of strata that there are not are refused."""
+    path = written(tmp_path, WIDE.replace("n,,60,40\n", ""))
+    assert read(path, {"law": 3, "art": 4}).counts.tolist() == [3, 4]
+    with pytest.raises(BadUsage, match="no stratum music"):
+        read(path, {"music": 3})
+
+
+def test_a_model_that_comes_twice_is_a_problem(tmp_path: Path) -> None:
+    """Both lines are named, with cells that are no accuracy."""
+    path = written(tmp_path, "model,all,law\na,60,x\nb,50,50\na,61,61\n")
+    with pytest.raises(BadInput) as caught:
+        read(path)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 2, column law: expected a number from 0 to 100, came 'x'",
+        "line 4, column model: model a came before, at line 2",
+    ]
+
+
+def test_overall_accuracies_are_recomputed_from_their_strata(tmp_path: Path) -> None:
+    """a: (60 * 50 + 40 * 75) / 100 = 60; b: (60 * 40 + 40 * 50) / 100 = 44, printed as 45."""
+    path = written(tmp_path, WIDE.replace("b,44,", "b,45,"))
+    audit = audit_files([path], Asked())
+    (totals,) = [section for section in audit.sections if section.name == "totals"]
+    assert totals.finding == (
+        "The overall column is the mean of the groups weighted by their items: "
+        "1 of 2 rows agree within rounding."
+    )
+    assert totals.tables[0].rows == (("b", "45.00", "44.00"),)
+
+
+def test_without_counts_nothing_has_an_interval(tmp_path: Path) -> None:
+    """Nor a rank, and the notes say so."""
+    audit = audit_files([written(tmp_path, WIDE.replace("n,,60,40\n", ""))], Asked())
+    (group,) = audit.board.standings
+    assert [row.rank for row in group.ranked] == [None, None]
+    assert all(math.isnan(row.estimate.low) for row in group.ranked)
+    assert any("numbers of items are not known" in note for note in audit.notes)
+    assert [section.name for section in audit.sections] == ["strata", "totals"]
+
+
+def test_accuracies_are_audited_one_file_at_a_time(tmp_path: Path) -> None:
+    """They cannot be joined by items."""
+    first, second = written(tmp_path, WIDE, "a.csv"), written(tmp_path, WIDE, "b.csv")
+    with pytest.raises(BadUsage, match="one file at a time"):
+        audit_files([first, second], Asked())
+
+
+def test_a_cell_that_is_no_accuracy_is_named(tmp_path: Path) -> None:
+    """By line and column."""
+    with pytest.raises(BadInput) as caught:
+        read(
+            written(
+                tmp_path,
+                "model,all,law,art\na,60,50,good\nb,44,40,50\nc,44,40,101\nd,44,40,7\ne,44,40,8\n",
+            )
+        )
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 2, column art: expected a number from 0 to 100, came 'good'",
+        "line 4, column art: expected a score from 0 to 100, came 101",
+    ]

@@ -1,0 +1,106 @@
+"""What columns mean: by their names, by their values, as a user says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reading import layout_of, written
+
+from proofstone.engines.tables import Layout
+from proofstone.errors import BadUsage
+
+WIDE = "qid,discipline,book,gpt,qwen,length\nq1,law,b1,1,0,230\nq2,art,b2,0,1,180\n"
+
+
+def test_a_wide_table_is_known_by_one_row_an_item(tmp_path: Path) -> None:
+    """Models are the columns of scores; a column of other numbers is not used."""
+    found = layout_of(written(tmp_path, WIDE))
+    assert found == Layout(
+        kind="wide",
+        item="qid",
+        models=("gpt", "qwen"),
+        strata=("discipline",),
+        clusters=("book",),
+        percent=False,
+        unused=("length",),
+    )
+    assert found.told() == (
+        "item: qid; models: gpt, qwen; strata: discipline; clusters: book; not used: length"
+    )
+
+
+def test_the_item_is_the_first_column_without_repeats_where_no_name_tells(tmp_path: Path) -> None:
+    """``which`` has no known name, and ``colour`` repeats."""
+    found = layout_of(written(tmp_path, "colour,which,a,b\nred,x,1,0\nred,y,0,0\n"))
+    assert (found.item, found.models, found.unused) == ("which", ("a", "b"), ("colour",))
+
+
+def test_a_long_table_has_a_model_and_a_score_in_each_row(tmp_path: Path) -> None:
+    """The names are compared without case and punctuation."""
+    text = "Question ID,Model,Epoch,Is Correct,Subject\n1,a,1,true,x\n1,a,2,false,x\n"
+    found = layout_of(written(tmp_path, text))
+    assert found.told() == (
+        "item: Question ID; model: Model; score: Is Correct; sample: Epoch; strata: Subject"
+    )
+
+
+def test_accuracies_alone_have_one_row_a_model(tmp_path: Path) -> None:
+    """No items; the overall column is apart from the strata, and percent are seen."""
+    found = layout_of(written(tmp_path, "Model,ALL,Law,Art\na,50.5,51,50\nb,40,41,39\n"))
+    assert found.told() == (
+        "model: Model; overall: ALL; strata: Law, Art; scores: percent, divided by 100"
+    )
+
+
+def test_what_a_user_names_stands(tmp_path: Path) -> None:
+    """Whatever the names suggest."""
+    text = "key,id,who,what,score\nk1,1,a,0.5,1\nk2,1,b,0.7,0\n"
+    named = Layout(kind="long", item="key", model="who", score="what", strata=("id",))
+    found = layout_of(written(tmp_path, text), named)
+    assert found.told() == "item: key; model: who; score: what; strata: id; not used: score"
+
+
+def test_a_named_column_that_is_none_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    """The message lists them."""
+    with pytest.raises(BadUsage, match="has no column 'nope'") as caught:
+        layout_of(written(tmp_path, WIDE), Layout(item="nope"))
+    assert caught.value.hint == "its columns: qid, discipline, book, gpt, qwen, length"
+
+
+def test_an_open_role_is_asked_for_with_the_option_that_names_it(tmp_path: Path) -> None:
+    """Nothing here looks like a score."""
+    with pytest.raises(BadUsage) as caught:
+        layout_of(written(tmp_path, "item,comment\n1,good\n2,bad\n"))
+    assert str(caught.value) == (
+        "results.csv: no column is known as a model's scores\n"
+        "  name what is missing: --models COLUMN; its columns, with some values:\n"
+        "    item: 1, 2\n    comment: good, bad"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "percent"),
+    [
+        (("0", "1", "1"), False),
+        (("0", "100", "100"), True),
+        (("53.17", "8.2", "0.5"), True),
+        (("0.53", "0.08", "1"), False),
+        (("53%", "8%", "0.5%"), True),
+        (("0", "0", "0"), False),
+    ],
+)
+def test_percentages_are_seen_by_most_scores_above_one(
+    tmp_path: Path, scores: tuple[str, ...], percent: bool
+) -> None:
+    """Zeros tell nothing."""
+    lines = [f"q{place},{score}" for place, score in enumerate(scores)]
+    found = layout_of(written(tmp_path, "\n".join(["item,m", *lines]) + "\n"))
+    assert found.percent is percent
+
+
+def test_repeated_items_of_a_wide_table_want_a_sample_column(tmp_path: Path) -> None:
+    """A run column counts samples only where items repeat."""
+    twice = layout_of(written(tmp_path, "item,run,m\n1,1,0\n1,2,1\n"))
+    once = layout_of(written(tmp_path, "item,run,m\n1,1,0\n2,1,1\n"))
+    assert (twice.sample, once.sample) == ("run", "")
