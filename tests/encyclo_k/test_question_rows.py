@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from proofstone.engines.ingest import read_checked, read_rows, write_rows
 from proofstone.errors import BadInput
-from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, Statement
+from proofstone.methods.encyclo_k.payloads import (
+    ChoiceQuestion,
+    ComposedQuestion,
+    SingleStatement,
+    Statement,
+)
 from proofstone.methods.encyclo_k.rendering import render
 from proofstone.methods.encyclo_k.rows import read_items, write_item
 from proofstone.ports import Row
@@ -305,3 +310,50 @@ def test_903_real_rows_of_another_benchmark_are_read_or_named() -> None:
     for row, item in zip(usable, read_items(usable), strict=True):
         assert "ABCDEFGHIJ"[item.payload.gold] == row.values["gold"]
         assert item.stratum.subfield == row.values["category"]
+
+
+def single(language: str, *, correct: bool) -> LoadedItem:
+    """A form's single statement: the first or the second of the composed question's."""
+    fact = composed(language).facts[0 if correct else 1]
+    assert fact.payload.correct is correct
+    payload = SingleStatement()
+    item = Item(kind="encyclo_k.single", payload=payload, facts=(fact.id,), language=language)
+    return LoadedItem(item, (fact,))
+
+
+def test_a_single_statement_is_written_as_a_statement_with_its_truth() -> None:
+    loaded = single("en", correct=False)
+    (fact,) = loaded.facts
+    row = write_item(loaded)
+    assert {name: row[name] for name in ("statement", "answer", "reason", "statement_id")} == {
+        "statement": fact.payload.text, "answer": "false", "reason": fact.payload.reason,
+        "statement_id": fact.id.hex(),
+    }  # fmt: skip
+    assert not {"question", "options", "answer_index"} & row.keys()
+    assert write_item(single("en", correct=True))["answer"] == "true"
+
+
+@pytest.mark.parametrize("correct", [True, False])
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv"])
+def test_a_single_statement_comes_back_as_a_question_between_two_verdicts(
+    language: str, name: str, correct: bool, tmp_path: Path
+) -> None:
+    """What it rests on is not known in another workspace, so it asks the same with options."""
+    loaded = single(language, correct=correct)
+    write_rows(tmp_path / name, [write_item(loaded)])
+    (item,) = read_checked(tmp_path / name, read_items)
+    assert item.payload.question == render(loaded, "statement")
+    words = {"en": ("True", "False"), "zh": ("正确", "错误")}[language]
+    assert (item.payload.options, item.payload.gold) == (words, 0 if correct else 1)
+
+
+def test_a_statement_without_a_verdict_is_named() -> None:
+    rows = [Row("line 1", {"statement": "Ice floats."}),
+            Row("line 2", {"statement": "Iron floats.", "answer": "B"})]  # fmt: skip
+    with pytest.raises(BadInput) as caught:
+        read_items(rows)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 1, field answer: is missing; give true or false",
+        'line 2, field answer: expected true or false (correct, incorrect, 1, 0), came "B"',
+    ]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of
+from msgspec import structs
 
 from proofstone.records import Corrections, HeldRole, Respondent, ScoreTable, Verdict
 from proofstone.report import leaderboard, render_terminal
@@ -180,3 +181,42 @@ def test_without_corrections_nothing_is_said_of_them() -> None:
     text = render_terminal(leaderboard(two(), MEASURES, "accuracy"))
     assert "rul" not in text.replace("rule", "")
     assert "retired" not in text
+
+
+def test_a_ruling_holds_for_each_part_of_a_reply() -> None:
+    """Two statements of each of two questions, true and false in turn. Of the first question one
+    is read wrong and one not at all: ruled correct both are right, and what was said follows."""
+    measure = structs.replace(ACCURACY, unit="part")
+    rows: list[Row] = [
+        (0, 0, 0, "answered", 0.0), (1, 0, 0, "unparsed", None),
+        (2, 0, 0, "answered", 1.0), (3, 0, 0, "answered", 1.0),
+    ]  # fmt: skip
+    table = table_of([ONE], rows, n_units=4, expected=[0])
+    table = replace(
+        table, items=(b"a", b"a", b"b", b"b"), gold=np.array([0, 1, 0, 1], dtype=np.int32),
+        golds=("true", "false"), answers=("", "false", "true"),
+        answer=np.array([1, 0, 2, 1], dtype=np.int32),
+    )  # fmt: skip
+
+    def told(verdict: Verdict, item: bytes) -> tuple[list[float], list[str]]:
+        made = apply_rulings(table, [TableRuling(0, item, 0, verdict)], measure)
+        return made.value.tolist(), [made.answers[code] for code in made.answer.tolist()]
+
+    assert told("correct", b"a") == ([1, 1, 1, 1], ["true", "false", "true", "false"])
+    assert told("incorrect", b"b")[1][2:] == ["false", "true"]
+    void = apply_rulings(table, [TableRuling(0, b"b", 0, "void")], measure)
+    assert (len(void.value), void.expected.tolist()) == (2, [0])
+
+
+def test_a_ruled_choice_is_what_the_ruling_makes_it() -> None:
+    """The right letter, where it was ruled correct; where it was right and ruled incorrect, none
+    that is known; else as it was read."""
+    table = two()
+    table = replace(table, answers=("", "A", "B", "C", "D"), answer=table.gold[table.unit] + 1)
+    made = ruled(table, (0, 8, "correct"), (0, 0, "incorrect"), (1, 9, "void"))
+    read = {
+        (int(who), int(unit)): made.answers[code]
+        for who, unit, code in zip(made.respondent, made.unit, made.answer, strict=True)
+    }
+    assert (read[0, 8], read[0, 0], read[0, 1]) == ("A", "", "B")
+    assert (1, 9) not in read

@@ -11,7 +11,8 @@ from made_up import ACCURACY, Row, right_of, table_of
 
 from proofstone.cli.studying import STUDY_NAMES
 from proofstone.errors import BadUsage
-from proofstone.records import Respondent, ScoreTable
+from proofstone.records import Respondent, Scale, ScoreTable
+from proofstone.report import leaderboard
 from proofstone.report.studies import (
     STUDIES,
     HowAsked,
@@ -268,3 +269,39 @@ def test_settings_stand_side_by_side() -> None:
     assert "No model" in perform_study("settings", [other, whole]).finding
     with pytest.raises(BadUsage, match="two or more"):
         perform_study("settings", [small, whole])
+
+
+def test_shares_of_several_verdicts_are_as_sure_as_on_the_leaderboard() -> None:
+    """20 questions of 4 statements, each of its own: a half of 80 verdicts, which is Wilson's
+    interval at the size that the leaderboard takes, and narrower than that of 20 questions."""
+    scale = Scale(name="verdicts", what="a share", chance=0.5)
+    rows: list[Row] = [(i, 0, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
+    keys = [(i, 4 * i + n) for i in range(20) for n in range(4)]
+    of_shares = table_of(
+        [Respondent("lab/a", "verdicts", scale=scale)], rows, n_units=20, keys=keys
+    )
+    part = part_of(of_shares)
+    (group,) = leaderboard(of_shares, (ACCURACY,), "accuracy").standings
+    (label,) = part.complete
+    found = part.estimates([label], estimand="knowledge", confidence=0.95)[label]
+    assert found == group.ranked[0].estimate
+    plain = part_of(table_of([Respondent("lab/a", "direct")], rows, n_units=20, keys=keys))
+    (label,) = plain.complete
+    wide = plain.estimates([label], estimand="knowledge", confidence=0.95)[label]
+    assert found.high - found.low < wide.high - wide.low
+
+
+def test_shares_and_choices_together_keep_their_own_sizes() -> None:
+    """Asked of one form in two ways, each is estimated as if alone."""
+    scale = Scale(name="verdicts", what="a share", chance=0.5)
+    who = [Respondent("lab/a", "direct"), Respondent("lab/a", "verdicts", scale=scale)]
+    rows: list[Row] = [(i, 0, 0, "answered", float(i % 2)) for i in range(20)]
+    rows += [(i, 1, 0, "answered", (1 + i % 3) / 4) for i in range(20)]
+    keys = [(i, 4 * i + n) for i in range(20) for n in range(4)]
+    part = part_of(table_of(who, rows, n_units=20, keys=keys))
+    labels = list(part.complete)
+    both = part.estimates(labels, estimand="knowledge", confidence=0.95)
+    assert list(both) == labels
+    for label in labels:
+        alone = part.estimates([label], estimand="knowledge", confidence=0.95)
+        assert both[label] == alone[label]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadUsage
+from proofstone.stages.corrected import View
 from proofstone.wiring import Workspace, create_workspace
 from small_bank import write_bank
 
@@ -86,3 +87,39 @@ def test_verdicts_of_single_statements_are_refused(workspace: Workspace) -> None
     (form,) = workspace.build_form("old-books", setting="statements", sample=4)
     with pytest.raises(BadUsage, match="holds single statements"):
         workspace.run(form, models=[ANN], ask="verdicts")
+
+
+def test_a_ruling_on_a_reply_of_verdicts_holds_for_each_statement(workspace: Workspace) -> None:
+    """Ruled correct, the whole question is right and each of its statements too; ruled void,
+    they are all left out. The mean over statements moves with the mean over questions."""
+    (form,) = workspace.build_form("old-books", questions=6)
+    (result,) = workspace.run(form, models="sim/ann?ability=0&miss=1", ask="verdicts")
+    run = result.planned.run
+
+    def measured() -> dict[str, tuple[float, int]]:
+        (group,) = workspace.leaderboard(form).standings
+        (row,) = group.ranked
+        found = {other.name: (other.estimate.value, other.estimate.n) for other in row.others}
+        return found | {"accuracy": (row.estimate.value, row.estimate.n)}
+
+    before = measured()
+    assert before["accuracy"] == (0.0, 6)
+    assert before["verdict_accuracy"][0] == 0.0
+    n_statements = before["verdict_accuracy"][1]
+    items = [stored.loaded for stored in workspace.store.items.page(form.id, -1, 6)]
+    first, second = items[:2]
+    workspace.rule(f"{run.id.hex()}/{first.item.id.hex()}", "correct", reason="all are there")
+    after = measured()
+    assert after["accuracy"] == (pytest.approx(1 / 6), 6)
+    right = len(first.facts)
+    assert after["verdict_accuracy"] == (pytest.approx(right / n_statements), n_statements)
+    assert after["verdict_miss"][0] == pytest.approx(1 - right / n_statements)
+    true = sum(fact.payload.correct for fact in first.facts)
+    assert after["verdict_said_true"] == (pytest.approx(true / right), right)
+    workspace.rule(f"{run.id.hex()}/{second.item.id.hex()}", "void", reason="misprinted")
+    left = measured()
+    assert left["accuracy"] == (pytest.approx(1 / 5), 5)
+    assert left["verdict_accuracy"][1] == n_statements - len(second.facts)
+    (group,) = workspace.leaderboard(form, view=View(as_scored=True)).standings
+    found = {other.name: other.estimate for other in group.ranked[0].others}
+    assert found["verdict_accuracy"].value == 0.0

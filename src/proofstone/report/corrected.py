@@ -34,7 +34,9 @@ def apply_rulings(
 ) -> ScoreTable:
     """The table with each ruled reply worth what the ruling says, and a count a respondent.
 
-    ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item.
+    ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item:
+    of a question whose statements were judged, for each of them. Where a unit has few right
+    labels, what was answered follows from that: the right one, or of two the other.
     ``void`` takes the reply away: it is in no denominator, and not missing either. With its last
     sample the item leaves those that all respondents have in common. Raised, lowered and upheld
     compare what a score counts as under ``measure`` before and after.
@@ -52,9 +54,41 @@ def apply_rulings(
     kept[rows[void]] = False
     expected = table.expected.copy()
     np.subtract.at(expected, table.respondent[rows[void]], 1)
-    changed = replace(table, outcome=outcome, value=value, expected=expected)
+    expected = np.maximum(expected, 0)  # of parts of replies nothing is expected
+    answer, answers = _ruled_answers(table, rows, worth > 0, measure)
+    changed = replace(
+        table, outcome=outcome, value=value, expected=expected, answer=answer, answers=answers
+    )
     counts = _counts(table, rows, void, worth - before)
     return replace(_rows(changed, kept), corrections=counts)
+
+
+def _ruled_answers(
+    table: ScoreTable, rows: NDArray[np.int64], right: NDArray[np.bool_], measure: Measure
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """The answers with those of ruled rows in keeping with the ruling; all as they were of units
+    without a label, and of items whose score is a share, which have several answers."""
+    places = {name: code for code, name in enumerate(table.answers)}
+    answer = table.answer.copy()
+    for row, is_right in zip(rows.tolist(), right.tolist(), strict=True):
+        unit = int(table.unit[row])
+        gold = table.golds[int(table.gold[unit])]
+        who = table.respondents[int(table.respondent[row])]
+        if not gold or (who.scale is not None and measure.unit == "item"):
+            continue
+        said = table.answers[int(answer[row])]
+        wanted = gold if is_right else _wrong_answer(said, gold)
+        answer[row] = places.setdefault(wanted, len(places))
+    return answer, tuple(places)
+
+
+def _wrong_answer(said: str, gold: str) -> str:
+    """What was answered where that was wrong: of a verdict the other one; of options another one,
+    as it was read, or none that is known."""
+    other = {"true": "false", "false": "true"}.get(gold)
+    if other is not None:
+        return other
+    return "" if said == gold else said
 
 
 def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:

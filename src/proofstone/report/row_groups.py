@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
 
-from proofstone.engines.stats import mean_estimates
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, RowGroup, Standings
 from proofstone.report.card_values import card_value, group_order, read_field
@@ -49,12 +49,10 @@ def _mean(ruler: Ruler, standings: Standings, places: Sequence[int]) -> Estimate
     everyone = [indices[_key(row)] for row in standings.ranked]
     units = np.flatnonzero(~np.isnan(sheet.values[:, everyone]).any(axis=1))
     values = sheet.block(units, [everyone[place] for place in places])
-    (mean,) = mean_estimates(
+    (mean,) = replace(ruler, scale=standings.scale).estimates(
         values.mean(axis=1, keepdims=True),
         ruler.weighting(ruler.level, units),
         sheet.keys.among(units),
-        estimand=ruler.estimand,
-        confidence=ruler.confidence,
     )
     return mean
 

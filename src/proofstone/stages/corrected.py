@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import short
 from proofstone.records import ItemSet, Measure, Run, ScoreTable
 from proofstone.stages.dates import minute
+
+if TYPE_CHECKING:
+    from proofstone.report.corrected import TableRuling
 
 __all__ = ["CURRENT", "View", "chosen_scorings", "corrected", "newer_forms"]
 
@@ -37,21 +41,32 @@ def corrected(
     retired: Retired,
     measure: Measure,
 ) -> ScoreTable:
-    """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys."""
+    """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys.
+
+    Rulings are over whole replies, and hold for each part of one that is scored by itself.
+    """
     from proofstone.report.corrected import (  # noqa: PLC0415 - numpy is loaded here
-        TableRuling,
         apply_rulings,
         leave_out,
     )
 
+    rulings = _rulings(store, table, runs, retired)
+    kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
+    return apply_rulings(kept, rulings, measure)
+
+
+def _rulings(
+    store: Store, table: ScoreTable, runs: Mapping[bytes, int], retired: Retired
+) -> list[TableRuling]:
+    """The rulings in force over what the table's respondents replied."""
+    from proofstone.report.corrected import TableRuling  # noqa: PLC0415 - numpy is loaded here
+
     place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
-    rulings = [
+    return [
         TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
         for found in store.rulings.in_force(list(place))
         if found.ruling.item not in retired.ids
     ]
-    kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
-    return apply_rulings(kept, rulings, measure)
 
 
 def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:

@@ -152,16 +152,15 @@ def read_more_scores(
     store: Store, method: Method, selection: Selection, table: ScoreTable, view: View = CURRENT
 ) -> dict[str, ScoreTable]:
     """The scores that the method's other measures are of, by their name, where there are any: for
-    the respondents of ``table``, in its order, without retired items. Rulings are on whole replies
-    and say nothing of their parts. None of the tables is complete or incomplete."""
-    from proofstone.report.corrected import leave_out  # noqa: PLC0415 - numpy is loaded here
-
+    the respondents of ``table``, in its order, corrected as it is. None of the tables is complete
+    or incomplete."""
     chosen = chosen_scorings(store, selection.runs, view)
     scorings = _scorings(selection, table.respondents, chosen)
     sets = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
     retired = Retired() if view.as_scored else store.corrections.retired(list(sets))
-    kinds = {measure.of: measure.unit for measure in method.measures}
-    del kinds[headline(method).of]
+    keys = {run.id: key for key, run in selection.runs}
+    measures = {measure.of: measure for measure in reversed(method.measures)}
+    del measures[headline(method).of]
     found = {
         of: load_table(
             store.database,
@@ -170,12 +169,14 @@ def read_more_scores(
             item_sets=sets,
             expected=[0] * len(table.respondents),
             measure=of,
-            kind=kind,
+            kind=measure.unit,
         )
-        for of, kind in kinds.items()
+        for of, measure in measures.items()
         if store.scores.has_any(list(scorings), of)
     }
-    return {of: leave_out(more, retired.ids) for of, more in found.items()}
+    if view.as_scored:
+        return found
+    return {of: corrected(store, more, keys, retired, measures[of]) for of, more in found.items()}
 
 
 def _scorings(

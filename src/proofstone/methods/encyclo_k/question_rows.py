@@ -13,7 +13,7 @@ import orjson
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_json
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
-from proofstone.methods.encyclo_k.rendering import as_choice
+from proofstone.methods.encyclo_k.rendering import as_choice, statement_as_choice
 from proofstone.methods.encyclo_k.statement_drafts import read_stratum, write_stratum
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, item_id
@@ -21,17 +21,20 @@ from proofstone.records import Item, LoadedItem, item_id
 __all__ = ["LETTERS", "read_items", "write_item"]
 
 LETTERS = string.ascii_uppercase
+_VERDICTS: tuple[str, ...] = ("true", "false")
 
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """A row's item; ``language`` None: to be guessed."""
+    """A row's item; ``language`` None: to be guessed. That of a single ``statement`` is put as a
+    question once its language is known."""
 
     place: str
     key: str
     item: Item
     language: str | None
     is_sound: bool
+    statement: str = ""
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
@@ -49,9 +52,10 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
 
 
 def _draft(fields: Fields) -> _Draft:
-    question = fields.required_text("question")
-    options = _options(fields)
-    gold = _gold(fields, options) if options else None
+    statement = "" if fields.has("question") else fields.text("statement")
+    question = statement or fields.required_text("question")
+    options = _VERDICTS if statement else _options(fields)
+    gold = _verdict(fields) if statement else _gold(fields, options) if options else None
     item = Item(
         kind="encyclo_k.choice",
         payload=ChoiceQuestion(question=question, options=options, gold=gold or 0),
@@ -60,7 +64,15 @@ def _draft(fields: Fields) -> _Draft:
         corrects=fields.identity("corrects"),
     )
     key = fields.key("id", "question_id", "uuid")
-    return _Draft(fields.place, key, item, fields.language(), fields.is_sound)
+    return _Draft(fields.place, key, item, fields.language(), fields.is_sound, statement)
+
+
+def _verdict(fields: Fields) -> int | None:
+    """0 where the row says that its statement is true, 1 where false; None where neither."""
+    correct = fields.truth("answer", "correct")
+    if correct is None and not fields.has("answer", "correct"):
+        fields.wrong("answer", "is missing; give true or false")
+    return None if correct is None else int(not correct)
 
 
 def _guess_language(drafts: Sequence[_Draft]) -> str:
@@ -72,6 +84,10 @@ def _guess_language(drafts: Sequence[_Draft]) -> str:
 def _finished(draft: _Draft, guessed: str) -> Item:
     language = guessed if draft.language is None else draft.language
     item = msgspec.structs.replace(draft.item, language=language)
+    if draft.statement:
+        correct = item.payload.gold == 0
+        payload = statement_as_choice(draft.statement, language, correct=correct)
+        item = msgspec.structs.replace(item, payload=payload)
     return msgspec.structs.replace(item, id=item_id(item))
 
 
@@ -209,25 +225,41 @@ def _readings(answer: object, options: tuple[str, ...]) -> set[int]:
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an item with its texts, from which ``read_items`` takes a question that shows
-    the same; that of one composed of statements, or about one, also says which they are."""
+    """The row of an item with its texts, from which ``read_items`` takes one that asks the same;
+    that of one composed of statements, or about one, also says which they are."""
     item = loaded.item
-    choice = as_choice(loaded)
     row: dict[str, Any] = {
         "id": item.id.hex(),
-        "question": choice.question,
-        "options": list(choice.options),
-        "answer": LETTERS[choice.gold],
-        "answer_index": choice.gold,
+        **(_verdict_row(loaded) if isinstance(item.payload, SingleStatement) else _row(loaded)),
         "language": item.language or UNDETERMINED,
         **write_stratum(item.stratum),
         "number": item.number,
     }
     if item.corrects:
         row["corrects"] = item.corrects.hex()
-    if isinstance(item.payload, ComposedQuestion):
-        return row | _composition(loaded)
-    return row | (_statements(loaded) if isinstance(item.payload, SingleStatement) else {})
+    return row | (_composition(loaded) if isinstance(item.payload, ComposedQuestion) else {})
+
+
+def _row(loaded: LoadedItem) -> dict[str, Any]:
+    """A question, its options and which of them is right."""
+    choice = as_choice(loaded)
+    return {
+        "question": choice.question,
+        "options": list(choice.options),
+        "answer": LETTERS[choice.gold],
+        "answer_index": choice.gold,
+    }
+
+
+def _verdict_row(loaded: LoadedItem) -> dict[str, Any]:
+    """A single statement and whether it is true; why not, where it is false."""
+    (fact,) = loaded.facts
+    return {
+        "statement": fact.payload.text,
+        "answer": _VERDICTS[0] if fact.payload.correct else _VERDICTS[1],
+        "reason": fact.payload.reason,
+        "statement_id": fact.id.hex(),
+    }
 
 
 def _composition(loaded: LoadedItem) -> dict[str, Any]:
@@ -237,12 +269,6 @@ def _composition(loaded: LoadedItem) -> dict[str, Any]:
         "asked": "correct" if payload.asks_correct else "incorrect",
         "template": payload.template,
         "wording": payload.wording,
-        **_statements(loaded),
-    }
-
-
-def _statements(loaded: LoadedItem) -> dict[str, Any]:
-    return {
         "statements": [fact.payload.text for fact in loaded.facts],
         "statements_correct": [fact.payload.correct for fact in loaded.facts],
         "statement_ids": [fact.id.hex() for fact in loaded.facts],

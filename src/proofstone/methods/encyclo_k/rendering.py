@@ -27,6 +27,7 @@ __all__ = [
     "render",
     "sentence",
     "show",
+    "statement_as_choice",
     "stem",
 ]
 
@@ -85,18 +86,21 @@ def sentence(item: LoadedItem, task: Task = "choice") -> str:
 
 
 def as_choice(item: LoadedItem) -> ChoiceQuestion:
-    """Any item's question with its texts, which stands without a bank."""
-    payload: ComposedQuestion | ChoiceQuestion | SingleStatement = item.item.payload
+    """A question with its texts, which stands without a bank."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload
-    if isinstance(payload, SingleStatement):
-        phrases = judging(item.item.language)
-        return ChoiceQuestion(
-            question=render(item, "statement"),
-            options=(phrases.true, phrases.false),
-            gold=0 if item.facts[0].payload.correct else 1,
-        )
     return ChoiceQuestion(question=stem(item), options=option_texts(item), gold=payload.gold)
+
+
+def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQuestion:
+    """A single statement as a question between its two verdicts, which stands without a bank."""
+    words = judging(language)
+    return ChoiceQuestion(
+        question=f"{words.statement}\n\n{text}",
+        options=(words.true, words.false),
+        gold=0 if correct else 1,
+    )
 
 
 def show(item: LoadedItem) -> str:

@@ -28,6 +28,7 @@ Questions, one a row:
   object by letter) or columns A, B, C, ...
 - ``answer`` | ``gold``: a letter, a place counted from 0, or an option's text, as long as that
   can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
+- In place of both, ``statement`` and an ``answer`` of true or false: one statement to be judged.
 - ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
   together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as an export has
   them.
@@ -35,7 +36,7 @@ Questions, one a row:
 The export of a composed question adds, to be read by people and programs and not by
 ``read_items``: ``asked`` (correct, incorrect), ``template`` and ``wording`` (their numbers),
 ``statements``, ``statements_correct`` and ``statement_ids`` in the order shown. A single
-statement is exported as a question with the two options that it has, and the last three.
+statement is exported as ``statement`` and ``answer``, with its ``reason`` and ``statement_id``.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Estimand, equal_weights, mean_estimates, tau_b
+from proofstone.engines.stats import Estimand, equal_weights, tau_b
 from proofstone.errors import BadUsage
-from proofstone.records.results import Estimate
 from proofstone.report.numbers import MISSING, shown_estimate
 from proofstone.report.studies.parts import Part, complete_everywhere, left_out
 from proofstone.report.studies.study import Point, Study, point_of
@@ -38,7 +37,14 @@ def study_lengths(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
         length = tokens[known]
         quarters = _quarters(length)
         estimates = [
-            _estimate(part, known[at], values[at], estimand, confidence)
+            part.means(
+                [label],
+                known[at],
+                values[at],
+                equal_weights(len(at)),
+                estimand,
+                confidence,
+            )[0]
             for at in (np.flatnonzero(quarters == q) for q in range(_QUARTERS))
         ]
         for q, estimate in enumerate(estimates):
@@ -88,23 +94,6 @@ def _quarters(length: NDArray[np.float64]) -> NDArray[np.int64]:
     """The quarter of each length, equal lengths together."""
     edges = np.quantile(length, [0.25, 0.5, 0.75])
     return np.asarray(np.searchsorted(edges, length, side="left"))
-
-
-def _estimate(
-    part: Part,
-    units: NDArray[np.int64],
-    values: NDArray[np.float64],
-    estimand: Estimand,
-    confidence: float,
-) -> Estimate:
-    (estimate,) = mean_estimates(
-        values,
-        equal_weights(len(units)),
-        part.sheet.keys.among(units),
-        estimand=estimand,
-        confidence=confidence,
-    )
-    return estimate
 
 
 def _tokens(length: NDArray[np.float64]) -> str:

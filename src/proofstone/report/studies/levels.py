@@ -10,7 +10,6 @@ from proofstone.engines.stats import (
     Estimand,
     equal_weights,
     group_weights,
-    mean_estimates,
     tau_b,
 )
 from proofstone.report.numbers import points, shown_estimate
@@ -27,18 +26,18 @@ def study_levels(parts: Sequence[Part], *, estimand: Estimand, confidence: float
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
-    keys = part.sheet.keys.among(units)
     names = part.table.stratum_names
     levels = [SAMPLE_WISE, *(name for name in names if len(names[name]) > 1)]
     by_level = {
-        level: mean_estimates(
+        level: part.means(
+            labels,
+            units,
             values,
             equal_weights(len(units))
             if level == SAMPLE_WISE
             else group_weights(part.table.strata[level][units]),
-            keys,
-            estimand=estimand,
-            confidence=confidence,
+            estimand,
+            confidence,
         )
         for level in levels
     }

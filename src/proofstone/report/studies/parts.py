@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Estimand, equal_weights, mean_estimates
+from proofstone.engines.stats import Estimand, Weighting, equal_weights, mean_estimates
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate, Measure
 from proofstone.records.score_table import Respondent, ScoreTable
@@ -73,17 +73,42 @@ class Part:
     def estimates(
         self, labels: Sequence[str], *, estimand: Estimand, confidence: float
     ) -> dict[str, Estimate]:
-        """The mean of each of these complete respondents on this part's items."""
-        places = [self.complete[label] for label in labels]
+        """The mean of each of these complete respondents on the items that they have in common."""
         units, values = self.block(labels)
-        found = mean_estimates(
-            values,
-            equal_weights(len(units)),
-            self.sheet.keys.among(units),
-            estimand=estimand,
-            confidence=confidence,
-        )
-        return dict(zip(labels, found, strict=True)) if places else {}
+        weighting = equal_weights(len(units))
+        found = self.means(labels, units, values, weighting, estimand, confidence)
+        return dict(zip(labels, found, strict=True))
+
+    def means(
+        self,
+        labels: Sequence[str],
+        units: NDArray[np.int64],
+        values: NDArray[np.float64],
+        weighting: Weighting,
+        estimand: Estimand,
+        confidence: float,
+    ) -> tuple[Estimate, ...]:
+        """The weighted mean of each respondent's column of ``values`` (units, labels). A score that
+        is a share is of as many right-or-wrong answers as its unit has keys."""
+        keys = self.sheet.keys.among(units)
+        found: dict[int, Estimate] = {}
+        for of_parts in (False, True):
+            columns = [n for n, each in enumerate(labels) if self._is_of_parts(each) is of_parts]
+            if columns:
+                estimates = mean_estimates(
+                    values[:, columns],
+                    weighting,
+                    keys,
+                    estimand=estimand,
+                    confidence=confidence,
+                    n_parts=len(keys.unit) if of_parts else None,
+                )
+                found |= dict(zip(columns, estimates, strict=True))
+        return tuple(found[column] for column in range(len(labels)))
+
+    def _is_of_parts(self, label: str) -> bool:
+        """Whether a respondent's scores are shares of an item's parts, one a key of it."""
+        return self.table.respondents[self.complete[label]].scale is not None
 
     def block(self, labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The units that count for all of these respondents, and their values (units, labels)."""
