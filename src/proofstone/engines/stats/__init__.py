@@ -1,5 +1,12 @@
 """Estimates, intervals and comparisons: arrays in, records out; no method and no store known."""
 
+from proofstone.engines.stats.agreement import (
+    Coefficient,
+    Level,
+    agreement,
+    cohen_kappa,
+    krippendorff_alpha,
+)
 from proofstone.engines.stats.bootstrap import (
     bootstrap_means,
     disjoint_clusters,
@@ -22,6 +29,10 @@ from proofstone.engines.stats.concordance import (
     homogeneity,
     tau_b,
 )
+from proofstone.engines.stats.dimension import (
+    DimensionCheck,
+    check_dimension,
+)
 from proofstone.engines.stats.discrimination import (
     Discrimination,
     discriminate,
@@ -41,6 +52,17 @@ from proofstone.engines.stats.intervals import (
     t_quantile,
     t_two_sided_p,
     wilson,
+)
+from proofstone.engines.stats.irt import (
+    ItemResponse,
+    fit_two_parameter,
+)
+from proofstone.engines.stats.item_analysis import (
+    ITEM_FLAGS,
+    ItemFlag,
+    ItemStatistics,
+    describe_items,
+    item_rest_correlations,
 )
 from proofstone.engines.stats.joint_ranks import (
     JointRanking,
@@ -141,16 +163,23 @@ from proofstone.engines.stats.weights import (
 __all__ = [
     "ESTIMANDS",
     "FLAGS",
+    "ITEM_FLAGS",
     "Against",
     "Assumed",
     "AverageAtK",
     "Bounds",
+    "Coefficient",
     "Comparison",
+    "DimensionCheck",
     "Discrimination",
     "Estimand",
     "Flag",
     "Homogeneity",
+    "ItemFlag",
+    "ItemResponse",
+    "ItemStatistics",
     "JointRanking",
+    "Level",
     "McNemar",
     "RankInterval",
     "RankSpread",
@@ -166,6 +195,7 @@ __all__ = [
     "Summary",
     "VarianceSplit",
     "Weighting",
+    "agreement",
     "allocate",
     "answer_consistency",
     "average_at_k",
@@ -177,8 +207,11 @@ __all__ = [
     "bound_incomplete",
     "chance_correlation",
     "chance_level",
+    "check_dimension",
+    "cohen_kappa",
     "consistency",
     "counted_values",
+    "describe_items",
     "discriminate",
     "discriminate_shares",
     "disjoint_clusters",
@@ -186,11 +219,14 @@ __all__ = [
     "estimand_name",
     "estimates_of",
     "expected_range",
+    "fit_two_parameter",
     "generator",
     "group_weights",
     "holm",
     "homogeneity",
     "interval_against",
+    "item_rest_correlations",
+    "krippendorff_alpha",
     "majority_scores",
     "mcnemar",
     "mcnemar_p",

@@ -1,0 +1,224 @@
+"""Agreement between judges, annotators and keys, beyond what chance gives, with intervals.
+
+Every coefficient here is a function of sums over units, so that its bootstrap over units is a
+matrix product and no loop. Ratings are codes of categories (units, raters), -1 where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats.flags import Flag
+from proofstone.engines.stats.resampling import Strata, bootstrap_counts, generator
+from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate
+
+__all__ = ["Coefficient", "Level", "agreement", "cohen_kappa", "krippendorff_alpha"]
+
+Floats = NDArray[np.float64]
+Ratings = NDArray[np.integer]
+Level = Literal["nominal", "ordinal", "interval"]
+Coefficient = Literal["Fleiss kappa", "Gwet AC1", "observed agreement"]
+# Sums over units in each draw (draws, columns) become a coefficient a draw.
+_Reduce = Callable[[Floats], Floats]
+
+_PURPOSE = 6
+_FEW_UNITS = 50
+
+
+def cohen_kappa(
+    first: Ratings,
+    second: Ratings,
+    *,
+    weights: Literal["none", "linear", "quadratic"] = "none",
+    n_categories: int | None = None,
+    clusters: NDArray[np.integer] | None = None,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Cohen's kappa of two raters (1960), or weighted (1968); units that one left out count not.
+
+    1 - observed over expected disagreement, disagreement between categories i and j being 1, their
+    distance, or its square. NaN where both use one and the same category only.
+    """
+    kept = (first >= 0) & (second >= 0)
+    a, b = first[kept].astype(np.int64), second[kept].astype(np.int64)
+    c = n_categories or int(max(a.max(initial=-1), b.max(initial=-1))) + 1
+    cells = np.zeros((len(a), max(c, 1) ** 2))
+    cells[np.arange(len(a)), a * c + b] = 1.0
+    distance = np.abs(np.subtract.outer(np.arange(c), np.arange(c))).astype(np.float64)
+    cost = {"none": (distance > 0).astype(np.float64), "linear": distance}.get(weights, distance**2)
+
+    def kappa(sums: Floats) -> Floats:
+        tables = sums.reshape(len(sums), c, c)
+        total = np.maximum(tables.sum(axis=(1, 2)), 1e-300)
+        margins = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
+        seen = (tables * cost).sum(axis=(1, 2))
+        return _one_less(seen, (margins * cost).sum(axis=(1, 2)) / total)
+
+    own = None if clusters is None else clusters[kept]
+    return _estimate(cells, kappa, own, n_draws, seed, confidence)
+
+
+def agreement(
+    ratings: Ratings,
+    coefficient: Coefficient,
+    *,
+    n_categories: int | None = None,
+    clusters: NDArray[np.integer] | None = None,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Fleiss' kappa (1971), Gwet's AC1 (2008) or plain pairwise agreement of any number of raters.
+
+    Observed: the mean over units of the share of pairs of their ratings that agree; a unit of one
+    rating counts for the frequencies of categories only. By chance: sum of p**2 for Fleiss, sum of
+    p (1 - p) / (categories - 1) for AC1, which stays high where one category holds nearly all.
+    ``n_categories``: those that could have been used, by default those up to the highest seen.
+    """
+    c = n_categories or int(ratings.max(initial=-1)) + 1
+    counts = _category_counts(ratings, max(c, 1))
+    number = counts.sum(axis=1)
+    pairs = number * (number - 1.0)
+    paired = number > 1
+    alike = np.where(paired, (counts * (counts - 1.0)).sum(axis=1) / np.where(paired, pairs, 1), 0)
+    shares = counts / np.maximum(number, 1.0)[:, None]
+    columns = np.column_stack([alike, paired, number > 0, shares]).astype(np.float64)
+
+    def coefficient_of(sums: Floats) -> Floats:
+        seen = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+        if coefficient == "observed agreement":
+            return seen
+        p = sums[:, 3:] / np.where(sums[:, 2] > 0, sums[:, 2], np.nan)[:, None]
+        if coefficient == "Fleiss kappa":
+            chance = (p**2).sum(axis=1)
+        else:
+            chance = (p * (1.0 - p)).sum(axis=1) / max(c - 1, 1)
+        return _one_less(1.0 - seen, 1.0 - chance)
+
+    kept = number > 0
+    own = None if clusters is None else clusters[kept]
+    return _estimate(columns[kept], coefficient_of, own, n_draws, seed, confidence)
+
+
+def krippendorff_alpha(
+    ratings: Ratings,
+    level: Level = "nominal",
+    *,
+    values: Floats | None = None,
+    clusters: NDArray[np.integer] | None = None,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Krippendorff's alpha for any raters and missing ratings (2019, chapter 12).
+
+    ``level``: categories that only differ, that have an order (codes ascend), or that have
+    ``values`` (categories; by default their codes). Units of fewer than two ratings tell nothing.
+    """
+    if level not in {"nominal", "ordinal", "interval"}:
+        raise BadUsage(f"{level!r} is no level of measurement", hint="nominal, ordinal or interval")
+    c = int(ratings.max(initial=-1)) + 1
+    counts = _category_counts(ratings, max(c, 1))
+    kept = counts.sum(axis=1) > 1
+    counts = counts[kept]
+    c = counts.shape[1]
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, np.arange(c), np.arange(c)] -= counts
+    coincidences = pairs / np.maximum(counts.sum(axis=1) - 1.0, 1.0)[:, None, None]
+    scale = np.arange(c, dtype=np.float64) if values is None else values
+
+    def alpha(sums: Floats) -> Floats:
+        together = sums.reshape(len(sums), c, c)
+        margins = together.sum(axis=2)
+        total = margins.sum(axis=1)
+        cost = _cost(level, margins, scale)
+        seen = (together * cost).sum(axis=(1, 2))
+        chance = (margins[:, :, None] * margins[:, None, :] * cost).sum(axis=(1, 2))
+        return _one_less(seen, chance / np.maximum(total - 1.0, 1.0))
+
+    own = None if clusters is None else clusters[kept]
+    flat = coincidences.reshape(len(counts), c * c)
+    return _estimate(flat, alpha, own, n_draws, seed, confidence)
+
+
+def _category_counts(ratings: Ratings, c: int) -> Floats:
+    """How often each unit was given each category (units, C)."""
+    n = len(ratings)
+    row, column = np.nonzero(ratings >= 0)
+    cells = row * c + ratings[row, column]
+    return np.bincount(cells, minlength=n * c).reshape(n, c).astype(np.float64)
+
+
+def _cost(level: Level, margins: Floats, values: Floats) -> Floats:
+    """Squared distances of categories (draws or 1, C, C); ordinal ones depend on the margins."""
+    c = margins.shape[1]
+    if level == "nominal":
+        return 1.0 - np.eye(c)[None]
+    if level == "interval":
+        return np.subtract.outer(values, values)[None] ** 2
+    # Half of both ends and all between: the difference of mid-ranks.
+    middle = np.cumsum(margins, axis=1) - margins / 2.0
+    return (middle[:, :, None] - middle[:, None, :]) ** 2
+
+
+def _one_less(seen: Floats, expected: Floats) -> Floats:
+    """1 - seen / expected disagreement, NaN where none could be expected."""
+    return np.where(
+        expected > 1e-12, 1.0 - seen / np.where(expected > 1e-12, expected, 1.0), np.nan
+    )
+
+
+def _estimate(
+    columns: Floats,
+    reduce: _Reduce,
+    clusters: NDArray[np.integer] | None,
+    n_draws: int,
+    seed: int,
+    confidence: float,
+) -> Estimate:
+    """The coefficient of all units, with percentiles over draws of units, or whole clusters."""
+    n = len(columns)
+    blocks = columns
+    if clusters is not None:
+        codes, place = np.unique(clusters, return_inverse=True)
+        blocks = np.zeros((len(codes), columns.shape[1]))
+        np.add.at(blocks, place, columns)
+    value = float(reduce(columns.sum(axis=0, keepdims=True))[0]) if n else float("nan")
+    low = high = float("nan")
+    made_by = "none"
+    if len(blocks) > 1:
+        made_by = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
+        rng = generator(seed, _PURPOSE)
+        counts = bootstrap_counts(Strata.of(None, len(blocks)), n_draws, rng)
+        drawn = reduce(counts.astype(np.float64) @ blocks)
+        drawn = drawn[~np.isnan(drawn)]
+        if len(drawn):
+            tail = (1.0 - confidence) / 2.0
+            low, high = np.quantile(drawn, [tail, 1.0 - tail]).tolist()
+    return Estimate(
+        value=value,
+        n=n,
+        low=low,
+        high=high,
+        level=confidence,
+        estimand="agreement on units like these",
+        made_by=made_by,
+        resampled="units" if clusters is None else "clusters",
+        effective_n=float(len(blocks)),
+        flags=_flags(n, len(blocks)),
+    )
+
+
+def _flags(n: int, n_blocks: int) -> tuple[Flag, ...]:
+    if not n:
+        return ("no-scores",)
+    if n_blocks < 2:
+        return ("one-group",)
+    return ("few-groups",) if n_blocks < _FEW_UNITS else ()
