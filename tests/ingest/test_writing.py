@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofstone.engines.ingest import read_rows, write_rows
+from proofstone.engines.ingest.xlsx import write_xlsx
 from proofstone.errors import BadInput, BadUsage, NotFound, StoreFailed
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -99,9 +100,32 @@ def test_a_write_that_fails_leaves_the_older_file_and_nothing_else(tmp_path: Pat
     assert [file.name for file in tmp_path.iterdir()] == ["x.jsonl"]
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreFailed, match="No such file or directory"):
-        write_rows(tmp_path / "none" / "x.jsonl", [{"a": 1}])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl.gz", "parquet", "xlsx"])
+def test_a_missing_folder_is_named(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "missing" / f"x.{suffix}"
+    with pytest.raises(BadUsage) as caught:
+        write_rows(path, [{"a": 1}])
+    assert str(caught.value) == (
+        f"{path}: there is no folder {path.parent}\n  make it, or name another"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_an_error_of_the_system_for_excel_files_too() -> None:
+    """XlsxWriter would wrap it in one of its own, which nobody above waits for."""
+    pytest.importorskip("xlsxwriter")
+    with pytest.raises(OSError, match="No space left"):
+        write_xlsx(Path("/dev/full"), ["a"], [{"a": "x" * 30_000}])
+
+
+def test_a_suffix_that_is_none_names_all_that_are_written(tmp_path: Path) -> None:
+    with pytest.raises(BadUsage) as caught:
+        write_rows(tmp_path / "x.doc", [])
+    assert str(caught.value) == (
+        'x.doc: no table format has the suffix ".doc".\n'
+        "  Use one of .jsonl, .ndjson, .json, .csv, .tsv, .parquet, .xlsx; "
+        ".gz may follow any but .parquet and .xlsx."
+    )
 
 
 def test_a_json_array_is_not_written(tmp_path: Path) -> None:

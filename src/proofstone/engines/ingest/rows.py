@@ -26,15 +26,17 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 T = TypeVar("T")
 
 
-def table_suffix(path: Path) -> str:
-    """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours."""
+def table_suffix(path: Path, *, unpacked: tuple[str, ...] = (".parquet",)) -> str:
+    """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours.
+    ``unpacked`` are the formats that ``.gz`` may not follow, also those beyond ``SUFFIXES``."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     is_packed = suffixes[-1:] == [".gz"]
     suffix = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
-    if suffix not in SUFFIXES or (is_packed and suffix == ".parquet"):
+    known = dict.fromkeys((*SUFFIXES, *unpacked))
+    if suffix not in known or (is_packed and suffix in unpacked):
         raise BadUsage(
             f'{path.name}: no table format has the suffix "{"".join(suffixes)}".',
-            hint=f"Use one of {', '.join(SUFFIXES)}; .gz may follow any but .parquet.",
+            hint=f"Use one of {', '.join(known)}; .gz may follow any but {' and '.join(unpacked)}.",
         )
     return suffix
 

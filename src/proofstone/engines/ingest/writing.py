@@ -28,7 +28,8 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
 
     UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
     appears under its name only when complete; an older one of that name is replaced. Returns the
-    number of rows.
+    number of rows. Raises BadUsage for a folder that is not there, StoreFailed where the disk is
+    full or the folder not to be written to.
 
     CSV and TSV: the columns are all names in order of first appearance; a missing value, None and
     an empty text are all an empty cell, which reads back as missing; true, false and numbers as
@@ -36,9 +37,11 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
     for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
     """
     path = Path(path)
-    suffix = ".xlsx" if path.suffix.lower() == ".xlsx" else table_suffix(path)
+    suffix = table_suffix(path, unpacked=tuple(_WHOLE))
     if suffix == ".json":
         raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
+    if not path.parent.is_dir():
+        raise BadUsage(f"{path}: there is no folder {path.parent}", hint="make it, or name another")
     with _put_in_place(path) as part:
         if suffix in _WHOLE:
             held = list(rows)

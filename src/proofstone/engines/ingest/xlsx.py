@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,22 @@ def write_xlsx(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, A
     Numbers, true and false stay what they are; a whole number of more than fifteen digits is a
     text, lists and objects are their JSON, and what is missing or no number (NaN) is an empty cell.
     Raises BadInput naming every text that is too long for a cell, and more rows or columns than a
-    sheet takes.
+    sheet takes, and OSError where the file cannot be written.
     """
     writer = _xlsxwriter()
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     _check(columns, cells)
-    with writer.Workbook(path, {"constant_memory": True}) as book:
+    # Put together in memory: XlsxWriter wraps a full disk in an error of its own, and its archive
+    # complains once more when it is thrown away.
+    packed = BytesIO()
+    _write(writer, packed, columns, cells)
+    path.write_bytes(packed.getbuffer())
+
+
+def _write(
+    writer: Any, file: BytesIO, columns: Sequence[str], cells: Sequence[Sequence[Any]]
+) -> None:
+    with writer.Workbook(file, {"constant_memory": True}) as book:
         book.set_properties({"created": _MADE})
         sheet = book.add_worksheet()
         bold = book.add_format({"bold": True})
