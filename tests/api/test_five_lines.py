@@ -13,6 +13,7 @@ import pytest
 
 import proofstone
 from proofstone.report import render_terminal
+from proofstone.report.studies import render_study
 from scripted_server import ScriptedServer, answer
 from serving import configure
 from small_bank import write_bank
@@ -106,3 +107,18 @@ def test_the_stub_names_what_the_package_names() -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
     assert listed == [proofstone.__all__]
+
+
+def test_a_notebook_shows_what_people_read(tmp_path: Path) -> None:
+    """The last line of a cell is shown by repr: no page of hashes, and tables as tables."""
+    with proofstone.create_workspace(tmp_path / "work") as ws:
+        bank = ws.import_bank(write_bank(tmp_path))
+        (form,) = ws.build_form(bank, seeds=[3], questions=6)
+        ws.run(form, models=["sim/ann?ability=1", "sim/bob?ability=0"])
+        board = ws.leaderboard(bank)
+        study = ws.study("position", bank)
+    digits = bank.id.hex()[:8]
+    assert repr(bank) == f"<bank:{digits}  old-books  encyclo_k  48 facts>"
+    assert repr(form) == f"<form:{form.id.hex()[:8]}  old-books  encyclo_k  6 items  seed 3>"
+    assert repr(board) == str(board) == render_terminal(board).rstrip("\n")
+    assert repr(study) == str(study) == render_study(study).rstrip("\n")

@@ -220,6 +220,16 @@ def test_a_mistyped_folder_is_not_its_parent(made_once: Path, proofstone: Proofs
     assert "there is no folder" in told.err
 
 
+def test_a_folder_beside_a_workspace_is_not_in_it(made_once: Path) -> None:
+    """From within a workspace, ../other stands for the folder beside it and not for this one."""
+    (made_once.parent / "other").mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "proofstone", "status", "-w", "../other"]
+    done = subprocess.run(command, cwd=made_once, capture_output=True, text=True, check=False)
+    beside = made_once.parent.resolve() / "other"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error [PS-204] no workspace at or above {beside}\n")
+
+
 def test_a_folder_cannot_be_made_where_a_file_stands(
     tmp_path: Path, proofstone: Proofstone
 ) -> None:

@@ -391,6 +391,62 @@ def test_models_are_listed_with_what_they_lack(made: Path, proofstone: Proofston
     assert "here/small" in proofstone("models", "list", "-w", made).out
 
 
+def test_a_model_without_its_key_is_listed_with_its_endpoint(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """In few words: where it would be asked, and the variables that are not set."""
+    (made / "proofstone.toml").write_text(
+        '[models."there/large"]\nbase_url = "https://there.example/v1"\n'
+        'api_key_env = "THERE_KEY"\nheaders = { X-Gate = "$GATE_KEY" }\n',
+        encoding="utf-8",
+    )
+    lines = proofstone("models", "list", "-w", made).out.splitlines()
+    (line,) = [line for line in lines if line.startswith("there/large ")]
+    assert line.split("  ")[-1].strip() == "THERE_KEY, GATE_KEY not set"
+    assert "https://there.example/v1" in line
+
+
+def test_several_forms_of_one_name_are_listed_to_choose_from(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """Forms of several seeds share the name that was given; each is named in its own words."""
+    built = proofstone(
+        "build", "form", "old-books", "--seeds", 2, "--questions", 4, "--name", "two", "-w", made
+    ).out
+    names = re.findall(r"two-\w{4}", built)
+    said = proofstone("run", "two", "-m", "sim/ann", "-w", made)
+    assert (said.code, said.out) == (2, "")
+    head, hint = said.err.splitlines()
+    assert head == "error [PS-201] 'two' names 2 forms"
+    listed = hint.removeprefix("  name one of: ").split(", ")
+    assert sorted(name[:8] for name in listed) == sorted(names)
+
+
+def test_commands_that_are_printed_can_be_pasted(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """A name with a space or a sign of the shell's is quoted in what to do next."""
+    file = write_bank(tmp_path)
+    said = proofstone("import", file, "--as", "bank", "--name", "my <bank>", "-w", empty)
+    (digits,) = re.findall(r"my <bank>-(\w{4})", said.out)
+    assert said.err == f"next: proofstone build form 'my <bank>-{digits}'\n"
+
+
+def test_stored_texts_have_no_power_over_the_terminal(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """An escape sequence and a mark of direction are shown and not obeyed."""
+    text = "a \x1b[31mred \u202eleaf\nand a second line"
+    file = write_lines(tmp_path / "bank.jsonl", [{"text": text, "correct": True}])
+    proofstone("import", file, "--as", "bank", "--name", "odd\x1b[2J", "-w", empty)
+    (bank,) = proofstone("list", "bank", "-w", empty, "--json").json
+    said = proofstone("show", f"bank:{bank['id']}", "-w", empty)
+    assert "text     a \\x1b[31mred \\u202eleaf\nand a second line\n" in said.out
+    assert "odd\\x1b[2J" in proofstone("list", "bank", "-w", empty).out
+    for told in (said, proofstone("show", "odd\x1b[2J-ffff", "-w", empty)):
+        assert "\x1b" not in told.out + told.err
+
+
 def test_the_bank_of_these_tests_is_sound() -> None:
     """Half of its statements are true, and every false one names a true one."""
     ids = {row["id"] for row in rows() if row["correct"]}

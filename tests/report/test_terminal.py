@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
-from proofstone.records import Respondent, ScoreTable
-from proofstone.report import Leaderboard, leaderboard, render_terminal, to_json
+from proofstone.records import Outcome, Respondent, ScoreTable
+from proofstone.report import (
+    Leaderboard,
+    leaderboard,
+    render_breakdowns,
+    render_terminal,
+    to_json,
+)
 from proofstone.report.columns import aligned, cell_width, fitted, padded, printable
 from proofstone.report.terminal import SIMULATED_BANNER
 
@@ -126,16 +132,62 @@ def test_only_incomplete_ones_have_no_table() -> None:
 
 
 def test_long_names_give_way_to_the_numbers() -> None:
-    """The end of a name is kept: it tells models of one provider apart."""
+    """Columns of what no reply had go first. The end of a name is kept: it tells models of one
+    provider apart."""
     rows = [row for r in range(2) for row in right_of(20, 9, r)]
     names = ["provider/family/some-very-long-model-name-a", "provider/family/模型模型模型模型-b"]
     table = table_of([Respondent(name, "direct") for name in names], rows, n_units=20)
-    lines = render_terminal(board_of(table), width=80).splitlines()[:3]
-    assert max(cell_width(line) for line in lines) <= 80
-    assert "…" in lines[1]
-    assert "model-name-a  direct" in lines[1]
+    lines = render_terminal(board_of(table), width=80).splitlines()
+    assert lines[:4] == [
+        "rank  model                                                 n  accuracy",
+        " 1-2  provider/family/some-very-long-model-name-a  direct  20  45.0 [25.8, 65.8]",
+        " 1-2  provider/family/模型模型模型模型-b           direct  20  45.0 [25.8, 65.8]",
+        "No reply was truncated or unparsed.",
+    ]
+    cut = render_terminal(board_of(table), width=70).splitlines()
+    assert max(cell_width(line) for line in cut[:3]) <= 70
+    assert "…" in cut[1]
+    assert "model-name-a  direct" in cut[1]
     narrow = render_terminal(board_of(table), width=10).splitlines()[1]
     assert "  …odel-name-a  " in narrow
+
+
+def test_columns_stay_where_some_reply_had_their_outcome() -> None:
+    """Only the unparsed are named in a sentence: some reply was truncated."""
+    cut = render_terminal(board_of(table_of_outcomes("truncated")), width=60).splitlines()
+    assert cut[0].split() == ["model", "n", "accuracy", "truncated"]
+    assert cut[2] == "No reply was unparsed."
+
+
+def table_of_outcomes(*outcomes: Outcome) -> ScoreTable:
+    """One respondent with a long name: ten right answers, and these outcomes."""
+    rows: list[Row] = [
+        *right_of(10, 10, 0),
+        *((10 + u, 0, 0, o, None) for u, o in enumerate(outcomes)),
+    ]
+    who = Respondent("provider/family/some-very-long-model-name", "direct")
+    return table_of([who], rows, n_units=10 + len(outcomes))
+
+
+WAYS = [Respondent("acme/large", "direct", settings=f"thinking={told}") for told in ("on", "off")]
+
+
+def test_a_breakdown_names_respondents_whole_or_by_number() -> None:
+    """Settings tell columns apart; what does not fit is numbered, in blocks of whole columns."""
+    rows = [row for r in range(2) for row in right_of(8, 4, r)]
+    board = board_of(table_of(WAYS, rows, n_units=8))
+    (wide,) = render_breakdowns(board, ["position"])
+    heads = ("acme/large direct thinking=on", "acme/large direct thinking=off")
+    assert all(head in wide.splitlines()[0] for head in heads)
+    (narrow,) = render_breakdowns(board, ["position"], width=60)
+    lines = narrow.splitlines()
+    assert [line[:3].strip() for line in lines[:2]] == ["1)", "2)"]
+    assert [line[4:] in heads for line in lines[:2]] == [True, True]
+    assert lines[2].split() == ["gold", "position", "n", "1", "2"]
+    assert len(lines) == 2 + 1 + len(wide.splitlines()[1:])
+    (blocks,) = render_breakdowns(board, ["position"], width=20)
+    heads_of_blocks = [line.split()[-1] for line in blocks.splitlines() if line.startswith("gold")]
+    assert heads_of_blocks == ["1", "2"]
 
 
 def test_a_name_cannot_move_the_cursor() -> None:

@@ -194,13 +194,21 @@ def test_it_asks_before_and_needs_a_reason(books: Path, proofstone: Proofstone) 
     assert (said.code, said.out) == (2, "")
     assert "say why: --reason" in said.err
     command = ["-m", "proofstone", "workspace", "purge", "Herbal", "--reason", "x"]
-    for answer in ("n\n", ""):
+    for answer, code, last in (
+        ("n\n", 130, "nothing was changed"),
+        (
+            "",
+            2,
+            "error [PS-201] nobody answered; nothing was changed\n  --yes goes on without asking",
+        ),
+    ):
         told = subprocess.run(
             [sys.executable, *command, "-w", str(books)],
             input=answer, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert (told.returncode, told.stdout) == (130, "")
+        assert (told.returncode, told.stdout) == (code, "")
         assert "would go" in told.stderr
+        assert told.stderr.endswith(f"{last}\n")
     with open_workspace(books) as workspace:
         assert workspace.store.tombstones.every() == []
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from proofstone.cli.options import json_option, read_list, workspace_option
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import pasted, print_json, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _stand(
         items = "item" if n == 1 else "items"
         click.echo(f"  {form}   {n} {items}")
     if standing.forms:
-        say(f"look: proofstone leaderboard {standing.forms[-1][0]}")
+        say(f"look: proofstone leaderboard {pasted(standing.forms[-1][0])}")
 
 
 def _ruled_line(one: Ruled) -> str:

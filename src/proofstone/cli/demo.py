@@ -11,7 +11,7 @@ import click
 
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.options import json_option, quiet_option, yes_option
-from proofstone.cli.output import say
+from proofstone.cli.output import pasted, say
 
 __all__ = ["demo_command"]
 
@@ -63,7 +63,7 @@ def demo_command(
         n = sum(form.n_items for form in done.forms)
         seeds = " ".join(str(form.seed) for form in done.forms)
         first = next(iter(done.results)).planned.run
-        place = f" -w {folder}" if folder != Path() else ""
+        place = f" -w {pasted(folder)}" if folder != Path() else ""
         look = f"proofstone show run:{first.id.hex()[:8]} --outcome wrong -n 5{place}"
         text = render_terminal(
             done.board,

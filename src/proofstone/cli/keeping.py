@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from proofstone.cli.options import json_option, workspace_option
-from proofstone.cli.output import print_json, print_table, say
+from proofstone.cli.output import pasted, print_json, print_table, say
+from proofstone.errors import BadUsage
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def backup(target: Path, folder: Path | None, as_json: bool) -> None:
         print_json({"file": str(made.file), "bytes": made.n_bytes})
         return
     click.echo(f"backup   {made.file}   {made.n_bytes / 1e6:.1f} MB, checked")
-    say(f"back to life: proofstone workspace restore {made.file} NEW-FOLDER")
+    say(f"back to life: proofstone workspace restore {pasted(made.file)} NEW-FOLDER")
 
 
 @workspace_command.command("restore")
@@ -64,7 +66,7 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
         print_json({"folder": str(new_folder), "made_at": made_at})
         return
     click.echo(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
-    say(f"look: proofstone status -w {new_folder}")
+    say(f"look: proofstone status -w {pasted(new_folder)}")
 
 
 @workspace_command.command("move")
@@ -109,7 +111,7 @@ def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) ->
     if as_json:
         print_json(report)
         return
-    rows = [(name, n, report.read[name]) for name, n in report.added.items() if report.read[name]]
+    rows = [(name, n, report.read[name]) for name, n in report.added.items() if n]
     print_table([("table", "new here", "of"), *rows] if rows else [])
     if not any(report.added.values()):
         say(f"everything of {other} was here already")
@@ -183,15 +185,30 @@ def purge(
                 if as_json:
                     print_json(preview)
                 return
-            if not click.confirm("Take these texts out for good?", err=True):
-                say("nothing was changed")
-                click.get_current_context().exit(130)
+            _confirm("Take these texts out for good?")
         report = workspace.purge(source, reason=reason, name=name)
     if as_json:
         print_json(report)
         return
     _show(report, "gone")
     say("backups, exports and pages made before still hold the texts")
+
+
+def _confirm(question: str) -> None:
+    """Asks at the terminal, and ends the command at anything but yes. Raises BadUsage where there
+    is nobody to ask."""
+    try:
+        is_sure = click.confirm(question, err=True)
+    except click.Abort:
+        say("")  # the cursor stands behind the question
+        if sys.stdin.isatty():  # Ctrl-C
+            raise
+        raise BadUsage(
+            "nobody answered; nothing was changed", hint="--yes goes on without asking"
+        ) from None
+    if not is_sure:
+        say("nothing was changed")
+        click.get_current_context().exit(130)
 
 
 def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:

@@ -15,7 +15,7 @@ from proofstone.cli.options import (
     with_parameters,
     workspace_option,
 )
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import pasted, print_json, say
 from proofstone.cli.presets import preset_option, with_preset
 from proofstone.identity import short
 from proofstone.records import ItemSet
@@ -100,7 +100,7 @@ def _facts_command(kind: str, parameters: Any) -> click.Command:
             return
         shown = f"{bank.name}-{short(bank.id, 4)}"
         click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
-        say(f"next: proofstone build form {shown} --seeds 3")
+        say(f"next: proofstone build form {pasted(shown)} --seeds 3")
 
     build_facts.help = (
         f"Build {kind} from INPUTs into a bank.\n\nAn INPUT is a table's file (CSV, JSONL, "
@@ -157,7 +157,7 @@ def _form_command(method: Any) -> click.Command:
             reuse = _reuse(uses[form.id])
             click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}   {reuse}")
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
-        say(f"next: proofstone run {names} -m PROVIDER/NAME", quiet=quiet)
+        say(f"next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
 
     return build_form
 

@@ -49,7 +49,8 @@ def list_models(folder: Path | None, as_json: bool) -> None:
         return
     rows = [("name", "card", "endpoint", "key")]
     for m in models:
-        key = m.problem or m.key_from or "none needed"
+        unset = f"{', '.join(m.unset)} not set" if m.unset else ""
+        key = unset or m.problem or m.key_from or "none needed"
         card = "" if m.name.endswith("/...") else card_line(m.card) or "unknown"
         rows.append((m.name + _mark(m), card, m.endpoint, key))
     print_table(rows)

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 import click
 import msgspec
 
-__all__ = ["print_json", "print_table", "say"]
+__all__ = ["pasted", "print_json", "print_table", "print_text", "say", "visible"]
+
+# Stored texts come from anywhere: escape sequences would move the cursor or change its colours, and
+# marks of direction show a line in another order than it has.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def say(text: str, *, quiet: bool = False) -> None:
     """A line of talk, on stderr."""
     if not quiet:
-        click.echo(text, err=True)
+        click.echo(visible(text), err=True)
+
+
+def print_text(text: str) -> None:
+    """A result on stdout, with its line breaks and without power over the terminal."""
+    click.echo(visible(text))
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters, but tab and line feed, as their escapes (``\\x1b``)."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def pasted(word: object) -> str:
+    """A name or path as a shell takes it for one word, in commands that are printed."""
+    return shlex.quote(str(word))
 
 
 def print_json(value: Any) -> None:
@@ -29,7 +50,7 @@ def print_table(rows: list[tuple[Any, ...]]) -> None:
 
     if not rows:
         return
-    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    texts = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
     left = [
         place
         for place in range(len(texts[0]))

@@ -122,9 +122,9 @@ def leaderboard_command(
     if as_json:
         click.echo(to_json(board))
         return
-    breakdowns = list(render_breakdowns(board, read_list(by)))
-    heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
     width = shutil.get_terminal_size((100, 24)).columns
+    breakdowns = list(render_breakdowns(board, read_list(by), width=width))
+    heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     shown = render_terminal(
         board, heading=heading, card_columns=read_list(columns), width=width, colour=colour

@@ -124,7 +124,9 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except ProofstoneError as error:
-        click.echo(f"error [{error.code}] {error}", err=True)
+        from proofstone.cli.output import say  # noqa: PLC0415 - --help needs none of it
+
+        say(f"error [{error.code}] {error}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # Whoever read our output (head, less) has enough: no error.

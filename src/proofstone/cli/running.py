@@ -213,7 +213,8 @@ def _result_line(result: RunResult) -> str:
     planned = result.planned
     total = planned.item_set.n_items * planned.samples
     state = "complete" if result.complete else "incomplete"
-    failed = f", {result.failed} failed" if result.failed else ""
+    kinds = f": {', '.join(result.errors)}" if result.errors else ""
+    failed = f", {result.failed} failed{kinds}" if result.failed else ""
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = f"{planned.run.respondent} {asked_as(planned.run)}"
     scored = f"{result.n_scored} of {total} scored, {state}{failed}"
@@ -242,6 +243,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "scored": result.n_scored,
         "total": planned.item_set.n_items * planned.samples,
         "failed": result.failed,
+        "errors": result.errors,
         "complete": result.complete,
         "stopped": result.stopped,
         "over_budget": result.over_budget,

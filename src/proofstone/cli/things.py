@@ -15,7 +15,7 @@ from proofstone.cli.options import (
     read_roles,
     workspace_option,
 )
-from proofstone.cli.output import print_json, print_table, say
+from proofstone.cli.output import pasted, print_json, print_table, print_text, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -53,10 +53,22 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
             print_table(rows if states else [])
             return
         found = workspace.store.lookup.every(kind)
+        purged = {stone.source for stone in workspace.store.tombstones.in_force()}
     if as_json:
-        print_json([{"kind": row.kind, "id": row.id, "name": row.name} for row in found])
+        print_json(
+            [{"kind": r.kind, "id": r.id, "name": r.name, "purged": r.id in purged} for r in found]
+        )
         return
-    print_table([(f"{row.name}-{short(row.id, 4)}", f"{kind}:{short(row.id)}") for row in found])
+    print_table(
+        [
+            (
+                f"{row.name}-{short(row.id, 4)}",
+                f"{kind}:{short(row.id)}",
+                "purged" if row.id in purged else "",
+            )
+            for row in found
+        ]
+    )
 
 
 @click.command("show")
@@ -99,7 +111,7 @@ def show_command(
         filtered = bool(models or outcome)
         if identity.partition(":")[0] in {"response", "call", "score"}:
             description = look(workspace.store, identity)
-            print_json(description) if as_json else click.echo(str(description))
+            print_json(description) if as_json else print_text(str(description))
             return
         found = workspace.find(identity)
         if statistics:
@@ -119,14 +131,14 @@ def show_command(
         replies = {"replies": [_as_text(reply) for reply in shown]} if shown else {}
         print_json({**_fields(description), **replies})
         return
-    click.echo("\n\n".join(map(str, (description, *shown))))
+    print_text("\n\n".join(map(str, (description, *shown))))
 
 
 def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None:
     if as_json:
         print_json([_as_text(reply) for reply in shown])
     elif shown:
-        click.echo("\n\n".join([*([note] if note else []), *map(str, shown)]))
+        print_text("\n\n".join([*([note] if note else []), *map(str, shown)]))
     else:
         say("no reply fits")
 
@@ -265,7 +277,7 @@ def import_command(
     if name and name != shown:
         say(f"the same {what} are here already, under the name {shown}")
     step = "build form" if kind == "bank" else "run"
-    say(f"next: proofstone {step} {shown}-{short(identity, 4)}")
+    say(f"next: proofstone {step} {pasted(f'{shown}-{short(identity, 4)}')}")
 
 
 def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from proofstone.identity import content_id
+from proofstone.identity import content_id, short
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.own_prompts import OwnPrompt
 
@@ -63,6 +63,10 @@ class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
     recipe: dict[str, Any] = {}
     n_items: int = 0
     corrects: bytes | None = None
+
+    def __repr__(self) -> str:  # a notebook shows this
+        size = f"{self.n_items:,} items" + ("" if self.seed is None else f"  seed {self.seed}")
+        return f"<{self.kind}:{short(self.id)}  {self.name}  {self.method}  {size}>"
 
 
 def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, Any]) -> bytes:

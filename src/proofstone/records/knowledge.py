@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from proofstone.identity import content_id
+from proofstone.identity import content_id, short
 
 __all__ = [
     "Bank",
@@ -93,6 +93,9 @@ class Bank(Struct, frozen=True, gc=False, kw_only=True):
     name: str
     method: str
     facts: tuple[bytes, ...]
+
+    def __repr__(self) -> str:  # a notebook shows this; thousands of ids say nothing
+        return f"<bank:{short(self.id)}  {self.name}  {self.method}  {len(self.facts):,} facts>"
 
 
 def source_id(source: Source) -> bytes:

@@ -251,3 +251,6 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
         from proofstone.report.terminal import render_terminal  # noqa: PLC0415 - it reads boards
 
         return render_terminal(self).rstrip("\n")
+
+    def __repr__(self) -> str:  # a notebook shows this
+        return str(self)

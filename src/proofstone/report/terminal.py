@@ -49,8 +49,9 @@ def render_terminal(
     """The leaderboard as text ending in a newline; one line a fact, no boxes.
 
     ``heading`` and ``next_steps`` are labelled lines above and below (what was asked; the page,
-    the command that looks closer). Names are cut so that rows fit in ``width`` cells, but never
-    below 12 cells. ``card_columns`` are facts of the models' cards to show beside the names.
+    the command that looks closer). Where rows do not fit in ``width`` cells, columns of outcomes
+    that no reply had become a sentence, then names are cut, but never below 12 cells.
+    ``card_columns`` are facts of the models' cards to show beside the names.
     ``colour`` marks banner and warnings only.
     """
     lines = [_labelled(label, text) for label, text in heading]
@@ -108,10 +109,21 @@ def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: in
     if len(group.ranked) < 2:
         header, body = header[1:], [cells[1:] for cells in body]
     name = header.index("model")
-    rows = _narrowed([header, *body], name, width)
+    spare = [] if _fits([header, *body], width) else _all_nought(group)
+    kept = [place for place, column in enumerate(header) if column not in spare]
+    rows = _narrowed([[cells[place] for place in kept] for cells in (header, *body)], name, width)
     texts = range(name, name + 2 + len(cards))
     lines = aligned(rows, left=[*texts, texts.stop + 1])
-    return _by_group(board, group, lines) if group.groups else lines
+    if group.groups:
+        lines = _by_group(board, group, lines)
+    return [*lines, f"No reply was {' or '.join(spare)}."] if spare else lines
+
+
+def _all_nought(group: Standings) -> list[str]:
+    """The outcomes with a column of their own that no reply here had: a sentence says as much."""
+    outcomes = ("truncated", "unparsed")
+    met = {rate.outcome for row in group.ranked for rate in row.rates if rate.count}
+    return [outcome for outcome in outcomes if outcome not in met]
 
 
 def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> list[str]:
@@ -227,6 +239,11 @@ def _narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list
     others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
     limit = max(_NARROWEST_NAME, width - others)
     return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+
+
+def _fits(rows: Sequence[Sequence[str]], width: int) -> bool:
+    widest = [max(cell_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return sum(widest) + 2 * (len(widest) - 1) <= width
 
 
 def _labelled(label: str, text: str) -> str:

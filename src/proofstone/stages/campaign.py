@@ -25,7 +25,7 @@ __all__ = ["RunResult", "perform_campaign", "progress_of"]
 
 class RunResult(Struct, frozen=True, kw_only=True):
     """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing, and
-    which models answered.
+    which models answered. ``errors`` are the kinds of the ``failed``.
 
     ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
     is what this command's calls took, ``in_all`` what all of the run's took when they were asked.
@@ -35,6 +35,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     planned: PlannedRun
     n_scored: int
     failed: int
+    errors: tuple[str, ...]
     stopped: str
     interrupted: bool
     over_budget: bool = False
@@ -47,6 +48,12 @@ class RunResult(Struct, frozen=True, kw_only=True):
     def complete(self) -> bool:
         """Whether every (item, sample) of the item set is scored."""
         return self.n_scored >= self.planned.item_set.n_items * self.planned.samples
+
+
+def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
+    """The kinds of what last failed where there is no reply, by name."""
+    failures = store.runs.failures(planned.key, planned.run.last_step)
+    return tuple(sorted({failure.error for failure in failures}))
 
 
 def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
@@ -97,6 +104,7 @@ async def perform_campaign(
                 planned=planned,
                 n_scored=n_scored,
                 failed=progress.failed,
+                errors=errors_of(store, planned) if progress.failed else (),
                 stopped=progress.stopped,
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=bool(progress.stopped) and isinstance(asker.stopped, BudgetReached),

@@ -273,11 +273,15 @@ def _describe_origin(store: Store, found: Found) -> Description:
         )
     source = store.knowledge.sources([found.id])[found.id]
     shown = msgspec.to_builtins(source, builtin_types=(bytes,))
-    lines = [(name, _plain(value)) for name, value in shown.items()]
+    lines = [(name, _plain(value)) for name, value in shown.items() if value not in (None, "", ())]
+    if not source.licence:
+        lines.append(("licence", "not stated"))
     return Description(title=f"source:{short(found.id)}", lines=tuple(lines))
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
     return value.hex() if isinstance(value, bytes) else str(value)
 
 

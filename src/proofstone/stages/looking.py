@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from proofstone.engines.store import CallTrace, Found, Store, derived_rows, held_by
+from proofstone.engines.store import CallTrace, Failure, Found, Store, derived_rows, held_by
 from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
@@ -202,6 +202,7 @@ def _run(store: Store, found: Found) -> Description:
         ("prompts", run.prompt_hash.hex()),
         ("replies", f"{store.runs.count_done(key, run.last_step)} of {_total(store, run)}"),
         ("cost", f"{totals.calls} calls, {cost}"),
+        *_failed(store, key, run),
     ]
     for scoring in store.traces.scorings(run.id):
         whole = "" if scoring.completed_at else ", not whole"
@@ -227,6 +228,17 @@ def _own_prompt(store: Store, run: Run) -> str:
 def _others(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings without what says which template asked."""
     return {name: settings[name] for name in settings if name not in (PROMPT, PROMPT_NAME)}
+
+
+def _failed(store: Store, key: int, run: Run) -> Iterator[tuple[str, str]]:
+    """Why replies are missing: each kind of error with its count, and one of its calls."""
+    by_kind: dict[str, list[Failure]] = {}
+    for failure in store.runs.failures(key, run.last_step):
+        by_kind.setdefault(failure.error, []).append(failure)
+    for kind, failures in sorted(by_kind.items()):
+        newest = store.traces.call(store.traces.failed_calls(key, failures[-1].item)[-1])
+        detail = f" {failures[-1].detail}".rstrip()
+        yield "failed", f"{len(failures)} by {kind}{detail}   look: {call_id(newest)}"
 
 
 def _total(store: Store, run: Run) -> int:

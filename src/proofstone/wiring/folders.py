@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tomllib
 from pathlib import Path
@@ -57,11 +58,12 @@ def create_folder(folder: Path) -> bool:
 
 def find_folder(start: Path) -> Path:
     """The nearest workspace at or above ``start``. Raises WorkspaceUnusable where there is none."""
-    start = start.absolute()
+    start = Path(os.path.abspath(start))  # noqa: PTH100 - parents of "a/../b" would pass through a
     if not start.is_dir():  # a mistyped name must not mean the workspace around it
+        where = shlex.quote(str(start))
         raise WorkspaceUnusable(
             f"there is no folder {start}",
-            hint=f"make it a workspace with 'proofstone init {start}', or name another",
+            hint=f"make it a workspace with 'proofstone init {where}', or name another",
         )
     for folder in (start, *start.parents):
         if (folder / MARK).is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from proofstone.engines.store import KINDS, Found, Store
@@ -36,7 +37,7 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
     if not forms:
         raise BadUsage(
             f"bank {found.name} has no form yet",
-            hint=f"proofstone build form {found.name}-{short(found.id, 4)}",
+            hint=f"proofstone build form {shlex.quote(f'{found.name}-{short(found.id, 4)}')}",
         )
     return forms
 

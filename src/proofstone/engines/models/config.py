@@ -43,6 +43,7 @@ __all__ = [
     "FILE_NAME",
     "Endpoint",
     "ModelConfig",
+    "address_of",
     "card_of",
     "load_config",
     "price_of",
@@ -185,6 +186,16 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         thinking_tokens=thinking_tokens(chosen),
         route=route,
     )
+
+
+def address_of(name: ModelName, config: ModelConfig) -> tuple[str, tuple[str, ...]]:
+    """Where a model is asked, and the variables that it needs and that are not set. Raises BadInput
+    where the address cannot be used."""
+    chosen = merged(_entries_of(name, config))
+    headers = _or(chosen.headers, {}).values()
+    named = [_or(chosen.api_key_env, ""), *(text[1:] for text in headers if text.startswith("$"))]
+    unset = (one for one in named if one and not config.environment.get(one, "").strip())
+    return read_address(_or(chosen.base_url, ""), str(name)).identity, tuple(dict.fromkeys(unset))
 
 
 def wire_of(card: Card) -> Wire:

@@ -13,6 +13,7 @@ from proofstone.engines.models.config import (
     MAX_CONNECTIONS,
     Endpoint,
     ModelConfig,
+    address_of,
     card_of,
     price_of,
     resolve,
@@ -46,6 +47,7 @@ _NO_ENDPOINT = ("local", "sim")
 class Listed(Struct, frozen=True, kw_only=True):
     """A model or provider of the configuration, and why it cannot be used (empty where it can).
 
+    ``unset`` are the environment variables it needs that are not set, which is a problem too;
     ``checked`` is what the last check of it came to, where there was one.
     """
 
@@ -55,6 +57,7 @@ class Listed(Struct, frozen=True, kw_only=True):
     price: Price | None = None
     card: Card = Card()
     problem: str = ""
+    unset: tuple[str, ...] = ()
     checked: ModelCheck | None = None
 
 
@@ -198,11 +201,13 @@ def _hints(endpoint: Endpoint) -> Mapping[str, str]:
 
 def _listed(name: str, config: ModelConfig) -> Listed:
     problem, identity, key_from = "", "", ""
+    unset: tuple[str, ...] = ()
     parsed = parse_model_name(name)
     try:
         if parsed.provider in _NO_ENDPOINT:
             identity = _HERE
         else:
+            identity, unset = address_of(parsed, config)
             endpoint = resolve(parsed, config)
             identity, key_from = endpoint.identity, endpoint.key_from
     except ProofstoneError as error:
@@ -214,4 +219,5 @@ def _listed(name: str, config: ModelConfig) -> Listed:
         price=price_of(parsed, config),
         card=card_of(parsed, config),
         problem=problem,
+        unset=unset,
     )

@@ -38,7 +38,7 @@ from proofstone.engines.store.purging import empty_rows, rewrite
 from proofstone.engines.store.responses import ResponseStore, StoredResponse
 from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.rulings import RulingInForce, RulingStore
-from proofstone.engines.store.runs import ItemReplies, RawReply, RunStore, RunTotals
+from proofstone.engines.store.runs import Failure, ItemReplies, RawReply, RunStore, RunTotals
 from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
 from proofstone.engines.store.sent import SentCalls, SentRows, SentSource
 from proofstone.engines.store.served import ServedRows, ServedShare
@@ -66,6 +66,7 @@ __all__ = [
     "Database",
     "Expense",
     "FactTrace",
+    "Failure",
     "Found",
     "HeldBy",
     "ItemReplies",

@@ -76,10 +76,7 @@ class Lookup:
             raise NotFound(
                 f"no {' or '.join(kinds)} is named {text!r}", hint=self._near(kinds, text)
             )
-        listed = ", ".join(
-            f"{row.kind}:{row.id.hex()[:12]} {row.name}".strip() for row in found[:8]
-        )
-        raise BadUsage(f"{text!r} names {len(found)} rows: {listed}", hint="give more digits")
+        raise _several(text, found)
 
     def count(self, kind: str) -> int:
         """How many rows of a kind there are."""
@@ -129,6 +126,15 @@ class Lookup:
             return f"this workspace has no {' or '.join(kinds)} yet"
         rows.sort(key=lambda row: -SequenceMatcher(None, row.name, text).ratio())
         return f"there is: {', '.join(map(_spelled, rows[:8]))}"
+
+
+def _several(text: str, found: list[Found]) -> BadUsage:
+    """That a text fits several rows, with words that mean each of them alone."""
+    of_kind = {row.kind for row in found}
+    what = f"{found[0].kind}s" if len(of_kind) == 1 else "rows"
+    listed = ", ".join(map(_spelled, found[:8]))
+    more = ", ..." if len(found) > 8 else ""
+    return BadUsage(f"{text!r} names {len(found)} {what}", hint=f"name one of: {listed}{more}")
 
 
 def _select(kind: str) -> Any:

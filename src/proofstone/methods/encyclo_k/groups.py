@@ -147,14 +147,23 @@ def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
     if not large and not problems:
         raise BadInput("The bank is empty: it has no statement to compose questions from.")
     if problems and not (recipe.skip_small and large):
-        remedy = "" if recipe.skip_small else ", or leave these groups out (skip_small)"
         raise BadInput(
             f"Too few statements in {len(problems)} of the bank's groups.",
             problems,
-            hint=f"add statements, take a coarser level than within={recipe.within}, or smaller "
-            f"questions{remedy}",
+            hint=_remedies(recipe),
         )
     return large
+
+
+def _remedies(recipe: Recipe) -> str:
+    """What may be done about small groups, by the names of the command's options."""
+    remedies = ["add statements"]
+    if recipe.within != "discipline":
+        remedies.append(f"take a coarser level than --within {recipe.within}")
+    remedies.append("ask for fewer --statements")
+    if not recipe.skip_small:
+        remedies.append("leave these groups out with --skip-small")
+    return f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
 
 
 def _need(recipe: Recipe) -> _Need:
@@ -177,7 +186,8 @@ def _shortage(has: _Need, need: _Need, *, siblings: bool) -> str:
     kind = "" if siblings else " of different origin"
     return (
         f"has {has.correct} correct and {has.false} incorrect statements{kind}, {has.together} in "
-        f"all; a question may need {need.correct}, {need.false} and {need.together}"
+        f"all; a question may need {need.correct} correct, {need.false} incorrect, "
+        f"{need.together} in all"
     )
 
 

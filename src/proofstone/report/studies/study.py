@@ -25,7 +25,8 @@ class Point(Struct, frozen=True, kw_only=True):
 
 class Study(Struct, frozen=True, kw_only=True):
     """A study's answer. ``finding`` is its sentence; ``rows`` are cells as people read them, under
-    ``columns``; ``points`` the figure's data with its axes named; ``notes`` say what limits it."""
+    ``columns``; ``points`` the figure's data with its axes named; ``notes`` say what limits it.
+    As text it is what ``report --study`` prints."""
 
     name: str
     title: str
@@ -36,6 +37,14 @@ class Study(Struct, frozen=True, kw_only=True):
     y_axis: str
     points: tuple[Point, ...]
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        from proofstone.report.studies.text import render_study  # noqa: PLC0415 - it reads studies
+
+        return render_study(self).rstrip("\n")
+
+    def __repr__(self) -> str:  # a notebook shows this
+        return str(self)
 
 
 def point_of(series: str, x: float | str, estimate: Estimate) -> Point:
