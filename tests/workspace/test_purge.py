@@ -291,7 +291,7 @@ def test_what_needs_the_texts_says_that_they_are_gone(books: Path, proofstone: P
             workspace.score(run, again=True)
         with pytest.raises(TextPurged):
             workspace.run("books", models="sim/new")
-    said = proofstone("run", "books", "-m", "sim/newer", "-w", books)
+    said = proofstone("run", "books", "-m", "sim/newer", "-q", "-w", books)
     assert said.err.startswith("error [PS-209] ")
 
 
