@@ -29,6 +29,10 @@ from proofstone.engines.stats.concordance import (
     homogeneity,
     tau_b,
 )
+from proofstone.engines.stats.contrasts import (
+    Contrasts,
+    measure_contrasts,
+)
 from proofstone.engines.stats.dimension import (
     DimensionCheck,
     check_dimension,
@@ -38,6 +42,12 @@ from proofstone.engines.stats.discrimination import (
     discriminate,
     discriminate_shares,
     top_k,
+)
+from proofstone.engines.stats.factors import (
+    AverageEffect,
+    Effect,
+    Factor,
+    analyse_factor,
 )
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
@@ -154,6 +164,10 @@ from proofstone.engines.stats.variance_split import (
     chance_correlation,
     split_variance,
 )
+from proofstone.engines.stats.wald import (
+    WaldTest,
+    wald,
+)
 from proofstone.engines.stats.weights import (
     Weighting,
     equal_weights,
@@ -167,12 +181,16 @@ __all__ = [
     "Against",
     "Assumed",
     "AverageAtK",
+    "AverageEffect",
     "Bounds",
     "Coefficient",
     "Comparison",
+    "Contrasts",
     "DimensionCheck",
     "Discrimination",
+    "Effect",
     "Estimand",
+    "Factor",
     "Flag",
     "Homogeneity",
     "ItemFlag",
@@ -194,9 +212,11 @@ __all__ = [
     "Strata",
     "Summary",
     "VarianceSplit",
+    "WaldTest",
     "Weighting",
     "agreement",
     "allocate",
+    "analyse_factor",
     "answer_consistency",
     "average_at_k",
     "benjamini_hochberg",
@@ -232,6 +252,7 @@ __all__ = [
     "mcnemar_p",
     "mean_estimates",
     "means_by_draw",
+    "measure_contrasts",
     "measure_spread",
     "normal_quantile",
     "outcome_code",
@@ -261,5 +282,6 @@ __all__ = [
     "top_k",
     "unit_means",
     "units_for",
+    "wald",
     "wilson",
 ]

@@ -21,7 +21,7 @@ def t_quantile(degrees: float, confidence: float) -> float:
     return float(special.stdtrit(degrees, 0.5 + confidence / 2))
 
 
-def t_two_sided_p(t: Floats, degrees: float) -> Floats:
+def t_two_sided_p(t: Floats, degrees: float | Floats) -> Floats:
     """The probability of a t at least this far from 0, on ``degrees`` > 0."""
     return np.asarray(2.0 * special.stdtr(degrees, -np.abs(t)))
 
