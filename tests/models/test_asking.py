@@ -104,11 +104,12 @@ class Calls:
     async def record(self, row: CallRecord) -> None:
         self.rows.append(row)
 
-    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
-        for key, row in enumerate(self.rows):
-            if row.request_hash == request_hash and row.state == "complete":
-                return key, row
-        return None
+    def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
+        return {
+            row.request_hash: (key, row)
+            for key, row in enumerate(self.rows)
+            if row.request_hash in request_hashes and row.state == "complete"
+        }
 
     def image(self, digest: bytes) -> bytes:
         raise KeyError(digest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Container
+from collections.abc import AsyncIterator, Container, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -59,8 +59,8 @@ class NoCalls:
     async def record(self, row: CallRecord) -> None:
         self.rows.append(row)
 
-    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
-        return None
+    def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
+        return {}
 
     def image(self, digest: bytes) -> bytes:
         raise KeyError(digest)

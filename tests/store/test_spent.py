@@ -45,7 +45,7 @@ async def test_a_runs_calls_are_added_up_with_the_attempts_that_were_of_no_use(
         await writer.write(good, Place(mine, keys[0], 0, "answer"))
         await writer.write(failed, Place(mine, keys[1], 0, "answer"))
         await writer.write(foreign, Place(other, keys[0], 0, "answer"))
-    found = store.calls.find_call(good.request_hash)
+    found = store.calls.find_calls([good.request_hash]).get(good.request_hash)
     assert found is not None
     async with store.writer() as writer:
         await writer.write(found[0], Place(other, keys[1], 0, "answer"))

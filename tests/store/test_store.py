@@ -11,6 +11,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
 from sqlalchemy import create_engine, text
 
@@ -139,10 +140,11 @@ async def test_a_cached_call_gives_a_response_without_a_new_call(store: Store) -
     (_, first), (_, second), _ = store.items.places(made.id, -1, 10)
     async with store.writer() as writer:
         await writer.write(call("same"), Place(key, first, 0, "answer"))
-    found = store.calls.find_call(call("same").request_hash)
+    same = call("same").request_hash
+    found = store.calls.find_calls([same, bytes(32)]).get(same)
     assert found is not None
     assert found[1] == call("same")
-    assert store.calls.find_call(bytes(32)) is None
+    assert not store.calls.find_calls([bytes(32)])
     assert call("same").request_hash in store.calls.known_hashes("scripted/one")
     assert call("other").request_hash not in store.calls.known_hashes("scripted/one")
     assert call("same").request_hash not in store.calls.known_hashes("scripted/two")
@@ -157,7 +159,7 @@ async def test_a_failed_call_never_serves_as_cache(store: Store) -> None:
     """Only complete calls are found by their hash."""
     async with store.writer() as writer:
         await writer.write(call("two", state="failed"))
-    assert store.calls.find_call(call("two").request_hash) is None
+    assert not store.calls.find_calls([call("two").request_hash])
 
 
 async def test_many_rows_wait_for_the_queue_and_all_arrive(store: Store) -> None:
@@ -408,3 +410,19 @@ def test_two_stores_on_one_database_write_in_turn(url: str) -> None:
     assert one.lookup.count("bank") == 40
     one.close()
     two.close()
+
+
+async def test_many_calls_are_found_at_once_each_the_newest_that_is_complete(store: Store) -> None:
+    """More than one look-up's worth; a repeated hash, one that is not there, and none at all."""
+    names = [f"call {n}" for n in range(600)]
+    async with store.writer() as writer:
+        for name in names:
+            await writer.write(call(name))
+        await writer.write(structs.replace(call(names[7]), attempt=1))
+        await writer.write(structs.replace(call(names[8], state="failed"), attempt=1))
+    hashes = [call(name).request_hash for name in names]
+    found = store.calls.find_calls([*hashes, hashes[0], bytes(32)])
+    assert list(found) == hashes
+    assert found[hashes[7]][1] == structs.replace(call(names[7]), attempt=1)
+    assert found[hashes[8]][1] == call(names[8])
+    assert store.calls.find_calls([]) == {}

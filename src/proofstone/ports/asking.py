@@ -162,8 +162,8 @@ class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
 class CallStore(Protocol):
     """The cache: complete calls by request hash."""
 
-    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
-        """The key and row of a complete call with this hash, or None."""
+    def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
+        """The key and row of the newest complete call of each of these hashes that has one."""
 
     def known_hashes(self, model: str) -> Container[bytes]:
         """The request hashes of this model's complete calls, as a quick filter: it may hold a

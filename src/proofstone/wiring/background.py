@@ -37,11 +37,12 @@ class Background(Generic[T]):
 
     def wait(self, watch: Callable[[], None] | None = None, every_s: float = 0.25) -> T:
         """The coroutine's result; its exception is raised here. KeyboardInterrupt passes. ``watch``
-        is called once more at the end, or what is over at once would not be seen."""
+        is called once more where it came to an end, or what is over at once would not be seen."""
         while not self._future.done():
+            failed = None
             with suppress(TimeoutError):
-                self._future.exception(timeout=every_s)
-            if watch is not None:
+                failed = self._future.exception(timeout=every_s)
+            if watch is not None and failed is None:
                 watch()
         return self._future.result()
 

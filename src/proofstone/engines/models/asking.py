@@ -25,6 +25,7 @@ from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.served import CacheUse, ServedVersions
 from proofstone.engines.models.spending import Spending
 from proofstone.engines.models.stopping import Halt, Stopped
+from proofstone.engines.models.stored_calls import StoredCalls
 from proofstone.errors import BudgetReached, CallFailed, EndpointUnusable, ProofstoneError
 from proofstone.ports import Attempt, CallRecord, CallStore, Clock, Model, ModelRequest, Recorder
 from proofstone.records import Reply, Usage
@@ -98,6 +99,7 @@ class Asker:
         self._served = ServedVersions(store, model, cache)
         self._limiter = limiter
         self._store = store
+        self._stored = StoredCalls(store)
         self._clock = clock
         self._rng = rng
         self._purse = open_purse(model, price, self.bounds, spending)
@@ -136,7 +138,7 @@ class Asker:
         """
         sent, dropped = self.model.sent_settings(request.settings)
         identity = request_hash(self.model, request, sent)
-        if identity in self._known and (cached := self._cached(identity)) is not None:
+        if identity in self._known and (cached := await self._cached(identity)) is not None:
             return cached
         return await self._ask_endpoint(_Asking(request, identity, sent, dropped), record)
 
@@ -145,8 +147,8 @@ class Asker:
         self._halt.close()
         await self.model.close()
 
-    def _cached(self, identity: bytes) -> Asked | None:
-        found = self._store.find_call(identity)
+    async def _cached(self, identity: bytes) -> Asked | None:
+        found = await self._stored.find(identity)
         if found is None:
             return None
         key, row = found

@@ -20,6 +20,7 @@ from sqlalchemy import Row, bindparam, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import LOOKUPS, chunks
 from proofstone.identity import canonical_json
 from proofstone.ports import CallRecord
 from proofstone.records import Usage
@@ -142,16 +143,16 @@ def read_call(row: Row[Any]) -> CallRecord:
 
 
 @cache
-def _newest_complete() -> Any:
-    """The statement of ``find_call``, built once: building it costs more than the row, and a
-    corrected form takes thousands of replies from the cache."""
+def _complete_among(size: int) -> Any:
+    """The statement of ``find_calls`` for ``size`` hashes, built once: building it costs more than
+    the rows, and a corrected form takes thousands of replies from the cache."""
     table = schema.call
+    wanted: list[Any] = [bindparam(f"wanted{place}") for place in range(size)]
     return (
         select_calls()
-        .where(table.c.request_hash == bindparam("wanted"), table.c.state == "complete")
+        .where(table.c.request_hash.in_(wanted), table.c.state == "complete")
         .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
-        .order_by(table.c.id.desc())
-        .limit(1)
+        .order_by(table.c.id)
     )
 
 
@@ -195,12 +196,20 @@ class CallRows:
         self._database = database
         self.image = images.image
 
-    def find_call(self, request_hash: bytes) -> tuple[int, CallRecord] | None:
-        """The newest complete call with this hash, with its key."""
+    def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
+        """The newest complete call of each of these hashes that has one, with its key."""
+        found: dict[bytes, tuple[int, CallRecord]] = {}
         with self._database.reading() as connection:
-            wanted = {"wanted": request_hash}
-            row = connection.execute(_newest_complete(), wanted).one_or_none()
-        return None if row is None else (row.id, read_call(row))
+            for chunk in chunks(request_hashes, LOOKUPS[-1]):
+                size = next(size for size in LOOKUPS if size >= len(chunk))
+                filled = chunk + [chunk[-1]] * (size - len(chunk))
+                wanted = {f"wanted{place}": each for place, each in enumerate(filled)}
+                newest = {
+                    row.request_hash: row
+                    for row in connection.execute(_complete_among(size), wanted)
+                }
+                found |= {each: (row.id, read_call(row)) for each, row in newest.items()}
+        return found
 
     def known_hashes(self, model: str) -> HashFilter:
         """A filter of the hashes of this model's complete calls."""

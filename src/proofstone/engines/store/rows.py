@@ -13,10 +13,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, text
 
-__all__ = ["chunks", "insert_missing", "insert_new", "insert_rows", "keys_by", "take_keys"]
+__all__ = [
+    "LOOKUPS",
+    "chunks",
+    "insert_missing",
+    "insert_new",
+    "insert_rows",
+    "keys_by",
+    "take_keys",
+]
 
 _CHUNKS = (128, 32, 8, 1)
-_LOOKUPS = (1, 8, 32, 128, 512)
+LOOKUPS = (1, 8, 32, 128, 512)  # how many values one look-up takes: few statements for all
 _PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
 
 
@@ -93,8 +101,8 @@ def keys_by(
     found: dict[Any, int] = {}
     single = len(columns) == 1
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    for chunk in chunks(wanted, _LOOKUPS[-1]):
-        size = next(size for size in _LOOKUPS if size >= len(chunk))
+    for chunk in chunks(wanted, LOOKUPS[-1]):
+        size = next(size for size in LOOKUPS if size >= len(chunk))
         filled = chunk + [chunk[-1]] * (size - len(chunk))
         values = tuple(filled) if single else tuple(chain.from_iterable(filled))
         statement = _lookup(table.name, columns, size, mark)
