@@ -19,8 +19,8 @@ q6,art,b3,1,1,1
 """
 
 SUMMARY = """\
-read      results.csv: wide table; 6 items, 3 models, 17 scores, 1 missing
-          item: qid; models: gpt, qwen, llama; strata: discipline; clusters: book
+read           results.csv: wide table; 6 items, 3 models, 17 scores, 1 missing
+               item: qid; models: gpt, qwen, llama; strata: discipline; clusters: book
 
 rank  model    n  accuracy
  1-2  gpt      6  83.3 [17.1, 99.2]
@@ -29,9 +29,13 @@ incomplete, not ranked: missing replies counted all wrong .. all right
 llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.8, 88.7], 0 failed
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)
 
-pairs     The difference between the two is not more than noise in the items.
-strata    Scores by discipline (2 groups). gpt, first overall, is also first in 2 of the 2 groups
-          by discipline. With fewer than 30 items a group says little of a model: art, law.
+pairs          The difference between the two is not more than noise in the items.
+resolution     These are too few independent items to find any difference between two models. Which
+               of two models is better: no difference is large enough for these items.
+strata         Scores by discipline (2 groups). gpt, first overall, is also first in 2 of the 2
+               groups by discipline. With fewer than 30 items a group says little of a model: art,
+               law.
+page           add -o report.html for tables, figures and the reasons
 """
 
 

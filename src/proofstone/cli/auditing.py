@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -136,6 +138,8 @@ def audit_command(
         seed=seed,
     )
     audit = audit_files(files, asked)
+    if output is not None:
+        _write_page(audit, output)
     if as_json:
         print_json(audit)
         return
@@ -143,7 +147,20 @@ def audit_command(
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    click.echo(render_audit(audit, width=width, colour=colour), nl=False)
+    page = str(output) if output else "add -o report.html for tables, figures and the reasons"
+    shown = render_audit(audit, next_steps=[("page", page)], width=width, colour=colour)
+    click.echo(shown, nl=False)
+
+
+def _write_page(audit: Any, path: Path) -> None:
+    from proofstone.report.page import render_page  # noqa: PLC0415
+    from proofstone.stages.audit import audit_page  # noqa: PLC0415
+    from proofstone.stages.pages import write_text  # noqa: PLC0415
+
+    # Names without their folders: a page that is handed on says nothing of this machine.
+    words = [Path(word).name if Path(word).exists() else word for word in sys.argv[1:]]
+    command = f"proofstone {shlex.join(words)}"
+    write_text(path, render_page(audit_page(audit, now=time.time(), command=command)))
 
 
 def _layout(

@@ -11,7 +11,7 @@ from proofstone.report.terminal import render_terminal
 
 __all__ = ["render_audit"]
 
-_LABEL = 10
+_LABEL = 15
 
 
 def render_audit(

@@ -1,4 +1,29 @@
-// Sorting by any column of a table marked "sorts". Without this script the page reads the same.
+// Sorting and filtering. Without this script the page reads the same.
+const FILTER_FROM = 8;  // rows; a shorter table is seen at a glance
+for (const table of document.querySelectorAll("table.sorts")) {
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+  if (rows.length < FILTER_FROM) continue;
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const told = document.createElement("span");
+  input.type = "search";
+  told.setAttribute("role", "status");
+  label.className = "filter";
+  label.append("Only rows with", input, " ", told);
+  table.parentElement.before(label);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !row.classList.contains("part") && !words.every((word) => text.includes(word));
+      if (!row.hidden) shown += 1;
+    }
+    told.textContent = words.length ? `${shown} of ${rows.length}` : "";
+  });
+}
+
+// Sorting by any column of a table marked "sorts".
 for (const table of document.querySelectorAll("table.sorts")) {
   const heads = [...table.tHead.rows[0].cells];
   const keyOf = (row, column) => {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
-from proofstone.report.board import BoardRow, Standings
+from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import where_lines
 from proofstone.report.card_values import card_value
 from proofstone.report.corrections_shown import (
@@ -23,6 +23,7 @@ from proofstone.report.corrections_shown import (
     ruling_cells,
 )
 from proofstone.report.figure import dot_plot
+from proofstone.report.figures import draw
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
@@ -34,6 +35,8 @@ from proofstone.report.page_parts import (
     same_recipe,
     table_bodies,
 )
+from proofstone.report.plain_words import open_questions, plain_sentences
+from proofstone.report.section_cells import shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, counted, joined, scale_head
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ __all__ = ["render_page"]
 
 # A longer text is cut here, and the page says how much is left out.
 MOST_CHARACTERS = 20_000
+# With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
+MOST_LANES = 6
 
 
 def render_page(data: PageData) -> str:
@@ -85,7 +90,7 @@ def _environment() -> Environment:
         "points": points,
         "rank": shown_rank,
         "share": shown_share,
-        "told": _told,
+        "told": told_estimate,
         "visible": _visible,
         "sortable": _sortable,
         "letters": _letters,
@@ -97,6 +102,16 @@ def _environment() -> Environment:
         "MISSING": MISSING,
         "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
+        "cell_of": shown_cell,
+        "drawn": draw,
+        "has_lanes": _has_lanes,
+        "has_ways": _has_ways,
+        "rank_place": _rank_place,
+        "has_averages": _has_averages,
+        "open_questions": open_questions,
+        "plain_sentences": plain_sentences,
+        "tells": _tells_outcomes,
+        "tells_any": _tells_any,
         "by_remedy": by_remedy,
         "column_widths": column_widths,
         "correction_notes": correction_notes,
@@ -130,20 +145,12 @@ def _source(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _told(estimate: Estimate) -> str:
-    """What an estimate is, as a reader asks of a number."""
-    share = f"{100 * estimate.level:g}%"
-    told = (
-        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent items; {share} interval"
-        f" for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
-    )
-    return "; ".join([told, *(FLAGS[flag] for flag in FLAGS if flag in estimate.flags)])
-
-
 def _in_column(estimate: Estimate, widths: tuple[int, int]) -> str:
     """As ``shown_estimate``, its ends padded by figure spaces to ``widths``; no breaks inside."""
     if math.isnan(estimate.value):
         return MISSING
+    if math.isnan(estimate.low):
+        return points(estimate.value)
     low, high = points(estimate.low), points(estimate.high)
     return f"{points(estimate.value)} [{low:\u2007>{widths[0]}},\u00a0{high:\u2007>{widths[1]}}]"
 
@@ -188,6 +195,38 @@ def _letters(tie: int) -> str:
         tie, place = divmod(tie, 26)
         name, tie = string.ascii_lowercase[place] + name, tie - 1
     return name
+
+
+def _tells_outcomes(group: Standings) -> bool:
+    return any(row.rates for row in (*group.ranked, *group.incomplete))
+
+
+def _tells_any(board: Leaderboard) -> bool:
+    """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
+    groups = board.standings
+    return bool(board.counts) and (not groups or any(map(_tells_outcomes, groups)))
+
+
+def _has_lanes(group: Standings) -> bool:
+    """Whether ties are few enough to be drawn side by side, with a letter each."""
+    return max(_lanes(group), default=0) < MOST_LANES
+
+
+def _has_ways(board: Leaderboard) -> bool:
+    """Whether any respondent has a way of asking, or settings, beside its name."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    return any(row.way or row.settings for row in rows)
+
+
+def _rank_place(rank: int, group: Standings) -> float:
+    """Where a rank begins, in percent of the space of all ranks."""
+    return round(100 * (rank - 1) / len(group.ranked), 2)
+
+
+def _has_averages(data: PageData) -> bool:
+    """Whether there is more than the one average that the leaderboard shows."""
+    groups = [group for group in data.board.standings if group.ranked]
+    return any(row.levels or row.others for group in groups for row in group.ranked)
 
 
 def _has_samples(rows: Sequence[BoardRow]) -> bool:

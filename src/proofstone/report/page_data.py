@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from proofstone.records.messages import Message
 from proofstone.records.results import Outcome, Usage
+from proofstone.report.audited import FileRead
 from proofstone.report.board import Leaderboard
+from proofstone.report.sections.section import Section
 
 __all__ = ["Asked", "Control", "FormShown", "PageData", "Provenance", "QuestionShown"]
 
@@ -84,7 +86,10 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 class PageData(Struct, frozen=True, kw_only=True):
-    """A results page: its title, the leaderboard, and the evidence beside it.
+    """A results page: its title, the leaderboard, what follows from it, and the evidence beside it.
+
+    ``sections`` are the parts after the leaderboard. ``files`` are those of other people's results,
+    of which nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
 
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
     facts of the models' cards to show on the leaderboard.
@@ -93,6 +98,8 @@ class PageData(Struct, frozen=True, kw_only=True):
     title: str
     board: Leaderboard
     provenance: Provenance
+    sections: tuple[Section, ...] = ()
+    files: tuple[FileRead, ...] = ()
     notes: tuple[str, ...] = ()
     card_columns: tuple[str, ...] = ()
     forms: tuple[FormShown, ...] = ()

@@ -33,11 +33,13 @@ from proofstone.records import Accuracies, FileColumns, Measure, Outcome, ScoreT
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
+from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sentences import counted
 from proofstone.report.sheet import Sheet
+from proofstone.stages.dates import minute
 
-__all__ = ["Asked", "audit_files", "audit_table"]
+__all__ = ["Asked", "audit_files", "audit_page", "audit_table"]
 
 _LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
 
@@ -95,7 +97,7 @@ def audit_table(
     )
     measure = next(each for each in measures if each.name == headline)
     sheet = Sheet(table, measure.counts, measure.golds, measure.says)
-    evidence = Evidence(board=board, sheet=sheet, seed=asked.seed)
+    evidence = Evidence(board=board, sheet=sheet, seed=asked.seed, estimand=asked.estimand)
     return Audit(
         title=title,
         files=files,
@@ -104,6 +106,18 @@ def audit_table(
         sections=make_sections(evidence),
         seed=asked.seed,
         version=__version__,
+    )
+
+
+def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
+    """The page of an audit."""
+    return PageData(
+        title=audit.title,
+        board=audit.board,
+        sections=audit.sections,
+        files=audit.files,
+        notes=audit.notes,
+        provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
     )
 
 

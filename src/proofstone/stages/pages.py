@@ -25,6 +25,7 @@ from proofstone.report import (
     Provenance,
     QuestionShown,
 )
+from proofstone.report.sections import Section
 from proofstone.stages.control import ControlReport
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import ShownReply, show_replies
@@ -45,6 +46,7 @@ def page_data(
     control: ControlReport | None = None,
     command: str = "",
     card_columns: Sequence[str] = (),
+    sections: tuple[Section, ...] = (),
 ) -> PageData:
     """Everything a page of these runs shows, read from the store."""
     runs = {run.id: (key, run) for key, run in selection.runs}
@@ -55,6 +57,7 @@ def page_data(
     return PageData(
         title=names,
         board=board,
+        sections=sections,
         card_columns=tuple(card_columns),
         provenance=Provenance(
             version=__version__,

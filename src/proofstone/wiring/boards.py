@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -12,11 +12,21 @@ from proofstone.engines.store import Store
 from proofstone.methods import find_method
 from proofstone.report import Leaderboard, leaderboard
 from proofstone.report.card_values import read_columns, read_field, read_where
+from proofstone.report.sections import Evidence
+from proofstone.report.sheet import Sheet
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
-from proofstone.stages.summarise import Selection, read_more_scores, read_scores
+from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
 
-__all__ = ["make_board"]
+__all__ = ["BoardMade", "make_board"]
+
+
+class BoardMade(NamedTuple):
+    """A leaderboard, the runs on it, and what the sections of its report are made from."""
+
+    board: Leaderboard
+    selection: Selection
+    evidence: Evidence
 
 
 def make_board(
@@ -30,8 +40,8 @@ def make_board(
     card_columns: Sequence[str] = (),
     view: View = CURRENT,
     **options: Any,
-) -> tuple[Leaderboard, Selection]:
-    """The leaderboard of a selection and the runs that stand on it.
+) -> BoardMade:
+    """The leaderboard of a selection, the runs that stand on it, and what its report is made from.
 
     Where cards are asked for (to group, filter or show), a model of which none was kept has the
     one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
@@ -57,4 +67,11 @@ def make_board(
         notes=notes,
         **options,
     )
-    return structs.replace(board, as_scored=view.as_scored), chosen
+    board = structs.replace(board, as_scored=view.as_scored)
+    measure = headline(method)
+    evidence = Evidence(
+        board=board,
+        sheet=Sheet(table, measure.counts, measure.golds, measure.says),
+        estimand=options.get("estimand", "knowledge"),
+    )
+    return BoardMade(board, chosen, evidence)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
     from proofstone.stages.overview import ScoringShown
+    from proofstone.wiring.boards import BoardMade
 
 __all__ = ["Reading"]
 
@@ -33,7 +34,7 @@ class Reading(Catalogue):
         ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
         ``view`` says which scores are read (``stages.corrected.View``).
         """
-        return self._board(self._selection(targets), options)[0]
+        return self._board(self._selection(targets), options).board
 
     def statistics(self, target: Target) -> Sequence[Tabulation]:
         """The tables by which its method describes a bank or a form, tokens counted offline."""
@@ -51,13 +52,15 @@ class Reading(Catalogue):
     ) -> None:
         """Writes the leaderboard of the targets with its evidence as one HTML page."""
         from proofstone.report import render_page  # noqa: PLC0415
+        from proofstone.report.sections import make_sections  # noqa: PLC0415
         from proofstone.stages.pages import page_data, write_text  # noqa: PLC0415
 
-        board, selection = self._board(self._selection(targets), options)
+        made = self._board(self._selection(targets), options)
         data = page_data(
             self.store,
-            selection,
-            board,
+            made.selection,
+            made.board,
+            sections=make_sections(made.evidence),
             now=self.clock.now(),
             control=control,
             command=command,
@@ -102,10 +105,8 @@ class Reading(Catalogue):
     def _found(self, targets: Sequence[Target]) -> list[Found]:
         return [find_target(self.store, target, ("bank", "form", "run")) for target in targets]
 
-    def _board(
-        self, selection: Selection, options: dict[str, Any]
-    ) -> tuple[Leaderboard, Selection]:
-        """The leaderboard, and the runs that stand on it."""
+    def _board(self, selection: Selection, options: dict[str, Any]) -> BoardMade:
+        """The leaderboard, the runs that stand on it, and what its report is made from."""
         from proofstone.wiring.boards import make_board  # noqa: PLC0415 - numpy is loaded there
 
         return make_board(

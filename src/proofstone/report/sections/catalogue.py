@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from proofstone.report.sections.discrimination import discrimination_section
 from proofstone.report.sections.pairs import pairs_section
+from proofstone.report.sections.resolution import resolution_section
+from proofstone.report.sections.samples import samples_section
 from proofstone.report.sections.section import Evidence, Section
+from proofstone.report.sections.stability import stability_section
 from proofstone.report.sections.strata import strata_section
 from proofstone.report.sections.totals import totals_section
 
@@ -14,7 +18,11 @@ __all__ = ["SECTIONS", "make_sections"]
 # A new statistic is one more module here, with one function of the evidence.
 SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     pairs_section,
+    resolution_section,
+    stability_section,
     strata_section,
+    discrimination_section,
+    samples_section,
     totals_section,
 )
 

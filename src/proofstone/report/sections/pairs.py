@@ -32,7 +32,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
         plain=_plain(group),
         cannot=_cannot(group),
         how=_how(evidence.board, paired=paired),
-        tables=(_neighbours(evidence.board, group), _every_pair(evidence.board, group)),
+        tables=tuple(_tables(evidence.board, group)),
         figures=tuple(_matrix(group)),
     )
 
@@ -94,12 +94,11 @@ def _next_to_each_other(group: Standings) -> list[Comparison]:
     return [pair for pair in group.compared if pair.second == pair.first + 1]
 
 
-def _neighbours(board: Leaderboard, group: Standings) -> Table:
-    return _table(board, group, "Neighbours in the ranking", _next_to_each_other(group))
-
-
-def _every_pair(board: Leaderboard, group: Standings) -> Table:
-    return _table(board, group, "All pairs", group.compared)
+def _tables(board: Leaderboard, group: Standings) -> Iterator[Table]:
+    neighbours = _next_to_each_other(group)
+    yield _table(board, group, "Neighbours in the ranking", neighbours)
+    if len(group.compared) > len(neighbours):
+        yield _table(board, group, "All pairs", group.compared)
 
 
 def _table(board: Leaderboard, group: Standings, title: str, pairs: Sequence[Comparison]) -> Table:

@@ -1,0 +1,80 @@
+"""How the cells of a section's tables look on a page, and by what they sort."""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+from proofstone.engines.stats import FLAGS
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import MISSING, points, shown_estimate, shown_share
+from proofstone.report.sections.section import Cell, Column
+
+__all__ = ["CellShown", "shown_cell", "told_estimate"]
+
+
+class CellShown(Struct, frozen=True, kw_only=True):
+    """A cell's text; ``key`` is what a script sorts by, ``told`` what is said when it is asked.
+    ``is_number``: whether it stands to the right."""
+
+    text: str
+    key: str = ""
+    told: str = ""
+    is_number: bool = True
+
+
+def shown_cell(cell: Cell, column: Column) -> CellShown:
+    """A cell under its column."""
+    if cell is None:
+        return CellShown(text=MISSING, key="-1e9", told="there is no such value")
+    if isinstance(cell, str):
+        return CellShown(text=cell, key=cell, is_number=False)
+    if isinstance(cell, Estimate):
+        return _estimate(cell, column)
+    text = f"{cell:,}" if isinstance(cell, int) else _number(cell, column)
+    return CellShown(text=text, key=_key(float(cell)))
+
+
+def told_estimate(estimate: Estimate) -> str:
+    """What an estimate is, as a reader asks of a number."""
+    share = f"{100 * estimate.level:g}%"
+    if not estimate.n:
+        return "; ".join(["n is not known", *_flags(estimate)])
+    told = (
+        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent items; {share} interval"
+        f" for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
+    )
+    return "; ".join([told, *_flags(estimate)])
+
+
+def _flags(estimate: Estimate) -> list[str]:
+    return [FLAGS[flag] for flag in FLAGS if flag in estimate.flags]
+
+
+def _estimate(estimate: Estimate, column: Column) -> CellShown:
+    told = told_estimate(estimate)
+    if column.unit == "points" or math.isnan(estimate.value):
+        text = shown_estimate(estimate)
+        if math.isnan(estimate.low) and not math.isnan(estimate.value):
+            text = points(estimate.value)
+    else:
+        ends = ", ".join(_number(end, column) for end in (estimate.low, estimate.high))
+        text = f"{_number(estimate.value, column)} [{ends}]"
+    return CellShown(text=text, key=_key(estimate.value), told=told)
+
+
+def _number(value: float, column: Column) -> str:
+    if math.isnan(value):
+        return MISSING
+    if column.unit == "points":
+        return points(value)
+    if column.unit == "share":
+        return shown_share(value)
+    if column.unit == "probability":
+        return "<0.001" if value < 0.001 else f"{value:.3f}"
+    return f"{value:,.{column.digits}f}"
+
+
+def _key(value: float) -> str:
+    return "-1e9" if math.isnan(value) else f"{value:.6g}"

@@ -1,0 +1,107 @@
+"""In which strata the strongest models stand apart, and how far chance alone would put them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from proofstone.engines.stats import Discrimination, discriminate, discriminate_shares
+from proofstone.records.accuracies import Accuracies
+from proofstone.report.numbers import points
+from proofstone.report.sections.ranked_values import ranked_values
+from proofstone.report.sections.section import Column, Evidence, Section, Table
+
+__all__ = ["discrimination_section"]
+
+_TOP = 10
+
+
+def discrimination_section(evidence: Evidence) -> Section | None:
+    """One row a stratum over the top ten, as KINA's Table 7, beside what chance gives. None without
+    strata, without counts of items, or with fewer than three models."""
+    if evidence.accuracies is not None:
+        return _of_accuracies(evidence.accuracies)
+    ranked = ranked_values(evidence)
+    if ranked is None or ranked.strata is None or len(ranked.respondents) < 3:
+        return None
+    found = discriminate(
+        ranked.values, ranked.strata, k=_TOP, keys=ranked.keys, estimand=evidence.estimand
+    )
+    names = [ranked.stratum_names[each.stratum] for each in found]
+    how = (
+        "Chance: what models of equal skill would show on as many items, from the paired variance "
+        "of these scores, items that share a key taken together."
+    )
+    return _section(ranked.level, names, found, how)
+
+
+def _of_accuracies(found: Accuracies) -> Section | None:
+    if len(found.models) < 3 or len(found.strata) < 2 or not found.n_items:
+        return None
+    overall = None if any(map(math.isnan, found.overall.tolist())) else found.overall
+    each = discriminate_shares(found.value, found.counts, overall, k=_TOP)
+    how = (
+        "Chance: a binomial's with the mean accuracy, each model erring by itself and always "
+        "answering alike. Where all fail at the same items this gives chance more than its due."
+    )
+    return _section(found.by, list(found.strata), each, how)
+
+
+def _section(by: str, names: list[str], found: Sequence[Discrimination], how: str) -> Section:
+    known = [
+        (each, name) for each, name in zip(found, names, strict=True) if not math.isnan(each.p)
+    ]
+    beyond = [name for each, name in known if each.p < 0.05 / max(len(known), 1)]
+    k = max(each.k for each in found)
+    widest = max(found, key=lambda each: -1.0 if math.isnan(each.range) else each.range)
+    return Section(
+        name="discrimination",
+        title="Where the strongest stand apart",
+        finding=(
+            f"Over the top {k}, the range is widest in {names[found.index(widest)]} "
+            f"({points(widest.range)} points on {widest.n_units:,} items); in {len(beyond)} of "
+            f"{len(known)} groups by {by} it is more than chance gives."
+        ),
+        cannot=_cannot(by, known, beyond),
+        how=f"Standard deviation and CV divide by {k}. {how}",
+        tables=(_table(by, names, found),),
+    )
+
+
+def _cannot(by: str, known: Sequence[tuple[Discrimination, str]], beyond: Sequence[str]) -> str:
+    rest = [name for _, name in known if name not in beyond]
+    if not rest:
+        return ""
+    shown = ", ".join(rest[:6]) + (f" and {len(rest) - 6} more" if len(rest) > 6 else "")
+    return (
+        f"Whether the strongest models differ at all within {shown}: chance alone may give such "
+        f"ranges there (each {by} tested at 5%, corrected for all)."
+    )
+
+
+def _table(by: str, names: list[str], found: Sequence[Discrimination]) -> Table:
+    return Table(
+        title=f"Discrimination by {by}",
+        columns=(
+            Column(key=by, name=by),
+            Column(key="n", name="n", help="items"),
+            Column(key="mean", name="mean", unit="points"),
+            Column(key="sd", name="SD", unit="points", help="over the models, dividing by k"),
+            Column(key="cv", name="CV, %", digits=1, help="100 SD / mean"),
+            Column(key="max", name="max", unit="points"),
+            Column(key="min", name="min", unit="points"),
+            Column(key="range", name="range", unit="points"),
+            Column(key="range_by_chance", name="by chance", unit="points",
+                   help="the range to expect of as many models of equal skill"),
+            Column(key="sd_corrected", name="SD less chance", unit="points"),
+            Column(key="p", name="p", unit="probability",
+                   help="how often chance alone gives at least this range"),
+        ),
+        rows=tuple(
+            (
+                name, each.n_units, each.mean, each.sd, each.cv, each.high, each.low, each.range,
+                each.range_by_chance, each.sd_corrected, each.p,
+            )
+            for each, name in zip(found, names, strict=True)
+        ),
+    )  # fmt: skip

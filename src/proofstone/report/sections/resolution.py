@@ -1,0 +1,119 @@
+"""What these items can tell apart, and how many would tell neighbours apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from proofstone.engines.stats import (
+    Resolution,
+    Separation,
+    equal_weights,
+    measure_spread,
+    resolution_after,
+    separations,
+)
+from proofstone.report.numbers import points
+from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.section import Column, Evidence, Section, Table
+
+__all__ = ["resolution_section"]
+
+
+def resolution_section(evidence: Evidence) -> Section | None:
+    """The smallest difference that these items resolve at 80% power, and the items that each
+    neighbouring pair would need. None with fewer than two ranked."""
+    ranked = ranked_values(evidence)
+    if ranked is None:
+        return None
+    spread = measure_spread(
+        ranked.values, equal_weights(len(ranked.values)), ranked.keys, evidence.estimand
+    )
+    confidence = evidence.board.confidence
+    resolution = resolution_after(spread, confidence=confidence)
+    needed = separations(spread, confidence=confidence)
+    return Section(
+        name="resolution",
+        title="What these items can tell apart",
+        finding=_finding(resolution),
+        plain=_plain(ranked, needed),
+        cannot=_cannot(resolution),
+        how=(
+            f"The difference that a two-sided paired test at {100 * (1 - confidence):g}% finds in "
+            "80% of cases, for the median pair, from the variance seen; before any correction for "
+            "many pairs. Items needed: of the kind that is here, if the difference seen is the "
+            f"true one. Intervals for {evidence.board.estimand}."
+        ),
+        tables=(_table(ranked, needed),),
+    )
+
+
+def _sees_nothing(found: Resolution) -> bool:
+    return math.isnan(found.difference) or found.difference >= 1.0
+
+
+def _finding(found: Resolution) -> str:
+    if _sees_nothing(found):
+        return "These are too few independent items to find any difference between two models."
+    return (
+        f"{found.n_units:,} items, worth {found.groups:,.0f} independent ones, find a true "
+        f"difference of {points(found.difference)} points or more in four cases of five; smaller "
+        "ones mostly stay unseen."
+    )
+
+
+def _plain(ranked: RankedValues, needed: Sequence[Separation]) -> str:
+    first = next((pair for pair in needed if pair.first == 0 or pair.second == 0), None)
+    if first is None or math.isnan(first.times):
+        return ""
+    leader, second = ranked.labels[0], ranked.labels[1]
+    if math.isinf(first.times):
+        return f"{leader} and {second} score the same: no number of questions would part them."
+    if first.times <= 1:
+        return f"These questions are enough to part {leader} from {second}, the next one."
+    return (
+        f"To part {leader} from {second}, the next one, would take about "
+        f"{_rounded(first.needed):,} questions like these ({first.times:.1f} times as many)."
+    )
+
+
+def _cannot(found: Resolution) -> str:
+    if _sees_nothing(found):
+        return "Which of two models is better: no difference is large enough for these items."
+    return (
+        f"Differences below about {points(found.difference)} points: this test is too small to "
+        "see them, so not seeing one does not show that two models are alike."
+    )
+
+
+def _table(ranked: RankedValues, needed: Sequence[Separation]) -> Table:
+    return Table(
+        title="Items that would tell neighbours apart",
+        columns=(
+            Column(key="first", name="model"),
+            Column(key="second", name="next"),
+            Column(key="difference", name="difference", unit="points"),
+            Column(key="standard_error", name="standard error", unit="points"),
+            Column(key="needed", name="items needed",
+                   help="a dash where the two score the same, or nothing can be said"),
+            Column(key="times", name="times these", digits=1),
+        ),
+        rows=tuple(
+            (
+                ranked.labels[pair.first],
+                ranked.labels[pair.second],
+                pair.difference,
+                pair.standard_error,
+                _rounded(pair.needed) if math.isfinite(pair.needed) else None,
+                pair.times if math.isfinite(pair.times) else None,
+            )
+            for pair in needed
+        ),
+    )  # fmt: skip
+
+
+def _rounded(items: float) -> int:
+    """Two significant digits: no more is known."""
+    digits = max(len(str(math.ceil(items))) - 2, 0)
+    unit = int(10**digits)
+    return math.ceil(items / unit) * unit

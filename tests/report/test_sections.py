@@ -1,0 +1,275 @@
+"""The sections of a report: what each says, when it says nothing, and how a page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from proofstone.records import Accuracies, Estimate, Respondent
+from proofstone.report import PageData, Provenance, leaderboard, render_page
+from proofstone.report.accuracy_board import accuracy_board
+from proofstone.report.figures import can_draw, draw
+from proofstone.report.section_cells import shown_cell
+from proofstone.report.sections import Column, Evidence, Section, make_sections
+from proofstone.report.sheet import Sheet
+from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
+from report.test_page import Outline
+
+
+def evidence_of(table, **more) -> Evidence:
+    """What sections are made from."""
+    board = leaderboard(table, MEASURES, "accuracy")
+    return Evidence(board=board, sheet=Sheet(table, ACCURACY.counts), **more)
+
+
+def three() -> Evidence:
+    """Three models on 40 items in two groups: right on 36, 20 and 19 of them."""
+    rows = right_of(40, 36, 0) + right_of(40, 20, 1) + right_of(40, 19, 2)
+    respondents = [Respondent(name, "") for name in ("strong", "middle", "weak")]
+    groups = ["art" if item % 2 else "law" for item in range(40)]
+    return evidence_of(table_of(respondents, rows, n_units=40, discipline=groups))
+
+
+def section(evidence: Evidence, name: str) -> Section:
+    return next(each for each in make_sections(evidence) if each.name == name)
+
+
+def test_pairs_say_which_differences_are_more_than_noise() -> None:
+    """Strong beats both; middle and weak differ on one item of 40."""
+    found = section(three(), "pairs")
+    assert found.finding == (
+        "2 of 3 pairs of models differ by more than noise in the items; 1 pair cannot be told "
+        "apart."
+    )
+    assert found.plain == (
+        "strong is better than every other model here; luck does not explain it."
+    )
+    assert found.cannot == "Neighbours that cannot be told apart: middle and weak (+2.5 points)."
+    neighbours, every = found.tables
+    assert [row[:2] for row in neighbours.rows] == [("strong", "middle"), ("middle", "weak")]
+    assert len(every.rows) == 3
+    difference = every.rows[0][2]
+    assert isinstance(difference, Estimate)
+    assert (difference.value, difference.n) == (pytest.approx(16 / 40), 40)
+
+
+def test_strata_say_where_the_leader_is_strong() -> None:
+    """Of items 0 to 35, 18 are even (law), 18 odd (art): 18 of 20 in each."""
+    found = section(three(), "strata")
+    assert found.finding.startswith("Scores by discipline (2 groups), gold position (4 groups).")
+    assert "first in 2 of the 2 groups by discipline" in found.finding
+    (row,) = [row for row in found.tables[0].rows if row[0] == "art"]
+    assert (row[1], row[2].value) == (20, pytest.approx(18 / 20))  # type: ignore[union-attr]
+
+
+def test_resolution_says_how_many_items_would_part_neighbours() -> None:
+    """Middle and weak differ on one item: hundreds of times as many would be needed."""
+    found = section(three(), "resolution")
+    assert found.plain == "These questions are enough to part strong from middle, the next one."
+    (table,) = found.tables
+    needed = {row[0]: row[4] for row in table.rows}
+    assert needed["strong"] < 40 < needed["middle"]  # type: ignore[operator]
+
+
+def test_stability_names_both_schemes_and_the_seed() -> None:
+    """Three rates without replacement, then the bootstrap; the leader hardly ever changes."""
+    found = section(replace(three(), seed=5), "stability")
+    schemes = [(row[0], row[1]) for row in found.tables[0].rows]
+    assert schemes == [
+        ("subsampling without replacement", 0.5),
+        ("subsampling without replacement", 0.7),
+        ("subsampling without replacement", 0.9),
+        ("bootstrap with replacement", 1.0),
+    ]
+    assert "seed 5" in found.how
+    assert found.plain.startswith(
+        "Had other questions of the same kind been asked, strong would almost always"
+    )
+    shares = [mark.value for mark in found.figures[0].marks if mark.row == "strong"]
+    assert sum(shares) == pytest.approx(1.0)
+
+
+def test_the_same_seed_gives_the_same_sections() -> None:
+    """And another seed other draws."""
+    assert make_sections(three()) == make_sections(three())
+    assert section(replace(three(), seed=1), "stability") != section(three(), "stability")
+
+
+def test_discrimination_stands_beside_chance() -> None:
+    """Law: 18, 10 and 10 of 20 are right; mean 12.67 / 20, range 8 / 20."""
+    found = section(three(), "discrimination")
+    law = next(row for row in found.tables[0].rows if row[0] == "law")
+    assert law[1:3] == (20, pytest.approx((18 + 10 + 10) / 60))
+    assert law[7] == pytest.approx(8 / 20)
+    assert 0 < law[8] < 1  # type: ignore[operator]
+
+
+def test_samples_need_items_that_were_asked_again() -> None:
+    """Four items twice: the first right, right; right, wrong; wrong, right; wrong, wrong."""
+    pattern = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)]
+    rows = [
+        (item, who, sample, "answered", value if who == 0 else 0.0)
+        for who in range(2)
+        for item, values in enumerate(pattern)
+        for sample, value in enumerate(values)
+    ]
+    respondents = [Respondent("a", ""), Respondent("b", "")]
+    table = table_of(respondents, rows, n_units=4, expected=[8, 8])
+    found = section(evidence_of(table), "samples")
+    a = found.tables[0].rows[0]
+    values = [cell.value for cell in a[1:4] if isinstance(cell, Estimate)]
+    # AVG@2 = 4/8; one of two right on 3 of 4; alike on 2 of 4.
+    assert values == [pytest.approx(0.5), pytest.approx(3 / 4), pytest.approx(2 / 4)]
+    assert [column.name for column in found.tables[0].columns[1:4]] == [
+        "AVG@2",
+        "one of 2 right",
+        "alike",
+    ]
+    assert "samples" not in [each.name for each in make_sections(three())]
+
+
+def test_a_lone_model_has_no_pairs() -> None:
+    """Nor ranks to be stable; its strata stand."""
+    table = table_of([Respondent("m", "")], right_of(20, 9, 0), n_units=20)
+    assert [each.name for each in make_sections(evidence_of(table))] == ["strata"]
+
+
+def test_real_and_simulated_are_not_mixed() -> None:
+    """Sections speak of the first standing that compares anybody: real ones."""
+    found = section(evidence_of(mixed()), "pairs")
+    assert {row[0] for row in found.tables[0].rows} == {"lab/large direct"}
+
+
+@pytest.mark.parametrize("right", [(0, 0, 0), (20, 20, 20), (7, 7, 7)])
+def test_ties_everywhere_are_answered(right: tuple[int, int, int]) -> None:
+    """All wrong, all right, all alike."""
+    rows = [row for who, n in enumerate(right) for row in right_of(20, n, who)]
+    table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
+    made = make_sections(evidence_of(table))
+    pairs = next(each for each in made if each.name == "pairs")
+    assert pairs.plain == (
+        "Any of these models may be the best one: the differences are within luck."
+    )
+    assert "a and b score the same" in next(e for e in made if e.name == "resolution").plain
+
+
+def accuracies(counts: list[int]) -> Evidence:
+    """Three models, two groups; c's overall is not the weighted mean."""
+    found = Accuracies(
+        name="x.csv",
+        models=("a", "b", "c"),
+        strata=("law", "art"),
+        value=np.array([[0.5, 0.75], [0.4, 0.5], [0.3, 0.3]]),
+        overall=np.array([0.6, 0.44, 0.35]),
+        counts=np.array(counts),
+    )
+    return Evidence(board=accuracy_board(found), accuracies=found)
+
+
+def test_accuracies_alone_have_what_needs_no_items() -> None:
+    """With counts of items pairs and discrimination too."""
+    names = [each.name for each in make_sections(accuracies([60, 40]))]
+    assert names == ["pairs", "strata", "discrimination", "totals"]
+    assert [each.name for each in make_sections(accuracies([0, 0]))] == ["strata", "totals"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "unit", "text", "key"),
+    [
+        (None, "", "\u2014", "-1e9"),
+        (1234, "", "1,234", "1234"),
+        (0.12345, "points", "12.3", "0.12345"),
+        (0.12345, "share", "12.3%", "0.12345"),
+        (0.0004, "probability", "<0.001", "0.0004"),
+        (0.25, "probability", "0.250", "0.25"),
+        (float("nan"), "points", "\u2014", "-1e9"),
+        (2.345, "", "2.35", "2.345"),
+        ("text", "", "text", "text"),
+    ],
+)
+def test_cells_are_written_by_the_unit_of_their_column(
+    cell: object, unit: str, text: str, key: str
+) -> None:
+    """And sort by their number."""
+    shown = shown_cell(cell, Column(key="k", name="k", unit=unit))  # type: ignore[arg-type]
+    assert (shown.text, shown.key) == (text, key)
+
+
+def test_an_estimate_is_asked_for_its_n_and_estimand() -> None:
+    """With its interval in the cell."""
+    estimate = Estimate(
+        value=0.5, n=10, low=0.25, high=0.75, estimand="e", made_by="m", resampled="r",
+        effective_n=10.0,
+    )  # fmt: skip
+    shown = shown_cell(estimate, Column(key="k", name="k", unit="points"))
+    assert shown.text == "50.0 [25.0, 75.0]"
+    assert shown.told.startswith("n = 10, worth 10 independent items; 95% interval for e; m")
+
+
+def page(evidence: Evidence) -> str:
+    return render_page(
+        PageData(
+            title="t",
+            board=evidence.board,
+            sections=make_sections(evidence),
+            provenance=Provenance(version="0", made_at="today"),
+        )
+    )
+
+
+def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
+    """Plain words above the leaderboard; what cannot be concluded below it; then the sections."""
+    text = Outline(page(three())).text
+    order = [
+        "In plain words",
+        "strong is better than every other model here",
+        "Leaderboard",
+        "What cannot be concluded",
+        "Which differences are more than noise",
+        "What these items can tell apart",
+        "Whether the ranking is stable",
+        "Where the points come from",
+        "Where the strongest stand apart",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_a_page_with_figures_names_no_address() -> None:
+    """Figures stand in the page itself; nothing has a style of its own."""
+    outline = Outline(page(three()))
+    assert not [a for a in outline.attributes if a[1] in {"src", "srcset", "action", "style"}]
+    assert "http:" not in page(three())
+    assert page(three()) == page(three())
+
+
+def test_figures_are_drawn_with_hostile_names_as_text() -> None:
+    """Whatever a model is called."""
+    if not can_draw():
+        pytest.skip("the extra [figures] is not installed")
+    rows = right_of(40, 36, 0) + right_of(40, 20, 1) + right_of(40, 9, 2)
+    names = ("<script>alert(1)</script>", "a&b", '"')
+    table = table_of([Respondent(name, "") for name in names], rows, n_units=40)
+    for each in make_sections(evidence_of(table)):
+        for figure in each.figures:
+            svg = draw(figure)
+            assert svg.startswith("<svg")
+            assert "<script" not in svg
+
+
+def test_many_overlapping_ties_become_bars() -> None:
+    """A letter a run is readable up to six side by side."""
+    few = page(evidence_of(two_small()))
+    assert 'class="ties"' in few
+    assert 'class="span"' not in few
+    respondents = [Respondent(f"m{who:02}", "") for who in range(60)]
+    rng = np.random.default_rng(0)
+    rows = [
+        (item, who, 0, "answered", float(rng.random() < 0.1 + 0.012 * who))
+        for who in range(60)
+        for item in range(300)
+    ]
+    many = page(evidence_of(table_of(respondents, rows, n_units=300)))
+    assert 'class="span"' in many
