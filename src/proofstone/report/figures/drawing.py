@@ -30,7 +30,7 @@ def can_draw() -> bool:
 
 
 def draw(figure: Figure) -> str:
-    """The figure as one SVG element for an HTML page; the same text for the same figure. Texts are escaped.
+    """The figure as one SVG element for an HTML page, its texts escaped; the same for the same.
 
     The empty text without the extra: the tables hold the same numbers."""
     if not can_draw():

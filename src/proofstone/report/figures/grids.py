@@ -24,8 +24,7 @@ def heat_chart(alt: Any, figure: Figure, data: Any) -> Any:
 def matrix_chart(alt: Any, figure: Figure, data: Any) -> Any:
     """A cell for each pair that is told apart, darker for more; others stay empty."""
     top = max((100 * abs(mark.value) for mark in figure.marks), default=1.0)
-    chart = _grid(alt, figure, data, domain=[0, top], dark_from=0.45 * top, only_with_text=True)
-    return chart
+    return _grid(alt, figure, data, domain=[0, top], dark_from=0.45 * top, only_with_text=True)
 
 
 def ranks_chart(alt: Any, figure: Figure, data: Any) -> Any:
