@@ -12,6 +12,7 @@ from scipy.stats import kendalltau, rankdata
 from proofstone.engines.stats import (
     Strata,
     allocate,
+    blocks_of_draws,
     bootstrap_counts,
     bootstrap_stability,
     generator,
@@ -20,6 +21,7 @@ from proofstone.engines.stats import (
     subsample_counts,
     subsample_stability,
 )
+from proofstone.engines.stats.resampling import _smallest
 from proofstone.errors import BadUsage
 
 Floats = NDArray[np.float64]
@@ -72,10 +74,17 @@ def test_every_unit_is_drawn_alike_often() -> None:
 
 
 def test_equal_keys_do_not_spoil_a_draw() -> None:
-    """Of a million units 24 random bits give many equal keys; the number drawn holds all the
-    same."""
-    strata = Strata.of(None, 1_000_000)
-    assert subsample_counts(strata, 0.5, 2, generator(0)).sum(axis=1).tolist() == [500_000] * 2
+    """Random keys of 24 bits are equal at times; the number drawn holds all the same."""
+    keys = np.array([[0.5, 0.5, 0.5, 0.1], [0.4, 0.3, 0.2, 0.1]], dtype=np.float32)
+    assert _smallest(keys, 2).tolist() == [[True, False, False, True], [False, False, True, True]]
+
+
+def test_many_units_are_drawn_in_blocks() -> None:
+    """Of 100,000 units 80 draws are held at a time; all 100 are counted."""
+    values = (np.random.default_rng(0).random((100_000, 2)) < [0.6, 0.5]).astype(float)
+    assert list(blocks_of_draws(100_000, 100)) == [80, 20]
+    (found,) = subsample_stability(values, rates=[0.5], n_draws=100)
+    assert (found.n_draws, found.first_alone, found.ranks[0].counts) == (100, 1.0, (100, 0))
 
 
 def test_a_subsamples_mean_varies_as_cochran_says() -> None:
@@ -158,6 +167,9 @@ def test_any_values_tie_up_to_rounding() -> None:
     column = rng.random(200)
     values = np.stack([column, rng.permutation(column)], axis=1)
     assert ranks_of(means_by_draw(np.ones((1, 200), dtype=np.float32), values)).max() == 1
+    # Shares, but together of more than 64 answers.
+    shares = np.array([[1 / 63, 1 / 64], [1 / 64, 1 / 63]])
+    assert ranks_of(means_by_draw(np.ones((1, 2), dtype=np.float32), shares)).max() == 1
 
 
 def test_a_missing_cell_is_left_out_of_a_mean() -> None:

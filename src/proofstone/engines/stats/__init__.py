@@ -7,48 +7,29 @@ from proofstone.engines.stats.agreement import (
     cohen_kappa,
     krippendorff_alpha,
 )
-from proofstone.engines.stats.bootstrap import (
-    bootstrap_means,
-    disjoint_clusters,
+from proofstone.engines.stats.best_of_n import majority_at_k, surest_at_k
+from proofstone.engines.stats.bootstrap import bootstrap_means, disjoint_clusters
+from proofstone.engines.stats.bounds import Bounds, bound_incomplete
+from proofstone.engines.stats.calibration import (
+    Binning,
+    Calibration,
+    ConfidenceBin,
+    Interval,
+    calibrate,
 )
-from proofstone.engines.stats.bounds import (
-    Bounds,
-    bound_incomplete,
-)
-from proofstone.engines.stats.chance import (
-    Against,
-    chance_level,
-    interval_against,
-)
-from proofstone.engines.stats.clusters import (
-    SharedKeys,
-    partner_sums,
-)
-from proofstone.engines.stats.concordance import (
-    Homogeneity,
-    homogeneity,
-    tau_b,
-)
-from proofstone.engines.stats.contrasts import (
-    Contrasts,
-    measure_contrasts,
-)
-from proofstone.engines.stats.dimension import (
-    DimensionCheck,
-    check_dimension,
-)
+from proofstone.engines.stats.chance import Against, chance_level, interval_against
+from proofstone.engines.stats.clusters import SharedKeys, partner_sums
+from proofstone.engines.stats.concordance import Homogeneity, homogeneity, tau_b
+from proofstone.engines.stats.confusion import Confusion, confuse
+from proofstone.engines.stats.contrasts import Contrasts, measure_contrasts
+from proofstone.engines.stats.dimension import DimensionCheck, check_dimension
 from proofstone.engines.stats.discrimination import (
     Discrimination,
     discriminate,
     discriminate_shares,
     top_k,
 )
-from proofstone.engines.stats.factors import (
-    AverageEffect,
-    Effect,
-    Factor,
-    analyse_factor,
-)
+from proofstone.engines.stats.factors import AverageEffect, Effect, Factor, analyse_factor
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
     FLAGS,
@@ -57,16 +38,8 @@ from proofstone.engines.stats.flags import (
     estimand_name,
     resampled_unit,
 )
-from proofstone.engines.stats.intervals import (
-    normal_quantile,
-    t_quantile,
-    t_two_sided_p,
-    wilson,
-)
-from proofstone.engines.stats.irt import (
-    ItemResponse,
-    fit_two_parameter,
-)
+from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
+from proofstone.engines.stats.irt import ItemResponse, fit_two_parameter
 from proofstone.engines.stats.item_analysis import (
     ITEM_FLAGS,
     ItemFlag,
@@ -74,37 +47,15 @@ from proofstone.engines.stats.item_analysis import (
     describe_items,
     item_rest_correlations,
 )
-from proofstone.engines.stats.joint_ranks import (
-    JointRanking,
-    rank_jointly,
-)
-from proofstone.engines.stats.mcnemar import (
-    McNemar,
-    mcnemar,
-    mcnemar_p,
-)
-from proofstone.engines.stats.means import (
-    estimates_of,
-    mean_estimates,
-)
-from proofstone.engines.stats.measures import (
-    counted_values,
-    outcome_code,
-    unit_means,
-)
-from proofstone.engines.stats.multiplicity import (
-    benjamini_hochberg,
-    holm,
-)
-from proofstone.engines.stats.normal_range import (
-    expected_range,
-    range_p,
-)
-from proofstone.engines.stats.permutation import (
-    SignFlip,
-    sign_flip,
-    sign_flip_p,
-)
+from proofstone.engines.stats.joint_ranks import JointRanking, rank_jointly
+from proofstone.engines.stats.lengths import LengthEffect, Slope, length_effect
+from proofstone.engines.stats.mcnemar import McNemar, mcnemar, mcnemar_p
+from proofstone.engines.stats.means import estimates_of, mean_estimates
+from proofstone.engines.stats.measures import counted_values, outcome_code, unit_means
+from proofstone.engines.stats.multiplicity import benjamini_hochberg, holm
+from proofstone.engines.stats.normal_range import expected_range, range_p
+from proofstone.engines.stats.permutation import SignFlip, sign_flip, sign_flip_p
+from proofstone.engines.stats.positions import PositionBias, PositionShare, position_bias
 from proofstone.engines.stats.power import (
     Assumed,
     Resolution,
@@ -114,6 +65,7 @@ from proofstone.engines.stats.power import (
     separations,
     units_for,
 )
+from proofstone.engines.stats.ppi import JudgedRate, correct_judged_rate
 from proofstone.engines.stats.ranks import (
     Comparison,
     Ranking,
@@ -134,18 +86,15 @@ from proofstone.engines.stats.repeats import (
 from proofstone.engines.stats.resampling import (
     Strata,
     allocate,
+    blocks_of_draws,
     bootstrap_counts,
     generator,
     subsample_counts,
 )
-from proofstone.engines.stats.samples import (
-    AverageAtK,
-    average_at_k,
-)
-from proofstone.engines.stats.spread import (
-    Spread,
-    measure_spread,
-)
+from proofstone.engines.stats.samples import AverageAtK, average_at_k
+from proofstone.engines.stats.selective import RiskCoverage, auroc, risk_coverage
+from proofstone.engines.stats.shares import rank_shares, share_estimate
+from proofstone.engines.stats.spread import Spread, measure_spread
 from proofstone.engines.stats.stability import (
     RankSpread,
     Scheme,
@@ -155,24 +104,14 @@ from proofstone.engines.stats.stability import (
     subsample_stability,
     summarise_draws,
 )
-from proofstone.engines.stats.standings_by_draw import (
-    means_by_draw,
-    ranks_of,
-)
+from proofstone.engines.stats.standings_by_draw import means_by_draw, ranks_of
 from proofstone.engines.stats.variance_split import (
     VarianceSplit,
     chance_correlation,
     split_variance,
 )
-from proofstone.engines.stats.wald import (
-    WaldTest,
-    wald,
-)
-from proofstone.engines.stats.weights import (
-    Weighting,
-    equal_weights,
-    group_weights,
-)
+from proofstone.engines.stats.wald import WaldTest, wald
+from proofstone.engines.stats.weights import Weighting, equal_weights, group_weights
 
 __all__ = [
     "ESTIMANDS",
@@ -182,9 +121,13 @@ __all__ = [
     "Assumed",
     "AverageAtK",
     "AverageEffect",
+    "Binning",
     "Bounds",
+    "Calibration",
     "Coefficient",
     "Comparison",
+    "ConfidenceBin",
+    "Confusion",
     "Contrasts",
     "DimensionCheck",
     "Discrimination",
@@ -193,20 +136,27 @@ __all__ = [
     "Factor",
     "Flag",
     "Homogeneity",
+    "Interval",
     "ItemFlag",
     "ItemResponse",
     "ItemStatistics",
     "JointRanking",
+    "JudgedRate",
+    "LengthEffect",
     "Level",
     "McNemar",
+    "PositionBias",
+    "PositionShare",
     "RankInterval",
     "RankSpread",
     "Ranking",
     "Resolution",
+    "RiskCoverage",
     "Scheme",
     "Separation",
     "SharedKeys",
     "SignFlip",
+    "Slope",
     "Spread",
     "Stability",
     "Strata",
@@ -218,18 +168,23 @@ __all__ = [
     "allocate",
     "analyse_factor",
     "answer_consistency",
+    "auroc",
     "average_at_k",
     "benjamini_hochberg",
     "best_group",
+    "blocks_of_draws",
     "bootstrap_counts",
     "bootstrap_means",
     "bootstrap_stability",
     "bound_incomplete",
+    "calibrate",
     "chance_correlation",
     "chance_level",
     "check_dimension",
     "cohen_kappa",
+    "confuse",
     "consistency",
+    "correct_judged_rate",
     "counted_values",
     "describe_items",
     "discriminate",
@@ -247,6 +202,8 @@ __all__ = [
     "interval_against",
     "item_rest_correlations",
     "krippendorff_alpha",
+    "length_effect",
+    "majority_at_k",
     "majority_scores",
     "mcnemar",
     "mcnemar_p",
@@ -258,22 +215,27 @@ __all__ = [
     "outcome_code",
     "partner_sums",
     "pass_at_k",
+    "position_bias",
     "range_p",
     "rank_all",
     "rank_intervals",
     "rank_jointly",
+    "rank_shares",
     "ranks_of",
     "resampled_unit",
     "resolution_after",
     "resolution_before",
+    "risk_coverage",
     "sample_means",
     "separations",
+    "share_estimate",
     "sign_flip",
     "sign_flip_p",
     "split_variance",
     "subsample_counts",
     "subsample_stability",
     "summarise_draws",
+    "surest_at_k",
     "t_quantile",
     "t_two_sided_p",
     "tau_b",

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats.flags import Flag
-from proofstone.engines.stats.resampling import Strata, bootstrap_counts, generator
+from proofstone.engines.stats.resampling import (
+    Strata,
+    blocks_of_draws,
+    bootstrap_counts,
+    generator,
+)
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
 
@@ -196,8 +201,13 @@ def _estimate(
     if len(blocks) > 1:
         made_by = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
         rng = generator(seed, _PURPOSE)
-        counts = bootstrap_counts(Strata.of(None, len(blocks)), n_draws, rng)
-        drawn = reduce(counts.astype(np.float64) @ blocks)
+        strata = Strata.of(None, len(blocks))
+        drawn = np.concatenate(
+            [
+                reduce(bootstrap_counts(strata, number, rng).astype(np.float64) @ blocks)
+                for number in blocks_of_draws(len(blocks), n_draws)
+            ]
+        )
         drawn = drawn[~np.isnan(drawn)]
         if len(drawn):
             tail = (1.0 - confidence) / 2.0

@@ -18,7 +18,12 @@ from scipy.sparse.csgraph import connected_components
 
 from proofstone.engines.stats.clusters import SharedKeys, partner_sums
 from proofstone.engines.stats.flags import Estimand, Flag, estimand_name
-from proofstone.engines.stats.resampling import Strata, bootstrap_counts, generator
+from proofstone.engines.stats.resampling import (
+    Strata,
+    blocks_of_draws,
+    bootstrap_counts,
+    generator,
+)
 from proofstone.records.results import Estimate
 
 __all__ = ["bootstrap_means", "disjoint_clusters"]
@@ -62,10 +67,7 @@ def bootstrap_means(
     if not n:
         return tuple(_nothing(clusters, confidence) for _ in range(m))
     blocks = _blocks(values, strata, clusters)
-    rng = generator(seed, _PURPOSE)
-    counts = bootstrap_counts(blocks.strata, n_draws, rng, one_less=True).astype(np.float64)
-    held = counts @ blocks.held
-    drawn = (counts @ blocks.sums) / np.where(held > 0, held, np.nan)
+    drawn = _drawn_means(blocks, n_draws, seed)
     total = blocks.held.sum(axis=0)
     means = blocks.sums.sum(axis=0) / np.where(total > 0, total, np.nan)
     groups = float(blocks.sizes.sum() ** 2 / (blocks.sizes**2).sum())
@@ -119,6 +121,15 @@ def _summed(columns: Floats, block: NDArray[np.intp], n_blocks: int) -> Floats:
     sums = np.zeros((n_blocks, columns.shape[1]))
     np.add.at(sums, block, columns)
     return sums
+
+
+def _drawn_means(blocks: _Blocks, n_draws: int, seed: int) -> Floats:
+    rng, parts = generator(seed, _PURPOSE), []
+    for number in blocks_of_draws(len(blocks.sizes), n_draws):
+        counts = bootstrap_counts(blocks.strata, number, rng, one_less=True).astype(np.float64)
+        held = counts @ blocks.held
+        parts.append((counts @ blocks.sums) / np.where(held > 0, held, np.nan))
+    return np.concatenate(parts)
 
 
 def _percentiles(

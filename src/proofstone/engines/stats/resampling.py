@@ -6,16 +6,26 @@ draw is a loop in Python. Seeded by NumPy's PCG64: these draws enter statistics 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Strata", "allocate", "bootstrap_counts", "generator", "subsample_counts"]
+__all__ = [
+    "Strata",
+    "allocate",
+    "blocks_of_draws",
+    "bootstrap_counts",
+    "generator",
+    "subsample_counts",
+]
 
 Counts = NDArray[np.float32]
 Integers = NDArray[np.int64]
+
+# Counts of draws held at once: 32 MB, and a few times that while they are made.
+_MOST_COUNTS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,13 @@ class Strata:
 def generator(seed: int, *purpose: int) -> np.random.Generator:
     """The stream of ``seed`` >= 0 for one purpose; another purpose gives an unrelated one."""
     return np.random.default_rng([seed, *purpose])
+
+
+def blocks_of_draws(n_units: int, n_draws: int) -> Iterator[int]:
+    """How many draws to hold at a time, together ``n_draws``, so that memory stays bounded."""
+    block = max(1, _MOST_COUNTS // max(n_units, 1))
+    for start in range(0, n_draws, block):
+        yield min(block, n_draws - start)
 
 
 def allocate(sizes: Sequence[int] | Integers, rate: float) -> Integers:

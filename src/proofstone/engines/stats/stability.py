@@ -8,7 +8,7 @@ says its ``variance_share``). KINA (section 5.2, Table 4) calls such subsamples 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats.resampling import (
     Strata,
+    blocks_of_draws,
     bootstrap_counts,
     generator,
     subsample_counts,
@@ -119,14 +120,15 @@ def subsample_stability(
     _check(k, n_draws)
     drawn_from = Strata.of(strata, len(values))
     field = _Field(values, drawn_from, weights, k, seed)
-    return tuple(
-        field.measure(
-            subsample_counts(drawn_from, rate, n_draws, generator(seed, round(rate * 1e9))),
-            "subsampling without replacement",
-            rate,
+    found = []
+    for rate in rates:
+        rng = generator(seed, round(rate * 1e9))
+        counts = (
+            subsample_counts(drawn_from, rate, number, rng)
+            for number in blocks_of_draws(len(values), n_draws)
         )
-        for rate in rates
-    )
+        found.append(field.measure(counts, "subsampling without replacement", rate))
+    return tuple(found)
 
 
 def bootstrap_stability(
@@ -141,7 +143,11 @@ def bootstrap_stability(
     """The same from draws of as many units with replacement, within ``strata``."""
     _check(k, n_draws)
     drawn_from = Strata.of(strata, len(values))
-    counts = bootstrap_counts(drawn_from, n_draws, generator(seed, _BOOTSTRAP))
+    rng = generator(seed, _BOOTSTRAP)
+    counts = (
+        bootstrap_counts(drawn_from, number, rng)
+        for number in blocks_of_draws(len(values), n_draws)
+    )
     field = _Field(values, drawn_from, weights, k, seed)
     return field.measure(counts, "bootstrap with replacement", 1.0)
 
@@ -179,9 +185,10 @@ class _Field:
         order = np.argsort(self.ranks, kind="stable")
         self.top = order[self.ranks[order] <= k]
 
-    def measure(self, counts: NDArray[np.float32], scheme: Scheme, rate: float) -> Stability:
-        means = means_by_draw(counts, self.values, self.weights)
-        ranks = ranks_of(means)
+    def measure(
+        self, blocks: Iterable[NDArray[np.float32]], scheme: Scheme, rate: float
+    ) -> Stability:
+        n_drawn, ranks = self._ranked(blocks)
         alone, shared = self._first(ranks)
         n_units = len(self.values)
         is_bootstrap = scheme == "bootstrap with replacement"
@@ -190,10 +197,10 @@ class _Field:
             resampled="items within strata" if self.is_stratified else "items",
             rate=rate,
             variance_share=1.0 if is_bootstrap else (1.0 - rate) / rate,
-            n_draws=len(counts),
+            n_draws=ranks.shape[1],
             seed=self.seed,
             n_units=n_units,
-            n_drawn=int(counts[0].sum()),
+            n_drawn=n_drawn,
             k=self.k,
             top=tuple(self.top.tolist()),
             leaders=tuple(np.flatnonzero(self.ranks == 1).tolist()),
@@ -203,6 +210,14 @@ class _Field:
             first_shared=shared,
             ranks=_rank_spreads(self.ranks, ranks),
         )
+
+    def _ranked(self, blocks: Iterable[NDArray[np.float32]]) -> tuple[int, Ranks]:
+        """How many units a draw holds, and all ranks (respondents, draws)."""
+        parts, n_drawn = [], 0
+        for counts in blocks:
+            n_drawn = int(counts[0].sum())
+            parts.append(ranks_of(means_by_draw(counts, self.values, self.weights)))
+        return n_drawn, np.concatenate(parts, axis=1)
 
     def _first(self, ranks: Ranks) -> tuple[float, float]:
         """In which share of draws a leader is first, without and with a tie."""
