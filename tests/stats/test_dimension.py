@@ -26,7 +26,7 @@ def test_own_profiles_are_found() -> None:
     found = check_dimension(table(1, 0.8), STRATA)
     assert found.p < 0.01
     assert found.corrected > found.by_chance
-    assert (found.n_units, found.n_strata, found.n_draws, found.seed) == (200, 3, 1_000, 0)
+    assert (found.n_units, found.n_strata, found.n_draws, found.seed) == (200, 3, 500, 0)
 
 
 def test_the_interaction_is_what_additive_means_leave() -> None:

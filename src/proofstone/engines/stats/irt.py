@@ -18,7 +18,7 @@ __all__ = ["ItemResponse", "fit_two_parameter"]
 
 Floats = NDArray[np.float64]
 
-_NODES = np.linspace(-6.0, 6.0, 61)
+_NODES = np.linspace(-5.0, 5.0, 41)
 _FEW_RESPONDENTS = 50
 _MOST_GROUPS, _FEWEST_GROUPS, _SMALLEST_GROUP = 10, 4, 5
 
@@ -52,7 +52,7 @@ class ItemResponse:
 
 
 def fit_two_parameter(
-    values: Floats, *, with_prior: bool = True, most_iterations: int = 500, tolerance: float = 1e-4
+    values: Floats, *, with_prior: bool = True, most_iterations: int = 200, tolerance: float = 1e-3
 ) -> ItemResponse:
     """The model of ``values`` (items, respondents) in [0, 1], NaN where a cell is missing.
 
@@ -103,7 +103,7 @@ def _maximise(
 ) -> tuple[Floats, Floats]:
     """A few damped Newton steps for all items at once, on expected counts (items, nodes)."""
     number = right + wrong
-    for _ in range(3):
+    for _ in range(2):
         chance = expit(slope[:, None] * _NODES + intercept[:, None])
         error = right - number * chance
         weight = number * chance * (1.0 - chance)

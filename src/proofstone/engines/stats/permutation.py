@@ -83,11 +83,16 @@ def sign_flip_p(
     m = values.shape[1]
     first, second = np.triu_indices(m, 1)
     p = np.ones((m, m))
+    if not np.isnan(values).any():
+        found = _share_as_far(_cluster_sums(values, clusters), n_draws, seed, (first, second))
+        p[first, second] = p[second, first] = found
+        return p
     for a in range(m - 1):
         others = second[first == a]
         differences = np.nan_to_num(values[:, a : a + 1] - values[:, others])
-        found = _share_as_far(_cluster_sums(differences, clusters), n_draws, seed)
-        p[a, others] = p[others, a] = found
+        p[a, others] = p[others, a] = _share_as_far(
+            _cluster_sums(differences, clusters), n_draws, seed
+        )
     return p
 
 
@@ -101,21 +106,33 @@ def _cluster_sums(differences: Floats, clusters: NDArray[np.integer] | None) -> 
     return sums
 
 
-def _share_as_far(sums: Floats, n_draws: int, seed: int) -> Floats:
-    """The p-value of every column: all patterns of few rows, else drawn ones and the seen one."""
-    seen = np.abs(sums.sum(axis=0))
+def _share_as_far(
+    sums: Floats,
+    n_draws: int,
+    seed: int,
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
+) -> Floats:
+    """The p-value of every column, or of the difference of every pair of columns: all patterns of
+    few rows, else drawn ones and the seen one."""
+
+    def statistic(signs: Floats) -> Floats:
+        # The difference of two flipped sums is the flipped sum of differences.
+        flipped = signs @ sums
+        return np.abs(flipped if pairs is None else flipped[:, pairs[0]] - flipped[:, pairs[1]])
+
     # Equal sums in another order of summation count as equal.
-    bound = seen - 1e-9 * np.maximum(np.abs(sums).sum(axis=0), 1.0)
+    slack = 1e-9 * max(float(np.abs(sums).sum(axis=0).max(initial=0.0)), 1.0)
+    bound = statistic(np.ones((1, len(sums))))[0] - slack
     if len(sums) <= _MOST_EXACT:
-        every = _all_signs(len(sums))
-        return np.asarray((np.abs(every @ sums) >= bound).mean(axis=0))
-    rng, reached = generator(seed, _PURPOSE), np.zeros(sums.shape[1], dtype=np.int64)
+        return np.asarray((statistic(_all_signs(len(sums))) >= bound).mean(axis=0))
+    rng, reached = generator(seed, _PURPOSE), np.zeros(len(bound), dtype=np.int64)
     block = max(1, _MOST_AT_ONCE // len(sums))
     left = n_draws - 1
     while left > 0:
         number = min(block, left)
-        signs = rng.integers(0, 2, (number, len(sums)), dtype=np.int8) * 2.0 - 1.0
-        reached += (np.abs(signs @ sums) >= bound).sum(axis=0)
+        flips = rng.integers(0, 2, (number, len(sums)), dtype=np.int8)
+        signs: Floats = flips.astype(np.float64) * 2.0 - 1.0
+        reached += (statistic(signs) >= bound).sum(axis=0)
         left -= number
     return (reached + 1.0) / n_draws
 
