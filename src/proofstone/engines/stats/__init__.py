@@ -68,8 +68,8 @@ from proofstone.engines.stats.power import (
 from proofstone.engines.stats.ppi import JudgedRate, correct_judged_rate
 from proofstone.engines.stats.ranks import (
     Comparison,
-    RankInterval,
     Ranking,
+    RankInterval,
     best_group,
     rank_all,
     rank_intervals,
