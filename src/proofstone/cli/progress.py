@@ -15,7 +15,7 @@ from proofstone.cli.output import say
 if TYPE_CHECKING:
     from proofstone.stages.progress import RunProgress
 
-__all__ = ["progress_line", "watching"]
+__all__ = ["duration", "progress_line", "tell_interrupt", "watching"]
 
 Watch = Callable[[list["RunProgress"]], None]
 _PLAIN_EVERY_S = 10.0
@@ -44,7 +44,7 @@ def progress_line(progress: RunProgress, now: float) -> str:
         parts.append(f"{progress.rate(now):6.1f}/s")
         left = progress.seconds_left(now)
         if left is not None and progress.ended is None:
-            parts.append(f"{_duration(left)} left")
+            parts.append(f"{duration(left)} left")
     tokens = progress.prompt_tokens + progress.completion_tokens
     parts.append(f"{tokens:,} tokens")
     if progress.cost_usd:
@@ -121,7 +121,13 @@ def _lines(shown: Sequence[RunProgress]) -> list[str]:
     return [progress_line(progress, now) for progress in shown if progress.started]
 
 
-def _duration(seconds: float) -> str:
+def tell_interrupt(in_flight: int) -> None:
+    """Says that a first Ctrl-C was heard."""
+    say(f"stopping: waiting for {in_flight} replies in flight; Ctrl-C again leaves at once")
+
+
+def duration(seconds: float) -> str:
+    """``41 s``, ``12 min``, ``3.4 h``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.options import (
     budget_option,
@@ -42,12 +43,16 @@ __all__ = ["report_results", "resume_command", "run_command", "score_command"]
     help="Write what is run as a run file, nothing left to defaults.",
 )
 @preset_option
+@dry_run_options
 @yes_option
 @workspace_option
 @json_option
 @quiet_option
 def run_command(
     save: Path | None,
+    dry_run: bool,
+    pilot: int | None,
+    show: int | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -68,8 +73,11 @@ def run_command(
 
     With --budget the most that a call can cost is put aside before it is sent, so the budget is
     never passed; reaching it ends with exit code 4, and the line that resumes is printed.
+
+    --dry-run says what a run would take, after asking a few questions of each model: requests,
+    tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
     """
-    from proofstone.cli.progress import watching  # noqa: PLC0415
+    from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
     from proofstone.cli.requests import read_request  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
     from proofstone.wiring.run_files import (  # noqa: PLC0415
@@ -78,6 +86,7 @@ def run_command(
         with_preset,
     )
 
+    wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
@@ -85,8 +94,11 @@ def run_command(
         request = with_preset(workspace, asked.request)
         if save is not None:
             save_request(workspace, request, save)
+        if wanted is not None:
+            code = perform_dry_run(workspace, request, wanted, as_json=as_json, quiet=quiet)
+            click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
-            results = perform_request(workspace, request, watch=watch, on_interrupt=_on_interrupt)
+            results = perform_request(workspace, request, watch=watch, on_interrupt=tell_interrupt)
         code = report_results(results, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
 
@@ -115,7 +127,7 @@ def resume_command(
     RUN keeps the settings that it has; what is committed is not asked again. A --budget is what may
     be spent from now on.
     """
-    from proofstone.cli.progress import watching  # noqa: PLC0415
+    from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -125,7 +137,7 @@ def resume_command(
             results = workspace.resume(
                 run,
                 watch=watch,
-                on_interrupt=_on_interrupt,
+                on_interrupt=tell_interrupt,
                 max_connections=max_connections,
                 cache=cache,
                 budget=budget,
@@ -254,7 +266,3 @@ def _result(result: RunResult) -> dict[str, Any]:
             for share in result.served
         ],
     }
-
-
-def _on_interrupt(in_flight: int) -> None:
-    say(f"stopping: waiting for {in_flight} replies in flight; Ctrl-C again leaves at once")

@@ -20,7 +20,10 @@ def spent_text(spent: Spent) -> str:
     tokens = f"{spent.tokens:,} tokens"
     if not spent.cost_usd:
         return tokens + _estimated(spent, f"{spent.estimated_tokens:,}")
-    paid = f"{usd(spent.cost_usd)} USD{_estimated(spent, usd(spent.estimated_usd))}"
+    if not spent.estimated_usd:  # what is estimated has no price
+        tokens += _estimated(spent, f"{spent.estimated_tokens:,}")
+    estimated = _estimated(spent, usd(spent.estimated_usd)) if spent.estimated_usd else ""
+    paid = f"{usd(spent.cost_usd)} USD{estimated}"
     unpriced = f"{_calls(spent.unpriced)} without a price, " if spent.unpriced else ""
     return f"{paid}, {unpriced}{tokens}"
 

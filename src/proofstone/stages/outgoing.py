@@ -14,7 +14,7 @@ from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.planning import PlannedRun
 
-__all__ = ["Outgoing", "what_would_leave"]
+__all__ = ["Outgoing", "cells_would_leave", "what_would_leave"]
 
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
@@ -64,6 +64,21 @@ async def what_would_leave(store: Store, method: Method, planned: PlannedRun) ->
             ],
             max,
         ),
+    )
+
+
+def cells_would_leave(
+    store: Store, planned: PlannedRun, cells: Sequence[tuple[int, int]], length: float
+) -> Outgoing:
+    """What asking a few (position, sample) of a run sends, each with a prompt of about ``length``
+    characters."""
+    positions = sorted({position for position, _sample in cells})
+    origins = store.origins.of_positions(planned.item_set.id, positions)
+    return Outgoing(
+        items=len(positions),
+        requests=len(cells),
+        characters=round(len(cells) * length),
+        origins=_joined([*origins, *_of_shots(store, planned.way, planned.item_set)], max),
     )
 
 

@@ -17,11 +17,11 @@ from typing import Any
 from proofstone.engines.models import Asked, Asker, read_reply
 from proofstone.engines.store import Place, Store, StoredItem, Writer, this_process
 from proofstone.errors import CallFailed
-from proofstone.identity import canonical_json, digest
-from proofstone.ports import CallRecord, Clock, Method, ModelRequest
-from proofstone.records import OUR_SETTINGS, Message, Oracle, Reply
+from proofstone.ports import CallRecord, Clock, Method
+from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
+from proofstone.stages.requests import request_of, sent_to_model
 from proofstone.stages.score import Finished, open_scoring, score_replies
 
 __all__ = ["perform_run"]
@@ -94,7 +94,7 @@ class _RunLoop:
 
     def __post_init__(self) -> None:
         self._is_fresh = not self.store.runs.has_responses(self.planned.key)
-        self.settings = _sent_to_model(self.planned.run.settings)
+        self.settings = sent_to_model(self.planned.run.settings)
         self._jobs: deque[_Job] = deque()
         self._finished: list[Finished] = []
         self._after = -1
@@ -214,18 +214,10 @@ class _ItemCall:
         if job.partial and (kept := self._kept(step)) is not None:
             self.replies[step] = kept
             return kept
-        prompt = canonical_json(messages)
-        settings = loop.settings if schema is None else {**loop.settings, "schema": schema}
-        request = ModelRequest(
-            messages=tuple(messages),
-            prompt=prompt,
-            prompt_hash=digest(prompt),
-            settings=settings,
-            sample=job.sample,
-            replicate=loop.planned.run.replicate,
-            oracle=oracle,
-            draw_key=f"{job.stored.loaded.item.id.hex()}:{step}" if oracle is not None else "",
-        )
+        request = request_of(
+            loop.planned.run, loop.settings, job.stored.loaded, job.sample, step, messages,
+            oracle=oracle, schema=schema,
+        )  # fmt: skip
         asked = await loop.asker.ask(request, self._record)
         reply = self.replies[step] = await self._finish(step, asked)
         return reply
@@ -259,8 +251,3 @@ class _ItemCall:
 
     def _count_done(self) -> None:
         self._loop.progress.done += 1
-
-
-def _sent_to_model(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run that are a model's; the others say how often and where it is asked."""
-    return {name: value for name, value in settings.items() if name not in OUR_SETTINGS}

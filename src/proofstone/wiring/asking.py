@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadInput
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.stages.own_prompts import check_told_apart, read_own_prompt
+from proofstone.stages.own_prompts import check_told_apart
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.score import score_run
 from proofstone.wiring.background import Background
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.folders import MARK
-from proofstone.wiring.targets import Target, find_target, forms_of, listed
+from proofstone.wiring.specs import specs_of
+from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Budget, CacheUse, Spending
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Asking", "Watch"]
 
 Watch = Callable[[list[RunProgress]], None]
-_ASKED = ("form", "bank", "run")
 
 
 class Asking(Catalogue):
@@ -71,21 +71,10 @@ class Asking(Catalogue):
         ``on_interrupt`` gets how many replies are waited for, and the results so far are returned;
         twice it passes.
         """
-        item_sets = [
-            identity
-            for target in listed(targets)
-            for identity in forms_of(self.store, find_target(self.store, target, _ASKED))
-        ]
-        own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
-        specs = [
-            RunSpec(
-                item_set=item_set, model=model, way=way, shots=shots, settings=settings,
-                samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
-            )
-            for model in listed(models)
-            for way in listed(ask)
-            for item_set in dict.fromkeys(item_sets)
-        ]  # fmt: skip
+        specs = specs_of(
+            self.store, targets, models=models, ask=ask, shots=shots, samples=samples, limit=limit,
+            replicate=replicate, prompt=prompt, **settings,
+        )  # fmt: skip
         return self.run_specs(
             specs,
             max_connections=max_connections,

@@ -17,14 +17,24 @@ from proofstone.engines.store import Origin, Store
 from proofstone.errors import EgressRefused, ProofstoneError
 from proofstone.methods import find_method
 from proofstone.ports import Clock
-from proofstone.stages.outgoing import Outgoing, what_would_leave
+from proofstone.stages.outgoing import Outgoing, cells_would_leave, what_would_leave
 from proofstone.stages.planning import RunSpec, plan_run
 from proofstone.wiring.permits import Permits
 
 if TYPE_CHECKING:
     from proofstone.engines.models import EgressGate
+    from proofstone.stages.pilot import Pilot
 
-__all__ = ["AskEgress", "Leaving", "Load", "Loads", "clear_loads", "clear_probe", "plan_loads"]
+__all__ = [
+    "AskEgress",
+    "Leaving",
+    "Load",
+    "Loads",
+    "clear_loads",
+    "clear_probe",
+    "pilot_loads",
+    "plan_loads",
+]
 
 
 class Leaving(Struct, frozen=True, kw_only=True):
@@ -88,6 +98,25 @@ async def plan_loads(
         if outgoing.requests:
             known = loads.get(to, Load())
             loads[to] = known.with_run(spec.model, spec.item_set, outgoing)
+    return loads
+
+
+def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> Loads:
+    """What pilots would send to each host that is not this machine: of that which they drew, what
+    the cache does not have."""
+    loads: Loads = {}
+    for pilot in pilots:
+        model = pilot.group.planned.run.respondent
+        to = leaves_to(model, config)
+        if to is None or to.is_local:
+            continue
+        for place, survey in enumerate(pilot.group.surveys):
+            cells = [cell for at, cell in pilot.sample if at == place and cell not in survey.cached]
+            if cells:
+                length = survey.characters / survey.to_ask
+                outgoing = cells_would_leave(store, survey.planned, cells, length)
+                known = loads.get(to, Load())
+                loads[to] = known.with_run(model, survey.planned.item_set.id, outgoing)
     return loads
 
 

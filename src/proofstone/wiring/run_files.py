@@ -22,13 +22,17 @@ from proofstone.wiring.targets import forms_of
 
 if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
+    from proofstone.stages.forecasts import DryRun
+    from proofstone.stages.planning import RunSpec
     from proofstone.wiring.workspace import Workspace
 
 __all__ = [
     "defaults_of",
+    "forecast_request",
     "item_sets_of",
     "perform_request",
     "save_request",
+    "specs_of_request",
     "with_entries",
     "with_preset",
 ]
@@ -36,14 +40,35 @@ __all__ = [
 
 def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) -> list[RunResult]:
     """Runs what a request means; ``watching`` as for ``Workspace.run``."""
-    workspace.config = with_entries(workspace.config, request.entries)
     return workspace.run_specs(
-        request.specs(item_sets_of(workspace, request.targets)),
-        max_connections=request.max_connections,
-        cache="any" if request.cache == "any" else "same",
-        spending=workspace.spending(request.budget or None),
+        specs_of_request(workspace, request), **_connections(workspace, request), **watching
+    )
+
+
+def forecast_request(
+    workspace: Workspace, request: RunRequest, *, pilot: int, **watching: Any
+) -> DryRun:
+    """What the runs of a request would take; ``watching`` as for ``Workspace.run``."""
+    return workspace.forecast_specs(
+        specs_of_request(workspace, request),
+        pilot=pilot,
+        **_connections(workspace, request),
         **watching,
     )
+
+
+def specs_of_request(workspace: Workspace, request: RunRequest) -> list[RunSpec]:
+    """The runs that a request means. Its entries of models are in force from now on."""
+    workspace.config = with_entries(workspace.config, request.entries)
+    return request.specs(item_sets_of(workspace, request.targets))
+
+
+def _connections(workspace: Workspace, request: RunRequest) -> dict[str, Any]:
+    return {
+        "max_connections": request.max_connections,
+        "cache": "any" if request.cache == "any" else "same",
+        "spending": workspace.spending(request.budget or None),
+    }
 
 
 def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:

@@ -20,8 +20,8 @@ from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
-from proofstone.wiring.asking import Asking
 from proofstone.wiring.correcting import Correcting
+from proofstone.wiring.dry_running import DryRunning
 from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
@@ -52,7 +52,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Asking, Kept, Exporting, Correcting):
+class Workspace(DryRunning, Kept, Exporting, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

@@ -120,6 +120,11 @@ class Asker:
         """The most requests that are ever in flight at once."""
         return self._limiter.maximum
 
+    @property
+    def limiter(self) -> Limiter:
+        """The slots for its requests; models behind one endpoint share them."""
+        return self._limiter
+
     def fits_a_budget(self, settings: Mapping[str, Any]) -> bool:
         """Whether there is none for this model, or the replies to such settings have an end."""
         sent, _dropped = self.model.sent_settings(settings)
@@ -128,6 +133,17 @@ class Asker:
     def look_again(self) -> None:
         """Takes what was stored since into the cache."""
         self._known = self._store.known_hashes(self.model.name)
+
+    async def find_cached(self, request: ModelRequest) -> Asked | None:
+        """The stored reply that serves for a request, or None: it would be asked. Sends nothing."""
+        sent, _dropped = self.model.sent_settings(request.settings)
+        identity = request_hash(self.model, request, sent)
+        return await self._cached(identity) if identity in self._known else None
+
+    def most_tokens(self, request: ModelRequest) -> Usage:
+        """The most tokens of one attempt at a request; of the reply None where it has no end."""
+        sent, _dropped = self.model.sent_settings(request.settings)
+        return self.bounds.most(request, sent)
 
     async def ask(self, request: ModelRequest, record: Recorder) -> Asked:
         """The request's reply, or its final failure; ``record`` is awaited for each attempt before

@@ -6,19 +6,23 @@ from collections.abc import Sequence
 
 from proofstone.errors import NoPrice, UnboundedReply
 
-__all__ = ["no_price", "unbounded_reply"]
+__all__ = ["no_price", "price_lines", "unbounded_reply"]
 
 
 def no_price(models: Sequence[str], today: str = "YYYY-MM-DD") -> NoPrice:
     """The error for models without a price, with the lines to add. They are no TOML before the
     numbers are filled in, so that nobody's price is 0 by mistake."""
     names = ", ".join(models)
-    lines = [
+    lines = [*price_lines(models, today), "or give a budget in tokens: --budget 5Mtok"]
+    return NoPrice(f"a budget in money needs the price of {names}", hint="\n  ".join(lines))
+
+
+def price_lines(models: Sequence[str], today: str = "YYYY-MM-DD") -> list[str]:
+    """What to add to know the prices of models, below the line that says so."""
+    return [
         "add to proofstone.toml, in US dollars per million tokens from the provider's page:",
         *(line for model in models for line in _entry(model, today)),
-        "or give a budget in tokens: --budget 5Mtok",
     ]
-    return NoPrice(f"a budget in money needs the price of {names}", hint="\n  ".join(lines))
 
 
 def unbounded_reply(models: Sequence[str]) -> UnboundedReply:

@@ -38,6 +38,7 @@ from proofstone.engines.stats.flags import (
     estimand_name,
     resampled_unit,
 )
+from proofstone.engines.stats.forecast import Forecast, Sampled, forecast_total
 from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
 from proofstone.engines.stats.irt import ItemResponse, fit_two_parameter
 from proofstone.engines.stats.item_analysis import (
@@ -135,6 +136,7 @@ __all__ = [
     "Estimand",
     "Factor",
     "Flag",
+    "Forecast",
     "Homogeneity",
     "Interval",
     "ItemFlag",
@@ -152,6 +154,7 @@ __all__ = [
     "Ranking",
     "Resolution",
     "RiskCoverage",
+    "Sampled",
     "Scheme",
     "Separation",
     "SharedKeys",
@@ -195,6 +198,7 @@ __all__ = [
     "estimates_of",
     "expected_range",
     "fit_two_parameter",
+    "forecast_total",
     "generator",
     "group_weights",
     "holm",

@@ -211,6 +211,16 @@ class CallRows:
                 found |= {each: (row.id, read_call(row)) for each, row in newest.items()}
         return found
 
+    def attempts(self, request_hash: bytes) -> list[CallRecord]:
+        """All that is kept of a request, oldest first: its reply, and what was of no use before."""
+        query = (
+            select_calls()
+            .where(schema.call.c.request_hash == request_hash, schema.call.c.state != "submitted")
+            .order_by(schema.call.c.id)
+        )
+        with self._database.reading() as connection:
+            return [read_call(row) for row in connection.execute(query)]
+
     def known_hashes(self, model: str) -> HashFilter:
         """A filter of the hashes of this model's complete calls."""
         table = schema.call

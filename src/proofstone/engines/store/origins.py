@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select, true
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -32,19 +33,25 @@ class OriginRows:
 
     def of_set(self, item_set: bytes, n_items: int | None = None) -> list[Origin]:
         """The origins of a set's first ``n_items`` items (of all, where None), by title."""
+        position = schema.item_set_item.c.position
+        return self._of_set(item_set, true() if n_items is None else position < n_items)
+
+    def of_positions(self, item_set: bytes, positions: Sequence[int]) -> list[Origin]:
+        """The origins of a set's items at so few positions that they fit into one statement."""
+        return self._of_set(item_set, schema.item_set_item.c.position.in_(positions))
+
+    def _of_set(self, item_set: bytes, here: ColumnElement[bool]) -> list[Origin]:
         with self._database.reading() as connection:
             query = (
                 select(
                     schema.item_set.c.id,
                     func.coalesce(schema.bank.c.name, schema.item_set.c.name),
-                    schema.item_set.c.n_items,
                 )
                 .outerjoin(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
                 .where(schema.item_set.c.hash == item_set)
             )
-            key, name, total = connection.execute(query).one()
-            first = total if n_items is None else min(n_items, total)
-            return _gather(connection.execute(_of_items(key, first)), name)
+            key, name = connection.execute(query).one()
+            return _gather(connection.execute(_of_items(key, here)), name)
 
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
         """The origins of facts; of one without source and book it is ``otherwise``."""
@@ -73,7 +80,7 @@ def with_sources(query: Any) -> Any:
     ).outerjoin(schema.source, schema.source.c.id == source)
 
 
-def _of_items(item_set: int, first: int) -> Any:
+def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
     """(item, title, licence, book), each once."""
     member, edge = schema.item_set_item, schema.item_fact
     query = (
@@ -82,8 +89,7 @@ def _of_items(item_set: int, first: int) -> Any:
         .outerjoin(edge, edge.c.item_id == member.c.item_id)
         .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
     )
-    here = (member.c.item_set_id == item_set) & (member.c.position < first)
-    return with_sources(query).where(here).distinct()
+    return with_sources(query).where(member.c.item_set_id == item_set, here).distinct()
 
 
 def _of_facts(facts: list[bytes]) -> Any:

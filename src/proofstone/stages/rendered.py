@@ -1,0 +1,78 @@
+"""The prompts of runs as they would be sent, without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.engines.models import Asker
+from proofstone.engines.store import Store
+from proofstone.identity import short
+from proofstone.ports import Method
+from proofstone.records import Message, asked_as
+from proofstone.stages.planning import PlannedRun
+from proofstone.stages.survey import first_request
+
+__all__ = ["RenderedPrompt", "SentAs", "render_prompts"]
+
+
+class SentAs(Struct, frozen=True, kw_only=True):
+    """To which model a prompt goes, the settings that are sent with it, and those that it does not
+    take."""
+
+    model: str
+    settings: Mapping[str, Any]
+    dropped: tuple[str, ...] = ()
+
+
+class RenderedPrompt(Struct, frozen=True, kw_only=True):
+    """The first request of one item in one way, image parts by their digest; later ones of a way in
+    steps depend on replies."""
+
+    way: str
+    form: str
+    item: bytes
+    step: str
+    messages: tuple[Message, ...]
+    to: tuple[SentAs, ...]
+
+
+async def render_prompts(
+    store: Store,
+    find_method: Callable[[str], Method],
+    runs: Sequence[tuple[PlannedRun, Asker]],
+    n: int,
+) -> list[RenderedPrompt]:
+    """The prompts of the first ``n`` questions in each way; models that are sent the same stand
+    together, and one that is sent something else (a text model) has prompts of its own."""
+    found: dict[tuple[str, bytes, tuple[Message, ...]], RenderedPrompt] = {}
+    shown: dict[tuple[str, str, str], int] = {}
+    for planned, asker in runs:
+        method, run = find_method(planned.run.method), planned.run
+        # Forms follow each other: what is left of n goes to the next one of the same run.
+        key = (run.respondent, run.way, str(run.settings))
+        left = n - shown.get(key, 0)
+        for stored in store.items.page(planned.item_set.id, -1, min(left, planned.n_items)):
+            shown[key] = shown.get(key, 0) + 1
+            first = await first_request(method, planned, stored)
+            if first is None:
+                continue
+            step, request = first
+            settings, dropped = asker.model.sent_settings(request.settings)
+            to = SentAs(model=run.respondent, settings=settings, dropped=dropped)
+            place = (asked_as(run), stored.loaded.item.id, request.messages)
+            known = found.get(place)
+            if known is None:
+                found[place] = RenderedPrompt(
+                    way=asked_as(run),
+                    form=f"{planned.item_set.name}-{short(planned.item_set.id, 4)}",
+                    item=stored.loaded.item.id,
+                    step=step,
+                    messages=request.messages,
+                    to=(to,),
+                )
+            elif to not in known.to:
+                found[place] = structs.replace(known, to=(*known.to, to))
+    return list(found.values())
