@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,8 +31,8 @@ def python_of(page: str) -> list[Block]:
     "name", [name for name, path in PAGES.items() if python_of(path.read_text(encoding="utf-8"))]
 )
 def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
-    """All its untagged blocks run in order as one script, at their own line numbers, in an empty
-    folder, with warnings as errors."""
+    """All its untagged blocks run in order as one script, at their own line numbers, in a folder
+    that holds nothing but docs/data as data, with warnings as errors."""
     script: list[str] = []
     for block in python_of(PAGES[name].read_text(encoding="utf-8")):
         if not any(tag.startswith(UNRUN) for tag in block.tags):
@@ -40,6 +41,7 @@ def test_the_python_of_a_page_runs(name: str, tmp_path: Path) -> None:
     place.write_text("\n".join(script) + "\n", encoding="utf-8")
     folder = tmp_path / "empty"
     folder.mkdir()
+    shutil.copytree(ROOT / "docs" / "data", folder / "data")
     result = subprocess.run(
         [sys.executable, "-W", "error", place],
         cwd=folder,
