@@ -139,3 +139,32 @@ def test_pairs_are_checked(proofstone: Proofstone, wide: Path, option: str) -> N
     told = proofstone("audit", wide, option)
     assert told.code == 2
     assert "expected" in told.err
+
+
+def test_runs_of_a_workspace_are_audited_alike(
+    proofstone: Proofstone, made: Path, tmp_path: Path
+) -> None:
+    """By their names; the page is their report, with the same sections."""
+    told = proofstone("audit", "old-books", "-w", made, "-o", tmp_path / "page.html")
+    assert told.code == 0
+    assert "4 runs in this workspace" in told.out
+    assert "pairs " in told.out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Which differences are more than noise" in page
+    assert "Questions as they were asked" in page
+
+
+def test_files_and_runs_are_not_mixed(proofstone: Proofstone, made: Path, wide: Path) -> None:
+    """The way out is told."""
+    told = proofstone("audit", "old-books", wide, "-w", made)
+    assert told.code == 2
+    assert "export the runs' scores first" in told.err
+
+
+def test_the_page_names_no_folder(proofstone: Proofstone, wide: Path, tmp_path: Path) -> None:
+    """It is handed on."""
+    page = tmp_path / "page.html"
+    assert proofstone("audit", wide, "-o", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "results.csv" in text
+    assert str(tmp_path) not in text

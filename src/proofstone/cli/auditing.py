@@ -13,7 +13,13 @@ from typing import Any, TypeVar
 
 import click
 
-from proofstone.cli.options import json_option, output_option, read_list, seed_option
+from proofstone.cli.options import (
+    json_option,
+    output_option,
+    read_list,
+    seed_option,
+    workspace_option,
+)
 from proofstone.cli.output import print_json
 
 __all__ = ["audit_command"]
@@ -91,6 +97,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 )
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @seed_option
+@workspace_option
 @json_option
 def audit_command(
     files: tuple[Path, ...],
@@ -107,14 +114,15 @@ def audit_command(
     estimand: Any,
     confidence: float,
     seed: int,
+    folder: Path | None,
     as_json: bool,
     **columns: str,
 ) -> None:
     """Say what results show, whoever made them: ranks, ties, intervals.
 
     FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz) or Parquet; Inspect logs
-    (.eval); what lm-eval writes with --log_samples, files or their folder. No workspace is needed,
-    and nothing leaves this machine.
+    (.eval); what lm-eval writes with --log_samples, files or their folder; or runs, forms or a bank
+    of a workspace. Files need no workspace. Nothing leaves this machine.
 
     \b
       wide        one row an item, one column a model: 0/1, a share, or empty
@@ -137,9 +145,12 @@ def audit_command(
         confidence=confidence,
         seed=seed,
     )
-    audit = audit_files(files, asked)
-    if output is not None:
-        _write_page(audit, output)
+    if any(map(_is_target, files)):
+        audit = _audit_runs(files, asked, output, folder)
+    else:
+        audit = audit_files(files, asked)
+        if output is not None:
+            _write_page(audit, output)
     if as_json:
         print_json(audit)
         return
@@ -150,6 +161,32 @@ def audit_command(
     page = str(output) if output else "add -o report.html for tables, figures and the reasons"
     shown = render_audit(audit, next_steps=[("page", page)], width=width, colour=colour)
     click.echo(shown, nl=False)
+
+
+def _is_target(file: Path) -> bool:
+    """Whether this names something in a workspace: there is no such file, and no file's ending."""
+    return not file.exists() and not file.suffix
+
+
+def _audit_runs(
+    targets: Sequence[Path], asked: Any, output: Path | None, folder: Path | None
+) -> Any:
+    """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
+    from proofstone.errors import BadUsage  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    files = [str(target) for target in targets if not _is_target(target)]
+    if files:
+        raise BadUsage(
+            "files and a workspace's runs cannot be one set of results",
+            hint=f"audit them apart, or export the runs' scores first: {', '.join(files)}",
+        )
+    names = [str(target) for target in targets]
+    how = {"estimand": asked.estimand, "level": asked.level, "confidence": asked.confidence}
+    with open_workspace(folder) as workspace:
+        if output is not None:
+            workspace.report(*names, path=output, seed=asked.seed, **how)
+        return workspace.audit(*names, seed=asked.seed, **how)
 
 
 def _write_page(audit: Any, path: Path) -> None:

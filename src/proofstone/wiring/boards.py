@@ -39,6 +39,7 @@ def make_board(
     where: str | Sequence[str] = (),
     card_columns: Sequence[str] = (),
     view: View = CURRENT,
+    seed: int = 0,
     **options: Any,
 ) -> BoardMade:
     """The leaderboard of a selection, the runs that stand on it, and what its report is made from.
@@ -73,5 +74,6 @@ def make_board(
         board=board,
         sheet=Sheet(table, measure.counts, measure.golds, measure.says),
         estimand=options.get("estimand", "knowledge"),
+        seed=seed,
     )
     return BoardMade(board, chosen, evidence)

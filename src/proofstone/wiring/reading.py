@@ -17,6 +17,7 @@ from proofstone.wiring.targets import Target, find_target
 if TYPE_CHECKING:
     from proofstone.records import Tabulation
     from proofstone.report import Leaderboard
+    from proofstone.report.audited import Audit
     from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
     from proofstone.stages.overview import ScoringShown
@@ -67,6 +68,13 @@ class Reading(Catalogue):
             card_columns=options.get("card_columns", ()),
         )
         write_text(Path(path), render_page(data))
+
+    def audit(self, *targets: Target, **options: Any) -> Audit:
+        """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
+        from proofstone.stages.audit import audit_evidence  # noqa: PLC0415 - numpy is loaded there
+
+        made = self._board(self._selection(targets), options)
+        return audit_evidence(made.evidence, made.selection)
 
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
         """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.
