@@ -14,7 +14,7 @@ def plain_sentences(data: PageData) -> list[str]:
     """What each section means in everyday words, then what the answers cost and how long they
     took, where that is known."""
     said = [section.plain for section in data.sections if section.plain]
-    return [*said, *_cost(data.asked)]
+    return said if data.board.is_simulated_only else [*said, *_cost(data.asked)]
 
 
 def _cost(asked: tuple[Asked, ...]) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from msgspec import structs
+
 from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Standings
 from proofstone.report.numbers import points
@@ -13,12 +15,16 @@ from proofstone.report.sentences import counted
 
 __all__ = ["strata_section"]
 
+_MOST_DRAWN = 30  # rows of a figure that fits on a printed page
+
 
 def strata_section(evidence: Evidence) -> Section | None:
     """One table and heat map a level; None without strata."""
     group = next((group for group in evidence.board.standings if group.breakdowns), None)
     if group is None:
         return None
+    parts, alike = _distinct(group.breakdowns)
+    group = structs.replace(group, breakdowns=parts)
     return Section(
         name="strata",
         title="Where the points come from",
@@ -29,7 +35,22 @@ def strata_section(evidence: Evidence) -> Section | None:
         "not drawn: an interval speaks of other items of the same group.",
         tables=tuple(_table(group, part) for part in group.breakdowns),
         figures=tuple(_heat(group, part) for part in group.breakdowns if len(part.groups) > 1),
+        notes=alike,
     )
+
+
+def _distinct(
+    breakdowns: Sequence[Breakdown],
+) -> tuple[tuple[Breakdown, ...], tuple[str, ...]]:
+    """Those that group the items in ways of their own, and notes on those that repeat another."""
+    first: dict[object, Breakdown] = {}
+    notes = []
+    for part in breakdowns:
+        cells = [(each.n, *(estimate.value for estimate in each.estimates)) for each in part.groups]
+        known = first.setdefault(tuple(sorted(cells)), part)
+        if known is not part:
+            notes.append(f"By {part.by} the items fall into the same groups as by {known.by}.")
+    return tuple(first.values()), tuple(notes)
 
 
 def _finding(group: Standings) -> str:
@@ -86,11 +107,13 @@ def _table(group: Standings, part: Breakdown) -> Table:
 
 
 def _heat(group: Standings, part: Breakdown) -> Figure:
+    n = len(group.ranked)
+    cut = f"; the first {_MOST_DRAWN} of {n} models" if n > _MOST_DRAWN else ""
     return Figure(
         name=f"by-{part.by}",
         kind="heat",
         title=f"Scores by {part.by}",
-        subtitle=f"{counted(group.n_items, 'item')}; points out of 100; darker is higher",
+        subtitle=f"{counted(group.n_items, 'item')}; points out of 100; darker is higher{cut}",
         marks=tuple(_heat_marks(group, part)),
         row_axis="model",
         column_axis=part.by,
@@ -99,7 +122,7 @@ def _heat(group: Standings, part: Breakdown) -> Figure:
 
 
 def _heat_marks(group: Standings, part: Breakdown) -> Iterator[Mark]:
-    for place, row in enumerate(group.ranked):
+    for place, row in enumerate(group.ranked[:_MOST_DRAWN]):
         for each in part.groups:
             estimate = each.estimates[place]
             yield Mark(

@@ -53,7 +53,8 @@ def _means(found: Accuracies) -> dict[str, np.ndarray[tuple[int], np.dtype[np.fl
 def _plain(found: Accuracies, wrong: np.ndarray[tuple[int], np.dtype[np.intp]]) -> str:
     names = ", ".join(found.models[place] for place in wrong[:5].tolist())
     rows = counted(len(wrong), "row")
-    return f"{rows} disagree with themselves, so some printed number there is wrong: {names}."
+    do = "disagrees with itself" if len(wrong) == 1 else "disagree with themselves"
+    return f"{rows} {do}, so some printed number there is wrong: {names}."
 
 
 def _table(
