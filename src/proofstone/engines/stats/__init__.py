@@ -47,8 +47,11 @@ from proofstone.engines.stats.item_analysis import (
     ItemStatistics,
     describe_items,
     item_rest_correlations,
+    one_sided_p,
+    row_correlations,
 )
 from proofstone.engines.stats.joint_ranks import JointRanking, rank_jointly
+from proofstone.engines.stats.key_analysis import KEY_FLAGS, KeyFlag, KeyStatistics, describe_keys
 from proofstone.engines.stats.lengths import LengthEffect, Slope, length_effect
 from proofstone.engines.stats.mcnemar import McNemar, mcnemar, mcnemar_p
 from proofstone.engines.stats.means import estimates_of, mean_estimates
@@ -118,6 +121,7 @@ __all__ = [
     "ESTIMANDS",
     "FLAGS",
     "ITEM_FLAGS",
+    "KEY_FLAGS",
     "Against",
     "Assumed",
     "AverageAtK",
@@ -144,6 +148,8 @@ __all__ = [
     "ItemStatistics",
     "JointRanking",
     "JudgedRate",
+    "KeyFlag",
+    "KeyStatistics",
     "LengthEffect",
     "Level",
     "McNemar",
@@ -190,6 +196,7 @@ __all__ = [
     "correct_judged_rate",
     "counted_values",
     "describe_items",
+    "describe_keys",
     "discriminate",
     "discriminate_shares",
     "disjoint_clusters",
@@ -216,6 +223,7 @@ __all__ = [
     "measure_contrasts",
     "measure_spread",
     "normal_quantile",
+    "one_sided_p",
     "outcome_code",
     "partner_sums",
     "pass_at_k",
@@ -230,6 +238,7 @@ __all__ = [
     "resolution_after",
     "resolution_before",
     "risk_coverage",
+    "row_correlations",
     "sample_means",
     "separations",
     "share_estimate",

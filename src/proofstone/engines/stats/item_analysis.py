@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from proofstone.engines.stats.intervals import t_two_sided_p
 from proofstone.engines.stats.multiplicity import benjamini_hochberg
 
-__all__ = ["ITEM_FLAGS", "ItemFlag", "ItemStatistics", "describe_items", "item_rest_correlations"]
+__all__ = [
+    "ITEM_FLAGS",
+    "ItemFlag",
+    "ItemStatistics",
+    "describe_items",
+    "item_rest_correlations",
+    "one_sided_p",
+    "row_correlations",
+]
 
 Floats = NDArray[np.float64]
 ItemFlag = Literal["nearly-all-right", "nearly-all-wrong", "weak-beat-strong", "strong-distractor"]
@@ -68,7 +76,7 @@ def describe_items(
     """
     n, difficulty = _means(values)
     correlation, rest = item_rest_correlations(values)
-    p = _one_sided(correlation, n)
+    p = one_sided_p(correlation, n)
     known = ~np.isnan(p)
     adjusted = np.ones(len(p))
     adjusted[known] = benjamini_hochberg(p[known])
@@ -107,15 +115,20 @@ def item_rest_correlations(values: Floats) -> tuple[Floats, Floats]:
     others = there.sum(axis=0) - there
     rest = np.where(others > 0, (scores.sum(axis=0) - scores) / np.maximum(others, 1), np.nan)
     rest = np.where(there, rest, np.nan)
-    both = there & ~np.isnan(rest)
+    return row_correlations(values, rest), rest
+
+
+def row_correlations(first: Floats, second: Floats) -> Floats:
+    """Pearson's correlation of each pair of rows, over the places where both are there; NaN where
+    either does not vary."""
+    both = ~np.isnan(first) & ~np.isnan(second)
     number = np.maximum(both.sum(axis=1, keepdims=True), 1)
-    x = np.where(both, values, 0.0)
-    y = np.where(both, rest, 0.0)
+    x, y = (np.where(both, rows, 0.0) for rows in (first, second))
     x = np.where(both, x - x.sum(axis=1, keepdims=True) / number, 0.0)
     y = np.where(both, y - y.sum(axis=1, keepdims=True) / number, 0.0)
     scale = np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
     varies = scale > 1e-12
-    return np.where(varies, (x * y).sum(axis=1) / np.where(varies, scale, 1.0), np.nan), rest
+    return np.where(varies, (x * y).sum(axis=1) / np.where(varies, scale, 1.0), np.nan)
 
 
 def _means(values: Floats) -> tuple[NDArray[np.int64], Floats]:
@@ -123,7 +136,7 @@ def _means(values: Floats) -> tuple[NDArray[np.int64], Floats]:
     return n, np.where(n > 0, np.nansum(values, axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _one_sided(correlation: Floats, n: NDArray[np.int64]) -> Floats:
+def one_sided_p(correlation: Floats, n: NDArray[np.int64]) -> Floats:
     """How often a correlation of n pairs is this low where there is none (Student's t)."""
     degrees = np.maximum(n - 2.0, 1.0)
     left = np.maximum(1.0 - correlation**2, 1e-12)

@@ -1,0 +1,101 @@
+"""One table through every statistic, against a file: nothing moves unseen.
+
+`python tests/stats/test_golden.py` writes the file again; look at its difference before keeping it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from proofstone.draws import Draws
+from proofstone.engines import stats
+
+GOLDEN = Path(__file__).parent / "golden.json"
+N_ITEMS, N_MODELS, N_SAMPLES = 60, 5, 3
+
+
+def table() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Scores (items, models, samples) by our own draws, which never change."""
+    draws = Draws(7, 0, "golden")
+    scores = np.empty((N_ITEMS, N_MODELS, N_SAMPLES))
+    for item in range(N_ITEMS):
+        ease = draws.uniform()
+        for model in range(N_MODELS):
+            chance = 0.6 * ease + 0.4 * (1 - model / N_MODELS)
+            scores[item, model] = [draws.uniform() < chance for _ in range(N_SAMPLES)]
+    return scores
+
+
+def everything() -> dict[str, Any]:
+    """Each statistic's record, by name."""
+    scores = table()
+    values = scores.mean(axis=2)
+    strata = np.arange(N_ITEMS) % 3
+    keys = stats.SharedKeys(N_ITEMS, np.arange(N_ITEMS), np.arange(N_ITEMS) // 4)
+    weights = stats.equal_weights(N_ITEMS)
+    spread = stats.measure_spread(values, weights, keys, "knowledge")
+    ranking, joint = stats.rank_all(spread), stats.rank_jointly(spread, n_draws=500)
+    answers = np.where(scores == 1.0, 0, 1 + np.arange(N_ITEMS)[:, None, None] % 3)
+    confidence = (values[:, 0] + 1.0) / 2.5
+    response = stats.fit_two_parameter(values)
+    found = {
+        "means": stats.mean_estimates(values, weights, keys, estimand="knowledge"),
+        "bootstrap": stats.bootstrap_means(values, clusters=np.arange(N_ITEMS) // 4, n_draws=200),
+        "comparisons": ranking.comparisons,
+        "joint": [joint.p.tolist(), joint.intervals],
+        "stability": stats.subsample_stability(values, strata, k=3, n_draws=100),
+        "resampled": stats.bootstrap_stability(values, strata, k=3, n_draws=100),
+        "resolution": stats.resolution_after(spread),
+        "planned": stats.resolution_before(N_ITEMS, stats.Assumed(), samples=N_SAMPLES),
+        "separations": stats.separations(spread),
+        "mcnemar": stats.mcnemar(scores[:, 0, 0], scores[:, 4, 0]),
+        "sign flip": stats.sign_flip(values[:, 0], values[:, 4], n_draws=500),
+        "split": stats.split_variance(scores[:, 0]),
+        "pass at 2": stats.pass_at_k(scores, 2).mean(axis=0).tolist(),
+        "majority": stats.majority_scores(scores, answers).mean(axis=0).tolist(),
+        "discrimination": stats.discriminate(values, strata, k=3, keys=keys),
+        "items": stats.describe_items(values)[:5],
+        "keys": stats.describe_keys(values, keys)[:5],
+        "response": [response.slope[:5].tolist(), response.skill.tolist()],
+        "dimension": stats.check_dimension(values, strata, n_draws=100),
+        "agreement": stats.krippendorff_alpha(answers[:, 0], n_draws=100),
+        "calibration": stats.calibrate(confidence, scores[:, 0, 0], n_draws=100),
+        "judged": stats.correct_judged_rate(
+            scores[:20, 0, 0], scores[:20, 0, 1], scores[20:, 0, 1]
+        ),
+    }
+    return {name: msgspec.to_builtins(record) for name, record in found.items()}
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All numbers and texts with where they stand."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, f"{path}/{name}")
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from leaves(inner, f"{path}/{place}")
+    else:
+        yield path, value
+
+
+def test_nothing_moved() -> None:
+    golden = dict(leaves(json.loads(GOLDEN.read_text(encoding="utf-8"))))
+    found = dict(leaves(everything()))
+    assert list(found) == list(golden)
+    for path, value in found.items():
+        if isinstance(value, float):
+            assert value == pytest.approx(golden[path], rel=1e-6, abs=1e-9, nan_ok=True), path
+        else:
+            assert value == golden[path], path
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(everything(), indent=1) + "\n", encoding="utf-8")
