@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from msgspec import json
 
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
+from proofstone.methods.encyclo_k.shots import choose_shots
 from proofstone.ports import Revises
 from proofstone.records import LoadedItem, Role
 from proofstone.stages.editing import Edited
@@ -254,3 +256,75 @@ def test_a_failed_call_left_nothing_to_rule_on(workspace: Workspace, form: str) 
         name = f"{result.planned.run.id.hex()}/{item.id.hex()}/0"
         with pytest.raises(BadUsage, match="its call failed"):
             workspace.rule(name, "correct", reason="x", by="Ada")
+
+
+def statements_of(workspace: Workspace, form: str) -> set[bytes]:
+    return {fact.id for item in items(workspace, form) for fact in item.facts}
+
+
+def test_a_form_is_built_without_what_is_retired(workspace: Workspace, form: str) -> None:
+    """Another form then, which says what it leaves out; once all is restored the first one again.
+    Its worked examples do without it too."""
+    (gone, *_others) = items(workspace, form)[0].facts
+    workspace.retire(f"fact:{gone.id.hex()}", reason="outdated", by="Ada")
+    (made,) = workspace.build_form("old-books", questions=QUESTIONS)
+    name = f"form:{made.id.hex()}"
+    assert made.recipe["without"] == [gone.id.hex()]
+    assert made.id != workspace.find(form, "form").id
+    assert gone.id not in statements_of(workspace, name)
+    (result,) = workspace.run(made, models="sim/ann", shots=2)
+    assert result.complete
+    shown = {fact.id for shot in result.planned.way.shots for fact in shot.facts}
+    assert shown
+    assert gone.id not in shown
+    (again,) = workspace.build_form("old-books", questions=QUESTIONS)
+    assert again == made
+    workspace.restore(f"fact:{gone.id.hex()}", reason="still right", by="Ada")
+    (first,) = workspace.build_form("old-books", questions=QUESTIONS)
+    assert first.id == workspace.find(form, "form").id
+    assert "without" not in first.recipe
+
+
+def test_a_bank_of_which_too_much_is_retired_makes_no_form(workspace: Workspace) -> None:
+    bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
+    for fact in bank.facts():
+        if fact.stratum.book == "Herbal":
+            workspace.retire(f"fact:{fact.id.hex()}", reason="outdated", by="Ada")
+    (made,) = workspace.build_form("old-books", setting="statements")
+    assert made.n_items == len(bank.facts()) / 2
+    with pytest.raises(BadInput, match="which gives no sample"):
+        workspace.build_form("old-books", setting="statements", sample=made.n_items + 1)
+
+
+def test_no_worked_example_of_a_corrected_form_shows_the_former_version(
+    workspace: Workspace, server: ScriptedServer
+) -> None:
+    """Edited twice, of a form that holds the statement: neither former version is shown, and what
+    is asked with other examples is not asked again."""
+    (made,) = workspace.build_form("old-books", questions=40, seeds=[7])
+    (result,) = workspace.run(made, models=MODEL, shots=2)
+    asked = server.requests
+    usual = Counter(fact.id for shot in result.planned.way.shots for fact in shot.facts)
+    held = statements_of(workspace, f"form:{made.id.hex()}")
+    victim = next(identity for identity, _n in usual.most_common() if identity in held)
+    form, former = f"form:{made.id.hex()}", [victim]
+    for text in ("A first correction of the text.", "A second correction of the text."):
+        edited = workspace.edit(
+            f"fact:{former[-1].hex()}", {"text": text}, reason="wrong", by="Ada"
+        )
+        form = next(each.form for each in edited.forms)
+        (new,) = [
+            fact.id for item in items(workspace, form) for fact in item.facts
+            if fact.payload.text == text
+        ][:1]  # fmt: skip
+        former.append(new)
+    (after,) = workspace.run(form, models=MODEL, shots=2)
+    assert after.complete
+    way = after.planned.way
+    assert victim in way.unfit
+    for item in items(workspace, form):
+        chosen = choose_shots(item, way.shots, 2, way.unfit)
+        assert not {victim, former[1]} & {fact.id for shot in chosen for fact in shot.facts}
+    assert server.requests < asked + 40
+    (resumed,) = workspace.resume(f"run:{after.planned.run.id.hex()}")
+    assert resumed.planned.run.id == after.planned.run.id

@@ -154,7 +154,7 @@ def _form_command(method: Any) -> click.Command:
             return
         for form in forms:
             shown = f"{form.name}-{short(form.id, 4)}"
-            reuse = _reuse(uses[form.id])
+            reuse = _reuse(uses[form.id]) + _left_out(form)
             click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}   {reuse}")
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
         say(f"next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
@@ -178,6 +178,12 @@ def _reuse(uses: list[int]) -> str:
     often = f"{uses[0]} to {uses[-1]} times" if uses[0] < uses[-1] else f"{uses[0]} times"
     often = "once" if often == "1 times" else often
     return f"{sum(uses)} places, {len(uses)} facts used {often} each"
+
+
+def _left_out(form: ItemSet) -> str:
+    """How many retired facts a form does without, where there are any."""
+    n = len(form.recipe.get("without", ()))
+    return f"   {n} retired fact{'s' if n > 1 else ''} left out" if n else ""
 
 
 def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:

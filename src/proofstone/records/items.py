@@ -122,6 +122,8 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     ``as_text`` is set for a model that only goes on with a text: the method then asks in one user
     message that holds the whole text, ``text`` says where an answer ends.
 
+    ``unfit`` are facts that no worked example may rest on: former versions of what is asked.
+
     ``own_prompt`` is a person's template that questions are put by, in place of the method's."""
 
     name: str
@@ -132,6 +134,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     images: bool = False
     text: TextForm = TextForm()
     as_text: bool = False
+    unfit: frozenset[bytes] = frozenset()
     own_prompt: OwnPrompt | None = None
 
 

@@ -12,6 +12,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.identity import short
 from proofstone.ports import Clock, Method, Parameter
 from proofstone.records import Bank, ItemSet, composed_set_id
+from proofstone.stages.composing import fewer_facts, retired_facts
 
 __all__ = ["build_bank", "build_forms", "read_parameters"]
 
@@ -55,12 +56,15 @@ def build_forms(
     clock: Clock,
     name: str | None = None,
 ) -> list[ItemSet]:
-    """Composes one form a seed from a bank. The same bank, seed and parameters: the same form.
+    """Composes one form a seed from a bank, without its retired facts. The same bank, seed and
+    parameters, and nothing else retired: the same form.
 
     Raises BadUsage for parameters that cannot be, BadInput where the bank cannot make the form.
     """
-    recipe = method.recipe(params)
-    reader = store.knowledge.bank(bank)
+    plain = method.recipe(params)
+    whole = store.knowledge.bank(bank)
+    recipe = {**plain, **retired_facts(store, whole)}
+    reader = fewer_facts(whole, recipe)
     forms = []
     for seed in seeds:
         identity = composed_set_id(method.name, bank, seed, recipe)
@@ -73,7 +77,7 @@ def build_forms(
             continue
         except KeyError:
             pass
-        items = list(method.compose(reader, recipe, seed))
+        items = list(method.compose(reader, plain, seed))
         if not items:
             raise BadInput(f"bank {short(bank)} gives no item with these parameters")
         form = msgspec.structs.replace(form, n_items=len(items))

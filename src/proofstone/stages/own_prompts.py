@@ -13,6 +13,7 @@ from proofstone.errors import BadInput, BadUsage, TextPurged
 from proofstone.identity import content_id
 from proofstone.ports import Method, TakesPrompts
 from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, own_prompt_of
+from proofstone.stages.composing import plain_form
 from proofstone.stages.first_prompts import first_prompt, first_prompts
 
 if TYPE_CHECKING:
@@ -81,12 +82,13 @@ def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:
 
 
 def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int) -> None:
-    """Renders a person's template for the set's questions, as many as are looked at before a run.
-    Raises BadInput where it fails on one, or says nothing."""
-    if way.own_prompt is None:
+    """Renders what may fail on single questions, as many of them as are looked at before a run: a
+    person's template, and worked examples of which some may not be shown. Raises BadInput where a
+    template fails on one or says nothing, BadUsage where one finds too few examples."""
+    if way.own_prompt is None and not way.unfit:
         return
     for messages in first_prompts(store, method, way, item_set, n_items):
-        if not messages[-1].text.strip():
+        if way.own_prompt is not None and not messages[-1].text.strip():
             raise BadInput(f"the template {way.own_prompt.name} makes an empty prompt")
 
 
@@ -115,11 +117,12 @@ def _check_set(
 ) -> None:
     item_set = store.items.item_set(identity)
     method = find_method(item_set.method)
-    bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
     first = next(iter(store.items.page(identity, -1, 1)))
     seen: dict[str, str] = {}
     for name in ways:
-        way = with_prompt(method, method.prepare(name, 0, item_set, bank), prompt, item_set)
+        way = with_prompt(
+            method, method.prepare(name, 0, plain_form(item_set), None), prompt, item_set
+        )
         text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
         if text in seen:
             raise BadUsage(

@@ -14,6 +14,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, run_id
+from proofstone.stages.composing import bank_of, plain_form, without_former_versions
 from proofstone.stages.fitting import check_fit
 from proofstone.stages.own_prompts import (
     kept_prompt,
@@ -109,8 +110,9 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
         raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
     item_set = store.items.item_set(spec.item_set)
-    bank = store.knowledge.bank(item_set.bank) if item_set.bank else None
-    way = method.prepare(spec.way, spec.shots, item_set, bank)
+    bank = bank_of(store, item_set)
+    way = method.prepare(spec.way, spec.shots, plain_form(item_set), bank)
+    way = without_former_versions(store, way, item_set)
     if spec.prompt is not None:
         way = with_prompt(method, way, spec.prompt, item_set)
     defaults = method.settings(spec.way)

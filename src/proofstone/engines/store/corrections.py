@@ -134,6 +134,29 @@ class CorrectionStore:
             keys = keys_by(connection, schema.fact, ("hash",), dict.fromkeys(facts))
         return [identity for identity, key in keys.items() if key in retired]
 
+    def former_facts(self, item_set: bytes) -> set[bytes]:
+        """The ids of all former versions of the facts that a set's items rest on."""
+        fact, old, member, rests = (
+            schema.fact, schema.fact.alias("old"), schema.item_set_item, schema.item_fact
+        )  # fmt: skip
+        corrected = (
+            select(fact.c.corrects_id)
+            .join(rests, rests.c.fact_id == fact.c.id)
+            .join(member, member.c.item_id == rests.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .where(schema.item_set.c.hash == item_set, fact.c.corrects_id.is_not(None))
+            .distinct()
+        )
+        found: set[bytes] = set()
+        with self._database.reading() as connection:
+            keys = set(connection.scalars(corrected))
+            while keys:
+                query = select(old.c.hash, old.c.corrects_id).where(old.c.id.in_(keys))
+                rows = connection.execute(query).all()
+                found |= {identity for identity, _former in rows}
+                keys = {former for _identity, former in rows if former is not None}
+        return found
+
     def _retired_keys(self, column: str) -> list[int]:
         table = schema.correction
         query = (

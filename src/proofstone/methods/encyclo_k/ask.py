@@ -73,7 +73,7 @@ async def ask(item: LoadedItem, way: Way, call: Call) -> None:
 
 def messages(item: LoadedItem, way: Way) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
-    chosen = choose_shots(item, way.shots, way.n_shots) if way.n_shots else ()
+    chosen = choose_shots(item, way.shots, way.n_shots, way.unfit) if way.n_shots else ()
     if way.as_text:
         return [Message("user", text_prompt(item, chosen, way))]
     turns: list[Message] = []

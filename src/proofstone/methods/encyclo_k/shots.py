@@ -41,9 +41,13 @@ def compose_shots(item_set: ItemSet, bank: BankReader, count: int) -> tuple[Load
 
 
 def choose_shots(
-    item: LoadedItem, pool: Sequence[LoadedItem], count: int
+    item: LoadedItem,
+    pool: Sequence[LoadedItem],
+    count: int,
+    unfit: frozenset[bytes] = frozenset(),
 ) -> tuple[LoadedItem, ...]:
-    """``count`` worked examples for this item: the first that fit from a place its id fixes.
+    """``count`` worked examples for this item: the first that fit from a place its id fixes, none
+    of them on a fact that is ``unfit``.
 
     Raises BadUsage where fewer fit.
     """
@@ -52,7 +56,11 @@ def choose_shots(
     found: list[LoadedItem] = []
     for at in range(start, start + len(pool)):
         example = pool[at % len(pool)]
-        if example.item.language == item.item.language and taken.isdisjoint(_origins(example)):
+        if (
+            example.item.language == item.item.language
+            and taken.isdisjoint(_origins(example))
+            and unfit.isdisjoint(example.item.facts)
+        ):
             found.append(example)
             if len(found) == count:
                 return tuple(found)
