@@ -149,12 +149,11 @@ async def test_roles_reach_items_through_facts_and_through_the_set(filled: Fille
 def test_a_person_is_known_by_name_until_erased(url: str) -> None:
     """Then the same name is a new person with another random id."""
     store = open_store(url)
-    ada = store.people.named("Ada", now=1.0)
-    assert store.people.named("Ada", now=2.0) == ada
+    ada = store.people.add("Ada", now=1.0)
     assert store.people.of_name("Ada") == [ada]
     assert store.people.like(ada.actor.hex()[:6]) == [ada]
     store.people.erase(ada.actor)
-    other = store.people.named("Ada", now=3.0)
+    other = store.people.add("Ada", now=3.0)
     assert other.actor != ada.actor
     assert store.people.every() == [other]
     store.close()

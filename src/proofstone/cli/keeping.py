@@ -145,7 +145,7 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
 @workspace_command.command("purge")
 @click.argument("source")
 @click.option("--reason", default="", help="Why; kept in the tombstone.")
-@click.option("--by", "name", help="Who does it; else the user of this computer.")
+@click.option("--by", "name", help="Who does it; else PROOFSTONE_ACTOR, or this login.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--lift", is_flag=True, help="Let a purged source be taken in again.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -1,4 +1,4 @@
-"""Who corrects, and why: a person behind a random actor id, and a reason without secrets."""
+"""Who corrects or purges, and why: a person behind a random actor id, a reason without secrets."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def find_person(store: Store, name: str) -> Person:
     return _the_one(known, name)
 
 
-def stated_reason(reason: str) -> str:
-    """The reason as it is stored; BadUsage where none is given."""
+def stated_reason(reason: str, of: str = "a correction") -> str:
+    """The reason ``of`` what is done, as it is stored; BadUsage where none is given."""
     if not reason.strip():
-        raise BadUsage("a correction needs its reason", hint='say why: --reason "..."')
+        raise BadUsage(f"{of} needs its reason", hint='say why: --reason "..."')
     return scrub(reason.strip())
 
 

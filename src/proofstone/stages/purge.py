@@ -18,6 +18,7 @@ from proofstone.engines.store import (
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.ports import Clock
+from proofstone.stages.acting import acting_person, stated_reason
 
 __all__ = ["PurgeReport", "lift_tombstone", "preview_purge", "purge_source"]
 
@@ -53,14 +54,14 @@ def purge_source(
     """Takes every text of a source and of what was derived from it out of the database for good.
 
     Rows keep their hashes, scores and calls their values, usage and costs; a tombstone says that
-    ``name`` did it, when and why. Doing it again finishes a purge that was cut off. Raises RunInUse
-    while a run is worked on, BadUsage without a reason, WorkspaceInUse where another process keeps
-    the old texts in the log.
+    the person whom ``name`` means did it, when and why. Doing it again finishes a purge that was
+    cut off. Raises RunInUse while a run is worked on, BadUsage without a reason, WorkspaceInUse
+    where another process keeps the old texts in the log.
     """
-    _check_reason(reason)
+    reason = stated_reason(reason, "a purge")
     now = clock.now()
     refuse_held(store.database, now)
-    who = store.people.named(name, now)
+    who = acting_person(store, name, clock)
     with store.database.writing() as connection:
         plan = plan_purge(connection, source.key)
         holders, counts = tuple(held_by(connection, plan.facts, plan.items)), plan.counts()
@@ -83,18 +84,11 @@ def lift_tombstone(
 
     Raises BadUsage without a reason, and where the source is not purged.
     """
-    _check_reason(reason)
-    now = clock.now()
-    who = store.people.named(name, now)
-    with store.database.writing() as connection:
+    reason = stated_reason(reason, "lifting a tombstone")
+    with store.database.reading() as connection:
         stone = store.tombstones.newest(connection, source.id)
-        if stone is None or stone.kind == "lifted":
-            raise BadUsage(
-                f"source:{short(source.id)} is not purged", hint="there is nothing to lift"
-            )
-        return store.tombstones.add(connection, "lifted", source.key, who, reason, now)
-
-
-def _check_reason(reason: str) -> None:
-    if not reason.strip():
-        raise BadUsage("a purge needs a reason", hint="--reason 'the licence has ended'")
+    if stone is None or stone.kind == "lifted":
+        raise BadUsage(f"source:{short(source.id)} is not purged", hint="there is nothing to lift")
+    who = acting_person(store, name, clock)
+    with store.database.writing() as connection:
+        return store.tombstones.add(connection, "lifted", source.key, who, reason, clock.now())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
-from proofstone.errors import BadUsage
 from proofstone.ports import Clock
 from proofstone.records import Person, Verdict
 from proofstone.stages.acting import acting_person, find_person
+from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -20,9 +18,7 @@ if TYPE_CHECKING:
     from proofstone.stages.retiring import Standing
     from proofstone.stages.ruling import Ruled
 
-__all__ = ["ACTOR_VARIABLE", "Correcting"]
-
-ACTOR_VARIABLE = "PROOFSTONE_ACTOR"
+__all__ = ["Correcting"]
 
 
 class Correcting:
@@ -89,7 +85,7 @@ class Correcting:
 
     def person(self, by: str = "") -> Person:
         """Who acts: known here, or added under a new random actor id."""
-        return acting_person(self.store, by or _default_name(), self.clock)
+        return acting_person(self.store, acting_name(by), self.clock)
 
     def erase_person(self, name: str) -> Person:
         """Deletes a person's name and details; the rows keep the random actor id. Returns who it
@@ -97,15 +93,3 @@ class Correcting:
         person = find_person(self.store, name)
         self.store.people.erase(person.actor)
         return person
-
-
-def _default_name() -> str:
-    named = os.environ.get(ACTOR_VARIABLE, "")
-    if named:
-        return named
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):  # this login has no name (a container's number)
-        raise BadUsage(
-            "nobody is named who corrects", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
-        ) from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proofstone.engines.store import MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
+from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -47,19 +47,11 @@ class Kept:
         found = find_target(self.store, source, ("source",))
         if dry_run:
             return preview_purge(self.store, found)
-        who = name or _user()
+        who = acting_name(name)
         return purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
 
     def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:
         """Lets a purged source be taken in again; see ``lift_tombstone``."""
         found = find_target(self.store, source, ("source",))
-        who = name or _user()
+        who = acting_name(name)
         return lift_tombstone(self.store, found, reason=reason, name=who, clock=self.clock)
-
-
-def _user() -> str:
-    """The user's name as the system knows it."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a number without a name, in a container
-        return "unknown"

@@ -45,11 +45,6 @@ class PeopleStore:
         with self._database.reading() as connection:
             return [_person(row) for row in connection.execute(_select())]
 
-    def named(self, name: str, now: float) -> Person:
-        """The oldest person of this name, stored now where there is none."""
-        known = self.of_name(name)
-        return known[0] if known else self.add(name, now)
-
     def person(self, actor: bytes) -> Person | None:
         """Who an actor is; None once erased, or where never known here."""
         with self._database.reading() as connection:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.strata import LEVELS, coded_levels
 from proofstone.records import Respondent, ScoreTable
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["load_table"]
-
-LEVELS = ("discipline", "field", "subfield", "book", "language")
 
 
 def load_table(
@@ -50,9 +49,7 @@ def load_table(
     answers, answer = _coded(scores["answer"])
     forms, form = _coded([item_sets[identity] for identity in units["form"]])
     golds, gold = _coded(units["gold"])
-    coded = {level: _coded(units[level]) for level in LEVELS}
-    names = {level: coded[level][0] for level in LEVELS}
-    strata: dict[str, NDArray[np.int32]] = {level: coded[level][1] for level in LEVELS}
+    names, strata = coded_levels(units)
     kept = [(place[unit], key) for unit, key in edges if unit in place]
     edge = np.array(kept, dtype=np.int64).reshape(-1, 2)
     return ScoreTable(
