@@ -20,7 +20,7 @@ def test_a_name_of_its_own_stands_alone() -> None:
 
 
 def test_two_of_one_name_in_different_places_are_two() -> None:
-    """Shown with what they belong to; the level above tells subfields apart, or the one above it."""
+    """Shown with what they belong to, all of it, from the top."""
     told = coded(
         ("Arts", "History", "Theory"), ("Law", "History", "Theory"), ("Law", "Civil law", "Theory"),
         ("Law", "Civil law", "Torts"),
