@@ -1,0 +1,116 @@
+"""Whatever table comes, every statistic answers: small, empty, all alike, full of holes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from proofstone.engines import stats
+
+Floats = NDArray[np.float64]
+
+CELLS = st.sampled_from([0.0, 1.0, 0.5, 1 / 3, np.nan])
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, holes: bool = True) -> Floats:
+    """Units by respondents, none to six of each; often all alike."""
+    n, m = draw(st.integers(0, 6)), draw(st.integers(0, 5))
+    cells = CELLS if holes else st.sampled_from([0.0, 1.0, 0.5])
+    if draw(st.booleans()):
+        return np.full((n, m), draw(cells))
+    return np.array(draw(st.lists(cells, min_size=n * m, max_size=n * m))).reshape(n, m)
+
+
+def codes(values: Floats) -> NDArray[np.int64]:
+    return np.arange(len(values)) % 2
+
+
+STATISTICS: dict[str, Callable[[Floats], object]] = {
+    "subsamples": lambda v: stats.subsample_stability(v, codes(v), n_draws=3, k=9),
+    "bootstrap ranks": lambda v: stats.bootstrap_stability(v, n_draws=3, k=1),
+    "weights of zero": lambda v: stats.bootstrap_stability(v, n_draws=3, weights=np.zeros(len(v))),
+    "bootstrap": lambda v: stats.bootstrap_means(
+        v, strata=codes(v), clusters=np.arange(len(v)) // 2, n_draws=5
+    ),
+    "sign flips": lambda v: stats.sign_flip_p(v, codes(v), n_draws=5),
+    "discrimination": lambda v: stats.discriminate(v, codes(v), k=9),
+    "shares": lambda v: stats.discriminate_shares(v.T, np.arange(len(v)), k=2),
+    "items": lambda v: stats.describe_items(
+        v, answers=np.full(v.shape, -1), gold=np.zeros(len(v), dtype=np.int64)
+    ),
+    "keys": lambda v: stats.describe_keys(
+        v, stats.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
+    ),
+    "response": lambda v: stats.fit_two_parameter(v, most_iterations=3),
+    "dimension": lambda v: stats.check_dimension(v, codes(v), n_draws=3),
+    "alpha": lambda v: stats.krippendorff_alpha(
+        np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_draws=3
+    ),
+    "AC1": lambda v: stats.agreement(
+        np.nan_to_num(v * 2, nan=-1).astype(int), "Gwet AC1", n_draws=3
+    ),
+    "repeats": lambda v: [
+        stats.pass_at_k(v[:, None, :], 2),
+        stats.consistency(v[:, None, :]),
+        stats.surest_at_k(v[:, None, :], v[:, None, :], 2),
+        stats.majority_at_k(v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_draws=2),
+        stats.split_variance(v),
+        stats.chance_correlation(v, v[::-1]),
+    ],
+}
+COLUMNS: dict[str, Callable[[Floats, Floats], object]] = {
+    "mcnemar": stats.mcnemar,
+    "sign flip": lambda a, b: stats.sign_flip(a, b, n_draws=5),
+    "calibration": lambda a, b: stats.calibrate(a, b, binning="equal mass", n_draws=3),
+    "length": lambda a, b: stats.length_effect(a, b, np.arange(len(a)) // 2),
+    "kappa": lambda a, b: stats.cohen_kappa(
+        np.nan_to_num(a * 2, nan=-1).astype(int), np.nan_to_num(b * 2, nan=-1).astype(int),
+        n_draws=3,
+    ),
+    "position": lambda a, b: stats.position_bias(
+        a, np.arange(len(a)) % 3, np.nan_to_num(b * 2, nan=-1).astype(int), np.full(len(a), 3)
+    ),
+    "judge": lambda a, b: stats.correct_judged_rate(
+        a[~np.isnan(a + b)], b[~np.isnan(a + b)], b[~np.isnan(b)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@given(values=tables())
+@settings(max_examples=40)
+def test_any_table_is_answered(name: str, values: Floats) -> None:
+    """No error and no warning, which would be one here."""
+    before = values.copy()
+    STATISTICS[name](values)
+    assert np.array_equal(values, before, equal_nan=True), "what came in is left as it was"
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@given(values=tables())
+@settings(max_examples=40)
+def test_any_two_columns_are_answered(name: str, values: Floats) -> None:
+    if values.shape[1] >= 2:
+        COLUMNS[name](values[:, 0], values[:, 1])
+
+
+@given(values=tables(holes=False))
+@settings(max_examples=60)
+def test_any_whole_table_is_ranked(values: Floats) -> None:
+    n, m = values.shape
+    if n and m:
+        keys = stats.SharedKeys(n, np.arange(n), codes(values))
+        spread = stats.measure_spread(values, stats.equal_weights(n), keys, "bank")
+        joint = stats.rank_jointly(spread, n_draws=20)
+        assert all(1 <= each.low <= each.high <= m for each in joint.intervals)
+        assert stats.best_group(joint.better)
+        tiers = stats.tiers(joint.better)
+        assert [place for low, high in tiers for place in range(low, high + 1)] == list(range(m))
+        stats.separations(spread)
+        stats.resolution_after(spread)
