@@ -40,7 +40,14 @@ from proofstone.report.sheet import Sheet
 from proofstone.stages.dates import minute
 from proofstone.stages.summarise import Selection, shown_name
 
-__all__ = ["Asked", "audit_evidence", "audit_files", "audit_page", "audit_table"]
+__all__ = [
+    "Asked",
+    "audit_evidence",
+    "audit_files",
+    "audit_page",
+    "audit_table",
+    "read_results",
+]
 
 _LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
 
@@ -71,11 +78,31 @@ def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):
         return _audit_accuracies(read, asked, title)
-    parts = [scores_in(part.table, part.layout) for part in read]
-    table = assemble(parts, complete_from=asked.complete_from)
-    files = tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
+    table, files = _assembled(read, asked)
     measure = _measure(table)
     return audit_table(table, [measure], measure.name, asked=asked, title=title, files=files)
+
+
+def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure]:
+    """The scores of one or several files, together one set of results, and their measure.
+
+    Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
+    """
+    read = [_read(path, asked) for given in paths for path in _files(given)]
+    alone = [part.table.name for part in read if part.layout.kind == "accuracies"]
+    if alone:
+        raise BadUsage(
+            f"{', '.join(alone)} holds accuracies alone, so there are no items to pair",
+            hint="give scores by item: one row an item, or one row a score",
+        )
+    table, _told = _assembled(read, asked)
+    return table, _measure(table)
+
+
+def _assembled(read: Sequence[_Read], asked: Asked) -> tuple[ScoreTable, tuple[FileRead, ...]]:
+    parts = [scores_in(part.table, part.layout) for part in read]
+    table = assemble(parts, complete_from=asked.complete_from)
+    return table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
 
 
 def audit_table(

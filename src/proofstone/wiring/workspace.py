@@ -20,9 +20,9 @@ from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
+from proofstone.wiring.comparing import Comparing
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.dry_running import DryRunning
-from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.targets import Target, find_target
@@ -52,7 +52,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(DryRunning, Kept, Exporting, Correcting):
+class Workspace(Comparing, DryRunning, Kept, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

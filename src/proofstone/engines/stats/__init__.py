@@ -58,6 +58,7 @@ from proofstone.engines.stats.means import estimates_of, mean_estimates
 from proofstone.engines.stats.measures import counted_values, outcome_code, unit_means
 from proofstone.engines.stats.multiplicity import benjamini_hochberg, holm
 from proofstone.engines.stats.normal_range import expected_range, range_p
+from proofstone.engines.stats.paired import PairedDifference, compare_pair, units_to_pass
 from proofstone.engines.stats.permutation import SignFlip, sign_flip, sign_flip_p
 from proofstone.engines.stats.positions import PositionBias, PositionShare, position_bias
 from proofstone.engines.stats.power import (
@@ -153,6 +154,7 @@ __all__ = [
     "LengthEffect",
     "Level",
     "McNemar",
+    "PairedDifference",
     "PositionBias",
     "PositionShare",
     "RankInterval",
@@ -191,6 +193,7 @@ __all__ = [
     "chance_level",
     "check_dimension",
     "cohen_kappa",
+    "compare_pair",
     "confuse",
     "consistency",
     "correct_judged_rate",
@@ -257,6 +260,7 @@ __all__ = [
     "top_k",
     "unit_means",
     "units_for",
+    "units_to_pass",
     "wald",
     "wilson",
 ]

@@ -98,6 +98,13 @@ class CorrectionStore:
             found: bytes | None = connection.execute(query).scalar()
         return found
 
+    def former_items(self) -> dict[bytes, bytes]:
+        """Every item that corrects another one, with that one's id."""
+        table, old = schema.item, schema.item.alias("old")
+        query = select(table.c.hash, old.c.hash).join(old, old.c.id == table.c.corrects_id)
+        with self._database.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
     def retired(self, item_sets: Sequence[bytes]) -> Retired:
         """The retired items among those of these sets."""
         items, facts = self._retired_keys("item_id"), self._retired_keys("fact_id")

@@ -226,6 +226,11 @@ class ItemStore:
             edges = connection.execute(facts).all()
         return self._stored([row], edges)[0].loaded
 
+    def keys_of(self, items: Iterable[bytes]) -> dict[bytes, int]:
+        """The keys of those of these items that are here."""
+        with self._database.reading() as connection:
+            return keys_by(connection, schema.item, ("hash",), items)
+
     def _stored(
         self, rows: Sequence[Sequence[Any]], edges: Sequence[Sequence[int]]
     ) -> list[StoredItem]:

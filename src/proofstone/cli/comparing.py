@@ -1,0 +1,132 @@
+"""``compare``: two results side by side."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from proofstone.cli.options import (
+    json_option,
+    output_option,
+    read_list,
+    seed_option,
+    workspace_option,
+)
+from proofstone.cli.output import print_json, say
+
+__all__ = ["compare_command", "estimate_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def estimate_options(command: Command) -> Command:
+    """What intervals speak of, and how sure they are to be."""
+    options = [
+        click.option(
+            "--estimand",
+            type=click.Choice(["knowledge", "bank"]),
+            default="knowledge",
+            show_default=True,
+            help="What intervals speak of: knowledge like this bank's, or fresh forms of it.",
+        ),
+        click.option(
+            "--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("compare")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option(
+    "-n",
+    "most",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many items won, and as many lost, to list.",
+)
+@click.option(
+    "--rescore",
+    is_flag=True,
+    help="First score stored replies with today's scorer where an older one did; nobody is asked.",
+)
+@click.option(
+    "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
+)
+@click.option(
+    "--scoring",
+    "scorings",
+    multiple=True,
+    metavar="ID|first",
+    help="Read this scoring of its run, or every run's first, instead of the current one.",
+)
+@output_option
+@estimate_options
+@seed_option
+@workspace_option
+@json_option
+def compare_command(
+    before: str,
+    after: str,
+    most: int,
+    rescore: bool,
+    as_scored: bool,
+    scorings: tuple[str, ...],
+    output: Path | None,
+    estimand: str,
+    confidence: float,
+    seed: int,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what changed from A to B, and by how much, on common items.
+
+    A and B are runs, forms or banks of the workspace, or files of results as 'audit' reads them
+    (CSV, JSONL, Parquet, lm-eval and Inspect logs). What differs between the two is listed factor
+    by factor (model, items, prompt, settings, scorer, judge), each with what follows for the
+    comparison; what cannot be compared is said with the reason.
+
+    Only items that both have scores of are compared, item by item: the difference with its
+    interval, exact McNemar, sign flips, and the items won and lost. With -o FILE (.csv, .jsonl,
+    .parquet, .xlsx) all of these are written. Forms and banks are compared respondent by
+    respondent, with p-values corrected for all pairs.
+    """
+    from proofstone.stages.corrected import View  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.comparing import (  # noqa: PLC0415
+        compare_files,
+        is_results_file,
+        write_moved,
+    )
+
+    asked: dict[str, Any] = {"estimand": estimand, "confidence": confidence, "seed": seed}
+    if is_results_file(before) and is_results_file(after):
+        compared = compare_files(Path(before), Path(after), **asked)
+    else:
+        with open_workspace(folder) as workspace:
+            compared = workspace.compare(
+                before,
+                after,
+                rescore=rescore,
+                view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
+                texts=None if as_json or output is not None else most,
+                **asked,
+            )
+    if output is not None:
+        n = write_moved(compared, output)
+        say(f"{output}   {n} items won and lost")
+    if as_json:
+        print_json(compared)
+        return
+    from proofstone.report.between import render_compared  # noqa: PLC0415
+
+    width = shutil.get_terminal_size((100, 24)).columns
+    click.echo(render_compared(compared, most=most, width=width), nl=False)

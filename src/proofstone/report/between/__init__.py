@@ -1,0 +1,34 @@
+"""Between two sets of results: what changed, by how much, and whether a run may pass."""
+
+from proofstone.report.between.compare_text import render_compared
+from proofstone.report.between.compared import (
+    FILE,
+    Change,
+    Compared,
+    Difference,
+    Factor,
+    Moved,
+    PairCompared,
+    Party,
+    SideShown,
+)
+from proofstone.report.between.comparing import Ask, compare_sides
+from proofstone.report.between.moved_rows import moved_rows
+from proofstone.report.between.side import Side
+
+__all__ = [
+    "FILE",
+    "Ask",
+    "Change",
+    "Compared",
+    "Difference",
+    "Factor",
+    "Moved",
+    "PairCompared",
+    "Party",
+    "Side",
+    "SideShown",
+    "compare_sides",
+    "moved_rows",
+    "render_compared",
+]

@@ -1,0 +1,127 @@
+"""What differs between two respondents, factor by factor, and what that means for the difference.
+
+The factors are kept apart so that a difference is put down to what made it: the model, the items,
+the way of asking, the settings, the scorer, the judge, or what people ruled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import get_args
+
+from proofstone.report.between.compared import Change, Factor, Party
+from proofstone.report.between.side import Common
+from proofstone.report.sentences import counted, joined
+
+__all__ = ["attribute", "changes_between", "moves_scores"]
+
+FACTORS: tuple[Factor, ...] = get_args(Factor)
+_NOT_KNOWN = "not known"
+_METHODS = "the method's for "  # how a template is spelled that is nobody's own
+
+_CONSEQUENCES: Mapping[Factor, str] = {
+    "model": "the difference is between two models",
+    "served": "another model answered under the name that was asked for",
+    "endpoint": "the same name at another address may be another model or another serving of it",
+    "way": "another way of asking, with its prompt, is part of the difference",
+    "template": "another prompt text, or other worked examples, are part of the difference",
+    "settings": "what the settings do to replies is part of the difference",
+    "samples": "both are means over their own samples: no bias, but unequal precision",
+    "replicate": "the same questions asked afresh: what chance in the replies does is part of it",
+    "scorer": "the same reply may be worth another score: score the old replies again (--rescore)",
+    "judge": "another judge may score the same reply differently; its verdicts are not comparable",
+    "corrections": "people ruled on replies of one more than of the other (--as-scored: before)",
+    "measure": "other outcomes count, so the two numbers do not mean the same",
+    "source": "what made the scores of a file is not told by it: anything may differ besides",
+}
+# These two change what is compared on, or how precisely; the difference itself is not theirs.
+_NEUTRAL = frozenset({"items", "samples"})
+# Where the first differs because the second does, only the second is told.
+_FOLLOWS: Mapping[Factor, Factor] = {"served": "model", "endpoint": "model"}
+_WORDS: Mapping[Factor, str] = {
+    "served": "model that answered", "way": "way of asking", "template": "prompt",
+    "replicate": "asking itself", "corrections": "rulings", "source": "source",
+}  # fmt: skip
+
+
+def changes_between(before: Party, after: Party, common: Common) -> tuple[Change, ...]:
+    """Every factor in which the two differ, in the order of ``FACTORS``."""
+    return tuple(_changes(before, after, common))
+
+
+def moves_scores(changes: tuple[Change, ...]) -> tuple[Factor, ...]:
+    """Those factors that may make a difference between the scores of the same items."""
+    return tuple(change.factor for change in changes if change.factor not in _NEUTRAL)
+
+
+def attribute(before: Party, after: Party, changes: tuple[Change, ...]) -> str:
+    """To what the difference may be put down, in a sentence."""
+    moving = moves_scores(changes)
+    words = [_WORDS.get(factor, factor) for factor in moving]
+    if not moving:
+        if before.runs and before.runs == after.runs:
+            return "Both are the same run under the same scorer: no difference is possible."
+        return "Nothing that makes a score differs between the two."
+    if "source" in moving:
+        return (
+            "What made a file's scores is not known: the difference cannot be put down to one cause"
+        ) + "."
+    if moving == ("replicate",):
+        return "Only the asking itself was repeated: the difference is chance in the replies."
+    if len(moving) == 1:
+        verb = "differ" if words[0].endswith("s") else "differs"
+        return f"Only the {words[0]} {verb}, so the difference is put down to that."
+    return f"The {joined(words)} differ at once: the difference cannot be put down to one of them."
+
+
+def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
+    told: set[str] = set()
+    is_file = "source" in before.made or "source" in after.made
+    for factor in FACTORS:
+        if factor == "items":
+            yield from _items(before, after, common)
+            continue
+        old, new = before.made.get(factor, ""), after.made.get(factor, "")
+        if is_file and factor != "source" and not (old and new):
+            continue  # a file does not tell it, which is said once
+        if factor == "settings":
+            old, new = _unlike(before.asked, after.asked), _unlike(after.asked, before.asked)
+        if factor == "template" and "way" in told and not _has_own_prompt(before, after):
+            continue
+        if old != new and _FOLLOWS.get(factor) not in told:
+            told.add(factor)
+            consequence = _CONSEQUENCES[factor]
+            yield Change(
+                factor=factor, before=old or _none(factor), after=new or _none(factor),
+                consequence=consequence,
+            )  # fmt: skip
+
+
+def _has_own_prompt(before: Party, after: Party) -> bool:
+    return any(_METHODS not in each.made.get("template", _METHODS) for each in (before, after))
+
+
+def _unlike(own: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """The settings that the other has not, or has with another value."""
+    names = sorted({*own, *other})
+    return " ".join(f"{n}={own.get(n, 'none')}" for n in names if own.get(n) != other.get(n))
+
+
+def _none(factor: Factor) -> str:
+    return {"replicate": "the first asking", "source": "this workspace"}.get(factor, _NOT_KNOWN)
+
+
+def _items(before: Party, after: Party, common: Common) -> Iterator[Change]:
+    if not (common.only_before or common.only_after):
+        return
+    n = len(common.after)
+    said = f"compared on the {counted(n, 'item')} that both have" if n else "no item is in both"
+    if common.renewed:
+        noun = "is a new version of an item" if common.renewed == 1 else "are new versions of items"
+        said += f"; {common.renewed:,} of B {noun} of A, which is another question"
+    yield Change(
+        factor="items",
+        before=f"{before.made.get('items', 'A')}: {counted(common.only_before, 'item')} only there",
+        after=f"{after.made.get('items', 'B')}: {counted(common.only_after, 'item')} only there",
+        consequence=said,
+    )

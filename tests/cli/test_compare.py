@@ -1,0 +1,158 @@
+"""``compare`` as a person calls it: runs, forms and files side by side."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from proofstone.engines.store import ScoreRow, UnitRow
+from proofstone.identity import short
+from proofstone.records import Score
+from proofstone.wiring import open_workspace
+from told import Proofstone
+
+
+@pytest.fixture
+def runs(made: Path) -> dict[str, str]:
+    """The names of the runs of the workspace by model and way."""
+    with open_workspace(made) as workspace:
+        return {
+            f"{run.respondent.partition('?')[0]} {run.way}": f"run:{short(run.id)}"
+            for _key, run in workspace.store.runs.every()
+        }
+
+
+def score_by_an_older_version(made: Path, run: str) -> None:
+    """A newer scoring of the run by version 0, in which every question is wrong."""
+    with open_workspace(made) as workspace:
+        store = workspace.store
+        key, record = store.runs.run(workspace.find(run).id)
+        places = [place for _position, place in store.items.places(record.item_set, -1, 100)]
+        old = store.scores.begin(key, record, 0, "", workspace.clock.now())
+        units = [UnitRow(place, "item", b"", 1, b"", "A", 4, ()) for place in places]
+        measure = workspace.method_of(run).measures[0].of
+        rows = [
+            ScoreRow(unit, 0, Score(unit=0, measure=measure, outcome="answered", value=0.0))
+            for unit in units
+        ]
+        store.scores.add(old, rows)
+        store.scores.complete(old, workspace.clock.now())
+
+
+def test_two_runs(made: Path, runs: dict[str, str], proofstone: Proofstone, tmp_path: Path) -> None:
+    """What differs, the difference, the items; all of these in a file."""
+    ann, bob = runs["sim/ann direct"], runs["sim/bob direct"]
+    file = tmp_path / "moved.csv"
+    told = proofstone("compare", ann, bob, "-w", made, "-o", file, "-n", 1)
+    assert told.code == 0
+    assert "so        Only the model differs" in told.out
+    assert "SIMULATED" in told.out
+    pair = proofstone("compare", ann, bob, "-w", made, "--json").json["pairs"][0]
+    moved = [*pair["won"], *pair["lost"]]
+    assert len(moved) == pair["difference"]["rises"] + pair["difference"]["falls"] > 0
+    assert all("Leaf" in item["text"] for item in moved)
+    with file.open(encoding="utf-8", newline="") as read:
+        assert [row["item"] for row in csv.DictReader(read)] == [item["item"] for item in moved]
+
+
+def test_a_form_is_compared_respondent_by_respondent(made: Path, proofstone: Proofstone) -> None:
+    """A form with itself: four pairs, no difference, and nothing listed."""
+    with open_workspace(made) as workspace:
+        (form,) = workspace.store.lookup.every("form")
+    told = proofstone("compare", f"form:{short(form.id)}", "old-books", "-w", made)
+    assert told.code == 0
+    assert told.out.count("Both are the same run") == 4
+
+
+def test_an_edited_item_is_another_question(made: Path, proofstone: Proofstone) -> None:
+    """Form and corrected form: seven of eight questions are in both, one is a new version."""
+    with open_workspace(made) as workspace:
+        (form,) = workspace.store.lookup.every("form")
+        item = workspace.store.items.page(form.id, -1, 1)[0].loaded.item
+        edited = workspace.edit(
+            f"item:{item.id.hex()}", {"discipline": "Other lore"}, reason="wrong"
+        )
+        (newer,) = workspace.store.corrections.newer("form", form.key)
+        workspace.run(f"form:{newer.hex()}", models=["sim/ann?ability=0.8"])
+        assert edited
+    told = proofstone(
+        "compare", f"form:{form.id.hex()}", f"form:{newer.hex()}", "-w", made, "--json"
+    )
+    (pair,) = told.json["pairs"]
+    assert (pair["n_common"], pair["only_before"], pair["only_after"]) == (7, 1, 1)
+    assert pair["renewed"] == 1
+
+
+def test_a_retired_item_is_left_out_of_both(
+    made: Path, runs: dict[str, str], proofstone: Proofstone
+) -> None:
+    """Seven of eight are compared; as scored, all."""
+    with open_workspace(made) as workspace:
+        (form,) = workspace.store.lookup.every("form")
+        item = workspace.store.items.page(form.id, -1, 1)[0].loaded.item
+        workspace.retire(f"item:{item.id.hex()}", reason="unclear")
+    both = runs["sim/ann direct"], runs["sim/bob direct"]
+    told = proofstone("compare", *both, "-w", made)
+    assert "on 7 common items" in told.out
+    assert "1 retired left out" in told.out
+    told = proofstone("compare", *both, "-w", made, "--as-scored")
+    assert "on 8 common items" in told.out
+
+
+def test_old_replies_are_scored_again(
+    made: Path, runs: dict[str, str], proofstone: Proofstone
+) -> None:
+    """Where an older scorer scored one side, that is said and --rescore offered, which asks
+    nobody; then the scorer no longer differs."""
+    ann, bob = runs["sim/ann direct"], runs["sim/bob direct"]
+    score_by_an_older_version(made, ann)
+    told = proofstone("compare", ann, bob, "-w", made)
+    assert "scorer: version 0 -> version 1" in told.out
+    assert "rescore   A was scored by another version than today's scorer: --rescore" in told.out
+    assert "A 0.0" in told.out
+    told = proofstone("compare", ann, bob, "-w", made, "--rescore")
+    assert "1 run was scored again from stored replies; nobody was asked" in told.out
+    assert "differs   scorer" not in told.out
+    assert "rescore   " not in told.out
+    assert "A 0.0" not in told.out
+
+
+def test_files_need_no_workspace(tmp_path: Path, proofstone: Proofstone) -> None:
+    """Two tables of anybody's results; of them item c is lost."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("item,model-x\na,1\nb,1\nc,1\nd,0\n", encoding="utf-8")
+    two.write_text("item,model-x\na,1\nb,1\nc,0\nz,0\n", encoding="utf-8")
+    told = proofstone("compare", one, two)
+    assert told.code == 0
+    assert "lost      c  A 1  B 0" in told.out
+    assert "on 3 common items" in told.out
+
+
+def test_a_run_against_a_file_of_its_scores(
+    made: Path, runs: dict[str, str], proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Items are known by their ids, so an exported table pairs with its run."""
+    table = tmp_path / "scores.csv"
+    run = runs["sim/ann direct"]
+    assert proofstone("export", run, "--what", "scores", "-o", table, "-w", made).code == 0
+    told = proofstone("compare", table, run, "-w", made)
+    assert told.code == 0
+    assert "won 0 (B scores higher), lost 0, level 8" in told.out
+
+
+@pytest.mark.parametrize("named", ["run:0000", "nothing.csv"])
+def test_what_is_not_there_is_not_found(made: Path, proofstone: Proofstone, named: str) -> None:
+    told = proofstone("compare", named, named, "-w", made)
+    assert (told.code, told.out) == (2, "")
+    assert "PS-203" in told.err
+
+
+def test_accuracies_alone_have_no_items(tmp_path: Path, proofstone: Proofstone) -> None:
+    """One row a model: nothing could be paired."""
+    table = tmp_path / "board.csv"
+    table.write_text("model,history,physics\nm1,0.5,0.6\nm2,0.4,0.7\n", encoding="utf-8")
+    told = proofstone("compare", table, table)
+    assert told.code == 2
+    assert "no items to pair" in told.err

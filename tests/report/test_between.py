@@ -1,0 +1,246 @@
+"""Two score tables side by side: what pairs, what differs, what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up import ACCURACY, right_of, table_of
+
+from proofstone.errors import BadUsage
+from proofstone.records import Respondent, Scale, ScoreTable
+from proofstone.report.between import (
+    Ask,
+    Party,
+    Side,
+    SideShown,
+    compare_sides,
+    moved_rows,
+    render_compared,
+)
+
+SCALE = Scale(name="single statements", what="shares of statements", chance=0.5)
+
+
+def side(
+    name: str,
+    table: ScoreTable,
+    made: Sequence[dict[str, str]] = ({"model": "lab/a"},),
+    *,
+    asked: dict[str, str] | None = None,
+    method: str = "test",
+    former: dict[str, str] | None = None,
+) -> Side:
+    parties = []
+    bare = Side(SideShown(name=name, holds=name, n_items=len(table.items)), table, ACCURACY, ())
+    for place, who in enumerate(table.respondents):
+        parties.append(
+            Party(
+                name=who.name,
+                way=who.way,
+                runs=tuple(run.hex() for run in who.runs),
+                made=dict(made[place % len(made)]),
+                asked=asked or {},
+                n_replies=bare.sheet.n_replies(place),
+                missing=int(bare.sheet.missing[place]),
+            )
+        )
+    return replace(bare, parties=tuple(parties), method=method, former=former)
+
+
+def one(right: int, n: int = 20, *, who: Respondent | None = None, **more: object) -> ScoreTable:
+    """``n`` items of one respondent, the first ``right`` of them right."""
+    rows = right_of(n, right, 0)
+    return table_of([who or Respondent("lab/a", "direct")], rows, n_units=n, **more)  # type: ignore[arg-type]
+
+
+def renamed(table: ScoreTable, names: Sequence[str]) -> ScoreTable:
+    return replace(table, item_names=tuple(names))
+
+
+def test_only_common_items_are_compared() -> None:
+    """A has a to e, B has d to h; d and e are in both, and e is lost."""
+    before = renamed(one(5, 5), "abcde")
+    after = renamed(one(1, 5), "defgh")
+    (pair,) = compare_sides(side("A", before), side("B", after), Ask()).pairs
+    assert (pair.n_common, pair.only_before, pair.only_after) == (2, 3, 3)
+    assert pair.difference is not None
+    assert pair.difference.estimate.value == (1 + 0) / 2 - (1 + 1) / 2
+    assert [item.item for item in pair.lost] == ["e"]
+    assert pair.changes[0].consequence == "compared on the 2 items that both have"
+
+
+def test_new_versions_of_items_are_other_questions() -> None:
+    """Of B's two own items one is a new version of one of A's, and both are left out."""
+    before, after = renamed(one(2, 3), "abc"), renamed(one(2, 3), ["a", "b2", "z"])
+    found = compare_sides(side("A", before), side("B", after, former={"b2": "b"}), Ask())
+    (pair,) = found.pairs
+    assert (pair.n_common, pair.renewed) == (1, 1)
+    assert "1 of B is a new version of an item of A" in pair.changes[0].consequence
+
+
+def test_without_a_common_item_nothing_is_compared() -> None:
+    """It says so, and shows no number."""
+    found = compare_sides(
+        side("A", renamed(one(2, 3), "abc")), side("B", renamed(one(2, 3), "xyz")), Ask()
+    )
+    (pair,) = found.pairs
+    assert pair.difference is None
+    assert pair.cannot == ("They have no item in common, so nothing can be paired.",)
+    assert "B - A" not in render_compared(found)
+
+
+def test_scores_of_another_scale_are_not_compared() -> None:
+    """Shares of statements against whole questions, though the items are the same."""
+    apart = one(10, who=Respondent("lab/a", "verdicts", scale=SCALE))
+    for sides in (side("A", one(10)), side("B", apart)), (side("A", apart), side("B", one(10))):
+        (pair,) = compare_sides(*sides, Ask()).pairs
+        assert pair.difference is None
+        assert "different scales" in pair.cannot[0]
+    (pair,) = compare_sides(side("A", apart), side("B", apart), Ask()).pairs
+    assert pair.difference is not None
+
+
+def test_scores_of_another_method_are_not_compared() -> None:
+    found = compare_sides(side("A", one(9)), side("B", one(9), method="other"), Ask())
+    assert found.pairs[0].difference is None
+    assert "A was scored by test, B by other" in found.pairs[0].cannot[0]
+
+
+def test_incomplete_results_are_compared_on_what_there_is() -> None:
+    """B lacks five of twenty: fifteen are compared, and that is said to be little to go by."""
+    rows = [row for row in right_of(20, 10, 0) if row[0] < 15]
+    after = table_of([Respondent("lab/a", "direct")], rows, n_units=20)
+    (pair,) = compare_sides(side("A", one(12)), side("B", after), Ask()).pairs
+    assert pair.difference is not None
+    assert (pair.difference.estimate.n, pair.unscored) == (15, 5)
+    assert "B is incomplete, 5 replies short" in pair.cannot[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "said"),
+    [
+        ({}, {}, "Nothing that makes a score differs between the two."),
+        ({"model": "lab/b"}, {}, "Only the model differs, so the difference is put down to that."),
+        ({}, {"temperature": "1"}, "Only the settings differ, so the difference is put down"),
+        ({"scorer": "version 2"}, {}, "Only the scorer differs"),
+        ({"judge": "lab/j"}, {}, "Only the judge differs"),
+        ({"replicate": "again"}, {}, "the difference is chance in the replies."),
+        ({"samples": "4"}, {}, "Nothing that makes a score differs"),
+        ({"model": "lab/b", "scorer": "version 2"}, {}, "The model and scorer differ at once"),
+        ({"source": "b.csv"}, {}, "cannot be put down to one cause."),
+        ({"model": "lab/b", "served": "b-1", "endpoint": "x"}, {}, "Only the model differs"),
+        ({"served": "a-2"}, {}, "Only the model that answered differs"),
+        ({"way": "cot", "template": "the method's for cot"}, {}, "Only the way of asking differs"),
+        ({"way": "cot", "template": "mine"}, {}, "The way of asking and prompt differ at once"),
+    ],
+)
+def test_a_difference_is_put_down_to_what_differs(made, asked, said) -> None:
+    """Each factor by itself, several at once, and what only follows another."""
+    common = {
+        "model": "lab/a", "scorer": "version 1", "samples": "1", "way": "direct",
+        "template": "the method's for direct", "served": "a-1", "endpoint": "w",
+    }  # fmt: skip
+    before = side("A", one(9), [common], asked={"temperature": "0"})
+    after = side("B", one(12), [{**common, **made}], asked=asked or {"temperature": "0"})
+    (pair,) = compare_sides(before, after, Ask()).pairs
+    assert said in pair.means
+
+
+def test_of_settings_only_those_that_differ_are_told() -> None:
+    before = side("A", one(9), asked={"temperature": "0", "max_tokens": "9"})
+    after = side("B", one(9), asked={"temperature": "1", "max_tokens": "9", "top_p": "1"})
+    (change,) = compare_sides(before, after, Ask()).pairs[0].changes
+    assert (change.before, change.after) == ("temperature=0 top_p=none", "temperature=1 top_p=1")
+
+
+def test_the_same_run_twice_says_so() -> None:
+    """There is no difference to look for, and no interval of width nothing either."""
+    table = one(20, who=Respondent("lab/a", "direct", runs=(b"\x01" * 32,)))
+    (pair,) = compare_sides(side("A", table), side("B", table), Ask()).pairs
+    assert pair.means == "Both are the same run under the same scorer: no difference is possible."
+    assert pair.difference is not None
+    assert pair.difference.estimate.low == -(1 - 0.025 ** (1 / 20))
+
+
+def test_respondents_are_paired_by_name_and_p_values_corrected() -> None:
+    """Two of three stand on both sides; Holm over the two."""
+    who = [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")]
+    rows = [*right_of(20, 20, 0), *right_of(20, 10, 1)]
+    before = table_of([*who, Respondent("lab/c", "direct")], rows, n_units=20)
+    rows = [*right_of(20, 10, 0), *right_of(20, 8, 1)]
+    after = table_of([*who, Respondent("lab/d", "direct")], rows, n_units=20)
+    found = compare_sides(side("A", before), side("B", after), Ask())
+    assert [pair.after.name for pair in found.pairs] == ["lab/a", "lab/b"]
+    assert found.unpaired == ("lab/c direct (only in A)", "lab/d direct (only in B)")
+    first, second = (pair.difference for pair in found.pairs)
+    assert first is not None and second is not None  # noqa: PT018
+    assert first.p_holm == pytest.approx(2 * first.p)
+    assert second.p_holm == second.p
+
+
+def test_no_two_respondents_of_one_name_are_refused() -> None:
+    """Whom to compare is then not known; the message names who there is."""
+    both = table_of(
+        [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")],
+        [*right_of(4, 2, 0), *right_of(4, 2, 1)],
+        n_units=4,
+    )
+    other = one(2, 4, who=Respondent("lab/z", "direct"))
+    with pytest.raises(BadUsage, match="no respondent of one"):
+        compare_sides(side("A", both), side("B", other), Ask())
+
+
+def test_sign_flips_need_clusters_that_do_not_overlap() -> None:
+    """Pairs of items that share a key are swapped together; a chain of keys cannot be."""
+    pairs = side("A", one(9, keys=[(i, i // 2) for i in range(20)]))
+    chain = side("A", one(9, keys=[(i, k) for i in range(20) for k in (i, i + 1)]))
+    (found,) = compare_sides(pairs, side("B", one(12)), Ask()).pairs
+    assert found.difference is not None
+    assert found.difference.permutation is not None
+    assert found.difference.permutation.n_flipped == 10
+    (found,) = compare_sides(chain, side("B", one(12)), Ask()).pairs
+    assert found.difference is not None
+    assert found.difference.permutation is None
+    (found,) = compare_sides(chain, side("B", one(12)), Ask(estimand="bank")).pairs
+    assert found.difference is not None
+    assert found.difference.permutation is not None
+
+
+def test_items_won_and_lost_come_as_rows() -> None:
+    """The largest moves first, then in B's order."""
+    before, after = one(1, 3), one(1, 3)
+    before = renamed(replace(before, value=np.array([1.0, 0.0, 0.5])), "abc")
+    after = renamed(replace(after, value=np.array([0.0, 0.25, 1.0])), "abc")
+    found = compare_sides(side("A", before), side("B", after), Ask())
+    rows = [
+        (row["moved"], row["item"], row["score_a"], row["score_b"]) for row in moved_rows(found)
+    ]
+    assert rows == [("won", "c", 0.5, 1.0), ("won", "b", 0.0, 0.25), ("lost", "a", 1.0, 0.0)]
+
+
+def test_the_text_of_a_comparison() -> None:
+    """As a person reads it, whole."""
+    before = side("run:11", one(12), [{"model": "lab/a"}])
+    after = side("run:22", one(10), [{"model": "lab/b"}])
+    assert render_compared(compare_sides(before, after, Ask()), most=1) == TEXT
+
+
+TEXT = """\
+A         lab/a direct; run:11, 20 items
+B         lab/a direct; run:22, 20 items
+differs   model: lab/a -> lab/b; the difference is between two models
+so        Only the model differs, so the difference is put down to that.
+scores    accuracy on 20 common items: A 60.0 [38.7, 78.1], B 50.0 [29.9, 70.1]
+B - A     -10.0 [-26.5, 8.3] points; the data cannot tell the two apart
+tests     clustered t p 0.16; exact McNemar p 0.5 (items as independent); sign flips p 0.49 (seed 0,
+          10,000 patterns over 20 items)
+resolves  with 80% power, a true difference of 20.3 points
+items     won 0 (B scores higher), lost 2, level 18
+lost      0a00  A 1  B 0
+          and 1 more (-n 2, or -o FILE for all)
+95% intervals for knowledge like this bank's; paired on common items; each item counts the same (all
+replies)
+"""
