@@ -160,6 +160,23 @@ def test_without_a_run_every_configured_model_is_shown(
     )
 
 
+def test_thinking_stands_with_its_words_and_the_fields_that_tell_it(
+    configured: Path, proofstone: Proofstone
+) -> None:
+    """The run's words with the line of the run file, the model's fields as JSON."""
+    switch = '[models."acme/o3".thinking]\non = { think = true }\noff = { think = false }\n'
+    (configured / "proofstone.toml").write_text(CONFIG + switch, encoding="utf-8")
+    (configured / "run.toml").write_text('thinking = ["on", "off"]\n' + PLAN, encoding="utf-8")
+    told = proofstone(
+        "doctor", "--config", "-w", configured, "--json", "--", configured / "run.toml"
+    )
+    found = settings(told)
+    assert found["run", "thinking"] == ("on, off", f"{configured / 'run.toml'} line 1")
+    value, origin = found["model acme/o3", "thinking"]
+    assert value == '{"on":{"think":true},"off":{"think":false}}'
+    assert origin.startswith(f"{configured / 'proofstone.toml'} line ")
+
+
 def test_no_key_is_ever_shown(configured: Path, proofstone: Proofstone) -> None:
     for more in ([], ["--json"]):
         said = proofstone(

@@ -24,7 +24,7 @@ from proofstone.cli.presets import preset_option
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
-from proofstone.records import asked_as, own_prompt_of
+from proofstone.records import own_prompt_of, run_label
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
@@ -228,7 +228,7 @@ def _result_line(result: RunResult) -> str:
     kinds = f": {', '.join(result.errors)}" if result.errors else ""
     failed = f", {result.failed} failed{kinds}" if result.failed else ""
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
-    label = f"{planned.run.respondent} {asked_as(planned.run)}"
+    label = run_label(planned.run)
     scored = f"{result.n_scored} of {total} scored, {state}{failed}"
     return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
 

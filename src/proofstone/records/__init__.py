@@ -71,6 +71,7 @@ from proofstone.records.results import (
     Usage,
     asked_as,
     run_id,
+    run_label,
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
@@ -157,6 +158,7 @@ __all__ = [
     "passage_id",
     "ruling_id",
     "run_id",
+    "run_label",
     "source_id",
     "usd",
 ]

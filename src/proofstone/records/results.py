@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ __all__ = [
     "Usage",
     "asked_as",
     "run_id",
+    "run_label",
 ]
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
@@ -91,8 +92,25 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
 def asked_as(run: Run) -> str:
     """The way in which a run was asked, marked where it was by a template of a person's own:
     ``direct, own prompt: mine.jinja (3f2a91bc)``."""
+    return _marked(run, [run.way])
+
+
+def run_label(run: Run) -> str:
+    """Who was asked and how, with what sets a run apart from others of its model:
+    ``acme/large direct 3-shot thinking=on, own prompt: mine.jinja (3f2a91bc)``."""
+    parts = [run.respondent, run.way]
+    if run.settings.get("shots"):
+        parts.append(f"{run.settings['shots']}-shot")
+    if run.settings.get("thinking"):
+        parts.append(f"thinking={run.settings['thinking']}")
+    if run.replicate:
+        parts.append(f"replicate={run.replicate}")
+    return _marked(run, parts)
+
+
+def _marked(run: Run, parts: Sequence[str]) -> str:
     own = own_prompt_of(run.settings)
-    return f"{run.way}, own prompt: {own}" if own else run.way
+    return " ".join(parts) + (f", own prompt: {own}" if own else "")
 
 
 def run_id(run: Run) -> bytes:

@@ -23,7 +23,7 @@ from proofstone.engines.store import (
 )
 from proofstone.identity import short
 from proofstone.ports import CallRecord
-from proofstone.records import ItemSet, asked_as
+from proofstone.records import ItemSet, run_label
 from proofstone.stages.dates import minute
 from proofstone.stages.naming import call_id, response_id
 
@@ -126,7 +126,7 @@ class Ancestry:
 
     def _run(self, run: bytes, depth: int) -> Iterator[Ancestor]:
         _key, record = self._store.runs.run(run)
-        text = f"{record.respondent} {asked_as(record)}"
+        text = run_label(record)
         yield self._row(depth, "run", f"run:{short(run)}", text)
         form = self._store.items.item_set(record.item_set)
         yield self._form(form, depth + 1)

@@ -12,7 +12,7 @@ from proofstone.engines.store import ServedShare, Store
 from proofstone.errors import BudgetReached
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Clock, Method
-from proofstone.records import Spent, asked_as
+from proofstone.records import Spent, run_label
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
@@ -62,7 +62,7 @@ def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
     first = planned.n_items if limited else None
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
-    label = f"{planned.run.respondent} {asked_as(planned.run)} {form}"
+    label = f"{run_label(planned.run)} {form}"
     return RunProgress(
         label=label, total=planned.total, notes=planned.notes, before=done, done=done
     )

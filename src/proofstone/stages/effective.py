@@ -102,7 +102,7 @@ def other_tables(config: ModelConfig) -> Iterator[Section]:
 
 def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
     own = None if file is None else file.request
-    for name in ("targets", "preset", "budget", "cache", "max_connections"):
+    for name in ("targets", "preset", "budget", "thinking", "cache", "max_connections"):
         value = getattr(request, name)
         if not value:
             continue

@@ -13,7 +13,7 @@ from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord
-from proofstone.records import PROMPT, PROMPT_NAME, Message, Run, asked_as, own_prompt_of
+from proofstone.records import PROMPT, PROMPT_NAME, Message, Run, own_prompt_of, run_label
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import Description, describe
@@ -80,7 +80,7 @@ def _response(store: Store, rest: str) -> Description:
     described = Description(
         title=response_id(response),
         lines=(
-            ("model", f"{run.respondent} {asked_as(run)}"),
+            ("model", run_label(run)),
             ("sample", str(response.sample)),
             ("step", response.step),
             *_scores_of(store, run_key, item, response.sample),
@@ -111,7 +111,7 @@ def _score(store: Store, rest: str) -> Description:
         ("extracted", f"{score.answer!r} by {score.basis}" if score.answer else "nothing"),
         ("right", f"{score.gold}, of {score.n_choices}" if score.n_choices else score.gold),
         ("flags", score.flags),
-        ("model", f"{run.respondent} {asked_as(run)}"),
+        ("model", run_label(run)),
     ]
     replies = [
         text

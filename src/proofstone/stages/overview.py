@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from proofstone.engines.store import Expense, Store
 from proofstone.identity import short
-from proofstone.records import Spent, asked_as
+from proofstone.records import Spent, run_label
 from proofstone.stages.dates import minute
 
 __all__ = ["Overview", "RunState", "ScoringShown", "look_over", "run_states", "scorings_of"]
@@ -83,7 +83,7 @@ def run_states(store: Store) -> list[RunState]:
         states.append(
             RunState(
                 id=short(run.id),
-                label=f"{run.respondent} {asked_as(run)}",
+                label=run_label(run),
                 form=f"{item_set.name}-{short(item_set.id, 4)}",
                 done=store.runs.count_done(key, run.last_step),
                 total=item_set.n_items * int(run.settings.get("samples", 1)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, structs
 
 from proofstone.engines.models.carried_cards import carried_card
@@ -147,9 +148,15 @@ def _seen(name: str, value: Any, origin: str, config: ModelConfig) -> tuple[str,
         return MASK, f"{variable_origin(value[1:], config)} ({value[1:]}), named by {origin}"
     if header and is_secret_name(header):
         return MASK, origin
+    return _written(value), origin
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Struct):
+        return msgspec.json.encode(value).decode()
     if isinstance(value, list | tuple):
-        return ", ".join(str(entry) for entry in value) or "none", origin
-    return str(value), origin
+        return ", ".join(str(entry) for entry in value) or "none"
+    return str(value)
 
 
 def _shown_address(address: str, origin: str) -> str:

@@ -1,4 +1,4 @@
-"""Calls that brought no reply: the summary says by what, and each can be looked at."""
+"""What a run says when it ends: which run it was, and by what its calls failed."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ def test_a_run_says_by_what_its_calls_failed_and_names_one_of_them(
     call = proofstone("show", failed[2], "-w", made).out
     assert re.search(r"(?m)^status +400$", call)
     assert '--- raw reply\n{"error": {"message": "this one cannot be asked"}}' in call
+
+
+def test_runs_of_one_model_and_way_are_told_apart(made: Path, proofstone: Proofstone) -> None:
+    """By worked examples, thinking and replicate, in the summary, the progress and the list."""
+    command = ("run", "old-books", "-m", "sim/ann", "--shots", 1, "--replicate", "two", "-w", made)
+    said = proofstone(*command, "--thinking", "on,off")
+    labels = [f"sim/ann direct 1-shot thinking={word} replicate=two" for word in ("on", "off")]
+    for text in (said.out, said.err, proofstone("list", "run", "-w", made).out):
+        assert all(text.count(label) == 1 for label in labels), text
