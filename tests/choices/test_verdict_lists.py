@@ -107,6 +107,28 @@ CASES = [
     ),
     ("i. This statement is false, since gold is Au.\nii: Iron. It is true.", [F, T, N]),
     ("All statements are true.", [N, N, N]),
+    (
+        "| i | True, since iron is one |\n| ii | False because gold is Au |\n| iii | Correct: Sn |",
+        [T, F, T],
+    ),
+    ("| i | True, mostly | False, in part |\n| ii | False | |\n| iii | True | |", [N, F, T]),
+    ("| i | Iron |\n| ii | Gold |\n| iii | Tin |", [N, N, N]),
+    # JSON that holds no verdict leaves the text to be read; what is no verdict in it is none.
+    ('```json\n{"note": "see below"}\n```\ni: True\nii: False\niii: True', [T, F, T]),
+    ("```json\n42\n```\ni: True\nii: False\niii: True", [T, F, T]),
+    ('{"i": null, "ii": 3.5, "iii": true}', [N, N, T]),
+    ('Here they are: {"i": true, "ii": false, "iii": true}', [T, F, T]),
+    ('[{"id": 1, "wrong": false}, {"id": 2, "wrong": true}, {"id": 3, "wrong": false}]', [T, F, T]),
+    ("[true, false]", [N, N, N]),
+    ('{"right": [1], "wrong": [2]}', [N, N, N]),
+    ('{"a": {"b": {"c": {"d": [true, false, true]}}}}', [N, N, N]),
+    ('[{"x": "y", "z": "w"}, {"x": "y", "z": "w"}, {"x": "y", "z": "w"}]', [N, N, N]),
+    ('[{"verdict": "true"}, {"verdict": "false"}, {"verdict": "true"}]', [N, N, N]),
+    (
+        "i. Iron is a metal.\nThis is true.\n\nii. Gold is Ag.\nThis is incorrect.\n\n"
+        "iii. Tin is Sn.\nIt melts early.\nIt is soft.\nVerdict: True\n\nAll that I know of metals, true or false, is above.",
+        [T, F, T],
+    ),
 ]
 
 

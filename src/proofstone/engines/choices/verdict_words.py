@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["WORD", "WORD_END", "Said", "names_another", "said_by", "word_at", "words_alone"]
+__all__ = ["WORD", "WORD_END", "Said", "names_another", "said_by", "words_alone"]
 
 Said = Literal["true", "false", "both"]
 
@@ -51,7 +51,6 @@ _GROUPS: tuple[tuple[str, Said], ...] = (
     ("zh_both", "both"),
 )  # fmt: skip
 
-_WORD = re.compile(WORD + WORD_END)
 _MARKUP = r"[\s*_`\"'“”‘’()\[\]{}（）［］【】「」『』《》<>$~#|\\]"
 _ANOTHER = re.compile(
     rf"{_MARKUP}{{0,8}}+(?:[/,，、;；|-]|(?i:or|and)\b|[或和与]|还是){_MARKUP}{{0,8}}+"
@@ -62,16 +61,6 @@ _ANOTHER = re.compile(
 def said_by(match: re.Match[str]) -> Said:
     """What the word of a match of a pattern with one WORD in it says."""
     return next(said for group, said in _GROUPS if match[group] is not None)
-
-
-def word_at(text: str, start: int) -> tuple[Said, int] | None:
-    """The verdict that stands at ``start`` and where it ends, or None; "both" where another one is
-    named right behind it ("True or False")."""
-    match = _WORD.match(text, start)
-    if match is None:
-        return None
-    said = said_by(match)
-    return ("both" if names_another(text, match.end(), said) else said), match.end()
 
 
 def names_another(text: str, end: int, said: Said) -> bool:

@@ -29,11 +29,10 @@ from proofstone.engines.choices.verdict_words import (
     Said,
     names_another,
     said_by,
-    word_at,
     words_alone,
 )
 
-__all__ = ["extract_verdict", "stated_verdict"]
+__all__ = ["extract_verdict"]
 
 # Beyond its last lines a text is searched for conclusions only in its end.
 _WINDOW = 8192
@@ -129,16 +128,6 @@ def extract_verdict(text: str) -> Extraction:
     return _concluded(text, line)
 
 
-def stated_verdict(text: str) -> Said | None:
-    """The verdict that ``text`` states as its answer, or that is all its last line says."""
-    line = last_line(text)
-    stated = _stated(text)
-    if stated is not None and stated.start >= line.start:
-        return stated.said
-    alone = words_alone(line.text) if line.whole else None
-    return alone if alone is not None or stated is None else stated.said
-
-
 def _read(said: Said | None, tier: Tier, scope: Scope) -> Extraction:
     if said is None:
         return UNPARSED
@@ -218,10 +207,11 @@ def _opening(text: str) -> Said | None:
     """The verdict that the text opens with, unless its line goes on to take it back."""
     line = first_line(text)
     match = _OPENING.match(line.text)
-    found = None if match is None else word_at(line.text, _word_start(match))
-    if match is None or found is None:
+    if match is None:
         return None
-    said, end = found
+    said, end = said_by(match), match.end()
+    if names_another(line.text, end, said):
+        said = "both"
     concedes = line.text[end : end + 1] in {",", "，"} and _TAKEN_BACK.search(line.text, end)
     # "Right, let us see" opens a reply and judges nothing.
     is_filler = match[0].strip("*_`#> ").lower() in {"right", "correct", "对", "是"} and (
@@ -229,11 +219,6 @@ def _opening(text: str) -> Said | None:
     )
     is_question = said == "both" and "?" in line.text[end : end + 24]
     return None if concedes or is_filler or is_question else said
-
-
-def _word_start(match: re.Match[str]) -> int:
-    """Where the word of an opening stands."""
-    return min(match.start(group) for group in match.re.groupindex if match[group] is not None)
 
 
 def _closing(line: Line) -> Said | None:
