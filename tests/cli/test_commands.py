@@ -178,6 +178,38 @@ def test_a_form_goes_out_and_comes_back_to_be_asked(
     assert board["standings"][0]["ranked"][0]["estimate"]["value"] == 1.0
 
 
+def test_columns_that_mean_nothing_are_named(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """A misspelt column would be lost unseen: it is named with the one it may mean; the statements
+    are taken. A column that only some rows need is no such one."""
+    lines = [
+        {**{k: v for k, v in row.items() if k != "discipline"}, "Disipline": "Lore", "shelf": 3}
+        for row in sorted(rows(), key=lambda row: not row["correct"])
+    ]
+    file = write_lines(tmp_path / "bank.jsonl", lines)
+    said = proofstone("import", file, "--as", "bank", "-w", empty)
+    assert said.code == 0
+    note, _next = said.err.splitlines()
+    assert note == "note: not taken, for they mean nothing here: Disipline (discipline?), shelf"
+    filtered = proofstone("import", file, "--as", "bank", "--filter", "-w", empty)
+    assert note in filtered.err
+    sound = proofstone("import", write_bank(tmp_path), "--as", "bank", "-w", empty)
+    assert "note:" not in sound.err
+
+
+def test_rows_that_were_dropped_need_a_folder_before_anything_is_stored(
+    empty: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    target = tmp_path / "missing" / "dropped.csv"
+    said = proofstone(
+        "import", write_bank(tmp_path), "--as", "bank", "--filter", "--dropped", target, "-w", empty
+    )
+    assert (said.code, said.out) == (2, "")
+    assert "there is no folder" in said.err
+    assert proofstone("list", "bank", "-w", empty, "--json").json == []
+
+
 def test_importing_what_is_here_says_under_which_name(
     made: Path, tmp_path: Path, proofstone: Proofstone
 ) -> None:

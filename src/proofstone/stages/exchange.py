@@ -8,14 +8,21 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.engines.ingest import read_checked, write_rows
+from proofstone.engines.ingest import TellUnread, read_checked, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput
 from proofstone.ports import BuiltFact, Clock, Method, Row
 from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
 from proofstone.stages.export_rows import response_rows
 
-__all__ = ["export_bank", "export_items", "export_responses", "import_bank", "import_items"]
+__all__ = [
+    "TellUnread",
+    "export_bank",
+    "export_items",
+    "export_responses",
+    "import_bank",
+    "import_items",
+]
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
@@ -32,14 +39,18 @@ def import_bank(
     clock: Clock,
     roles: Sequence[Role] = (),
     read: ReadFacts | None = None,
+    tell_unread: TellUnread | None = None,
 ) -> tuple[Bank, bool]:
     """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
-    added to those that each row states. ``read`` stands in for the method's ``read_facts``.
+    added to those that each row states. ``read`` stands in for the method's ``read_facts``;
+    ``tell_unread`` is told of columns that nobody read.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     read = read or method.read_facts
-    built: list[BuiltFact] = list(read_checked(path, read, line_limit=_ROW_BYTES))
+    built: list[BuiltFact] = list(
+        read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread)
+    )
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
     if roles:
@@ -55,13 +66,16 @@ def import_items(
     name: str | None,
     clock: Clock,
     roles: Sequence[Role] = (),
+    tell_unread: TellUnread | None = None,
 ) -> tuple[ItemSet, bool]:
     """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
     of models that had a hand in the whole file.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
-    items: list[Item] = list(read_checked(path, method.read_items, line_limit=_ROW_BYTES))
+    items: list[Item] = list(
+        read_checked(path, method.read_items, line_limit=_ROW_BYTES, tell_unread=tell_unread)
+    )
     if not items:
         raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
     item_set = ItemSet(

@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.engines.ingest import table_suffix, write_rows
+from proofstone.engines.ingest import check_target, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ports import BuiltFact, Clock, Method, Row
 from proofstone.records import Bank, Funnel, Role, SiftedRow, SiftedRows
-from proofstone.stages.exchange import import_bank
+from proofstone.stages.exchange import TellUnread, import_bank
 
 __all__ = ["SiftedBank", "funnel_lines", "funnel_sentences", "import_sifted"]
 
@@ -34,6 +34,7 @@ def import_sifted(
     clock: Clock,
     roles: Sequence[Role] = (),
     dropped: Path | None = None,
+    tell_unread: TellUnread | None = None,
 ) -> SiftedBank:
     """As ``import_bank``, of the rows that the method's filters leave, as they leave them; stores
     the counts with the bank, and writes every row dropped or changed to ``dropped``.
@@ -44,7 +45,7 @@ def import_sifted(
     if sift is None:
         raise BadUsage(f"{method.name} has no filters", hint="import the file without --filter")
     if dropped is not None:
-        table_suffix(dropped)  # refused before anything is stored
+        check_target(dropped)  # refused before anything is stored
     sifted: list[SiftedRows] = []
 
     def read(rows: Iterable[Row]) -> Sequence[BuiltFact]:
@@ -53,7 +54,10 @@ def import_sifted(
             raise _nothing_left(path, sifted[-1].funnel)
         return method.read_facts(sifted[-1].kept)
 
-    bank, _is_new = import_bank(store, method, path, name=name, clock=clock, roles=roles, read=read)
+    bank, _is_new = import_bank(
+        store, method, path,
+        name=name, clock=clock, roles=roles, read=read, tell_unread=tell_unread,
+    )  # fmt: skip
     store.funnels.add(bank.id, sifted[-1].funnel, clock.now())
     if dropped is not None:
         write_rows(dropped, list(_written(sifted[-1].touched)))

@@ -18,7 +18,7 @@ from proofstone.methods import find_method, find_payload, method_names
 from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
-from proofstone.stages.exchange import import_bank, import_items
+from proofstone.stages.exchange import TellUnread, import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.comparing import Comparing
 from proofstone.wiring.correcting import Correcting
@@ -100,13 +100,16 @@ class Workspace(Comparing, DryRunning, Kept, Correcting):
         name: str | None = None,
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
+        tell_unread: TellUnread | None = None,
     ) -> Bank:
         """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
 
-        ``roles`` of models in the whole file are added to those that its rows state."""
+        ``roles`` of models in the whole file are added to those that its rows state;
+        ``tell_unread`` is told of columns that mean nothing here."""
         bank, _is_new = import_bank(
-            self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
-        )
+            self.store, find_method(method), Path(path),
+            name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
+        )  # fmt: skip
         return bank
 
     def import_sifted(
@@ -117,6 +120,7 @@ class Workspace(Comparing, DryRunning, Kept, Correcting):
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
         dropped: Path | str | None = None,
+        tell_unread: TellUnread | None = None,
     ) -> SiftedBank:
         """As ``import_bank``, of the rows that the method's filters leave; those dropped or
         cleaned are written to ``dropped``, and the counts are kept with the bank."""
@@ -128,6 +132,7 @@ class Workspace(Comparing, DryRunning, Kept, Correcting):
             clock=self.clock,
             roles=roles,
             dropped=Path(dropped) if dropped is not None else None,
+            tell_unread=tell_unread,
         )
 
     def import_form(
@@ -137,11 +142,13 @@ class Workspace(Comparing, DryRunning, Kept, Correcting):
         name: str | None = None,
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
+        tell_unread: TellUnread | None = None,
     ) -> ItemSet:
         """Reads a form made elsewhere, checked whole; ``roles`` are those of models in it all."""
         form, _is_new = import_items(
-            self.store, find_method(method), Path(path), name=name, clock=self.clock, roles=roles
-        )
+            self.store, find_method(method), Path(path),
+            name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
+        )  # fmt: skip
         return form
 
     def build_bank(

@@ -7,11 +7,12 @@ from proofstone.engines.ingest.lines import LINE_LIMIT
 from proofstone.engines.ingest.rows import (
     SUFFIXES,
     RowReader,
+    TellUnread,
     read_checked,
     read_rows,
     table_suffix,
 )
-from proofstone.engines.ingest.writing import write_rows
+from proofstone.engines.ingest.writing import check_target, write_rows
 
 __all__ = [
     "DOCUMENT_SUFFIXES",
@@ -21,7 +22,9 @@ __all__ = [
     "Document",
     "Fields",
     "RowReader",
+    "TellUnread",
     "came",
+    "check_target",
     "guess_language",
     "read_checked",
     "read_documents",

@@ -17,6 +17,7 @@ from proofstone.engines.ingest.csv_rows import separated_rows
 from proofstone.engines.ingest.json_rows import array_rows, line_rows
 from proofstone.engines.ingest.lines import LINE_LIMIT, UTF8_BOM, open_bytes, read_whole_file
 from proofstone.engines.ingest.parquet import parquet_rows
+from proofstone.engines.ingest.unread import read_watched
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Row
 
@@ -24,6 +25,7 @@ __all__ = ["SUFFIXES", "RowReader", "read_checked", "read_rows", "refused", "tab
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 T = TypeVar("T")
+TellUnread = Callable[[Sequence[str]], None]
 
 
 def table_suffix(path: Path, *, unpacked: tuple[str, ...] = (".parquet",)) -> str:
@@ -101,15 +103,20 @@ def read_rows(path: Path | str, *, line_limit: int = LINE_LIMIT) -> Iterator[Row
 
 
 def read_checked(
-    path: Path | str, read: Callable[[Iterable[Row]], T], *, line_limit: int = LINE_LIMIT
+    path: Path | str,
+    read: Callable[[Iterable[Row]], T],
+    *,
+    line_limit: int = LINE_LIMIT,
+    tell_unread: TellUnread | None = None,
 ) -> T:
-    """What ``read`` (a method's ``read_facts``) makes of a file's rows.
+    """What ``read`` (a method's ``read_facts``) makes of a file's rows. ``tell_unread`` is told of
+    columns that it never asked for.
 
     Raises one BadInput with the problems of the file and those that ``read`` found, by line.
     """
     reader = RowReader(path, line_limit=line_limit)
     try:
-        made = read(reader)
+        made = read_watched(reader, read, tell_unread) if tell_unread else read(reader)
     except BadInput as cause:
         if not cause.problems:
             raise

@@ -18,7 +18,7 @@ from proofstone.engines.ingest.rows import table_suffix
 from proofstone.engines.ingest.xlsx import write_xlsx
 from proofstone.errors import BadUsage, StoreFailed
 
-__all__ = ["write_rows"]
+__all__ = ["check_target", "write_rows"]
 
 Values = Mapping[str, Any]
 
@@ -37,11 +37,7 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
     for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
     """
     path = Path(path)
-    suffix = table_suffix(path, unpacked=tuple(_WHOLE))
-    if suffix == ".json":
-        raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
-    if not path.parent.is_dir():
-        raise BadUsage(f"{path}: there is no folder {path.parent}", hint="make it, or name another")
+    suffix = check_target(path)
     with _put_in_place(path) as part:
         if suffix in _WHOLE:
             held = list(rows)
@@ -49,6 +45,17 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
             return len(held)
         with _packed(part, is_packed=path.suffix.lower() == ".gz") as file:
             return _WRITERS[suffix](file, rows)
+
+
+def check_target(path: Path) -> str:
+    """The suffix by which rows are written to ``path``. Raises BadUsage for one that is none, and
+    for a folder that is not there."""
+    suffix = table_suffix(path, unpacked=tuple(_WHOLE))
+    if suffix == ".json":
+        raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
+    if not path.parent.is_dir():
+        raise BadUsage(f"{path}: there is no folder {path.parent}", hint="make it, or name another")
+    return suffix
 
 
 @contextmanager

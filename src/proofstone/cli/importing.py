@@ -1,0 +1,130 @@
+"""``import``: a bank or a form from a file, with the method's filters where they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.cli.options import json_option, read_roles, workspace_option
+from proofstone.cli.output import pasted, print_json, print_table, say
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.records import SiftedRows
+
+__all__ = ["import_command"]
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
+@click.option("--name", help="Its name; else the file's.")
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE=MODEL",
+    help="A model that wrote, falsified, checked, filtered or judged all of it.",
+)
+@click.option("--filter", "is_sifted", is_flag=True, help="Of a bank: the method's filters first.")
+@click.option(
+    "--dropped",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --filter: write each row dropped or cleaned here, with the reason.",
+)
+@workspace_option
+@json_option
+def import_command(
+    file: Path,
+    kind: str,
+    name: str | None,
+    roles: tuple[str, ...],
+    is_sifted: bool,
+    dropped: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Read a bank or a form from a file, checked whole.
+
+    A bank of statements, or a form made elsewhere, as JSONL, CSV or Parquet. The file is checked
+    whole first: every problem is named by its line and field, and where there is one nothing is
+    stored.
+
+    A bank's columns: text, correct (true or false); title, id, origin (the id of the true
+    statement that a false one came from), error_type, reason, source, page, language, discipline,
+    field, subfield, book; written_by, falsified_by, checked_by, filtered_by, judged_by (models). A
+    form's: question, options, answer; id, language, discipline, ...
+
+    A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
+    marked where it or its family is on a leaderboard of it.
+
+    --filter is for statements made elsewhere, as they were taken from a book. Numbers that only
+    lead elsewhere are taken out of a text: (see Section 3.2), [12], "As shown in Figure 3, ...".
+    Then a statement is dropped that needs a figure or a table, that leads to a chapter, a numbered
+    formula or a reaction of its book, that points at what it does not name ("our country"), and a
+    falsified one that is too short, or whose true one was dropped. The funnel is printed and kept:
+    show BANK tells it.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    held = read_roles(roles)
+    _check_filter(kind, is_sifted, dropped)
+    sifted: SiftedRows | None = None
+    with open_workspace(folder) as workspace:
+        if is_sifted:
+            made = workspace.import_sifted(
+                file, name=name, roles=held, dropped=dropped, tell_unread=_tell_unread
+            )
+            bank, sifted = made.bank, made.rows
+            shown, n, identity = bank.name, len(bank.facts), bank.id
+        elif kind == "bank":
+            bank = workspace.import_bank(file, name=name, roles=held, tell_unread=_tell_unread)
+            shown, n, identity = bank.name, len(bank.facts), bank.id
+        else:
+            form = workspace.import_form(file, name=name, roles=held, tell_unread=_tell_unread)
+            shown, n, identity = form.name, form.n_items, form.id
+    if as_json:
+        funnel = _funnel_fields(sifted) if sifted else {}
+        print_json({kind: identity, "name": shown, "rows": n, **funnel})
+        return
+    if sifted:
+        _print_funnel(sifted, dropped)
+    what = "statements" if kind == "bank" else "questions"
+    click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
+    if name and name != shown:
+        say(f"the same {what} are here already, under the name {shown}")
+    step = "build form" if kind == "bank" else "run"
+    say(f"next: proofstone {step} {pasted(f'{shown}-{short(identity, 4)}')}")
+
+
+def _tell_unread(columns: Sequence[str]) -> None:
+    say(f"note: not taken, for they mean nothing here: {', '.join(columns)}")
+
+
+def _check_filter(kind: str, is_sifted: bool, dropped: Path | None) -> None:
+    if is_sifted and kind != "bank":
+        raise click.UsageError("--filter is for statements: --as bank")
+    if dropped is not None and not is_sifted:
+        raise click.UsageError("--dropped FILE needs --filter: without it every row is taken")
+
+
+def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
+    """The funnel as a table, then where the rows are that went."""
+    from proofstone.stages.sifting import funnel_lines  # noqa: PLC0415
+
+    print_table(funnel_lines(sifted.funnel))
+    if dropped is not None:
+        say(f"{dropped}   {len(sifted.touched)} rows dropped or cleaned, each with its reason")
+    elif sifted.touched:
+        say("--dropped FILE writes each row that was dropped or cleaned, with its reason")
+
+
+def _funnel_fields(sifted: SiftedRows) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    funnel = sifted.funnel
+    return {"funnel": {**msgspec.to_builtins(funnel), "left": funnel.left}}
