@@ -126,7 +126,8 @@ CASES = [
     ('[{"verdict": "true"}, {"verdict": "false"}, {"verdict": "true"}]', [N, N, N]),
     (
         "i. Iron is a metal.\nThis is true.\n\nii. Gold is Ag.\nThis is incorrect.\n\n"
-        "iii. Tin is Sn.\nIt melts early.\nIt is soft.\nVerdict: True\n\nAll that I know of metals, true or false, is above.",
+        "iii. Tin is Sn.\nIt melts early.\nIt is soft.\nVerdict: True\n\n"
+        "All that I know of metals, true or false, is above.",
         [T, F, T],
     ),
 ]
