@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -18,12 +19,15 @@ from proofstone.engines.store.purged_images import images_in
 from proofstone.engines.store.purging import empty_rows
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import digest
+from proofstone.methods import find_method
 from proofstone.methods.encyclo_k.ask import messages
 from proofstone.methods.encyclo_k.method import EncycloK
 from proofstone.ports import BankReader, Call
 from proofstone.records import ImagePart, ItemSet, LoadedItem, Message, TextPart, Way
 from proofstone.stages.campaign import RunResult, perform_campaign, progress_of
+from proofstone.stages.first_prompts import first_prompts
 from proofstone.stages.planning import RunSpec, plan_run, store_run
+from proofstone.stages.prompt_tokens import counted_tokens, most_tokens
 from proofstone.wiring import Workspace
 from scripted_server import answer
 from serving import configure, serving
@@ -153,10 +157,30 @@ def test_a_window_that_some_prompts_pass_is_noted_and_the_endpoint_decides(
         results = workspace.run(form, models="scripted/one", max_tokens=220)
         assert server.requests == QUESTIONS
     (note,) = notes(results)
-    assert "of 12 prompts looked at will not fit scripted/one: the longest has about " in note
-    assert note.endswith(
-        "the window is 400, of which --max-tokens keeps 220; they fail as too_long"
+    assert re.fullmatch(
+        r"of 12 prompts looked at about \d+ will not fit( and \d+ more may not fit)? scripted/one: "
+        r"the longest has about \d+ tokens \(by cl100k_base; the model's own may be 0.6 to 1.5 "
+        r"times as many\), the window is 400, of which --max-tokens keeps 220; what does not fit "
+        r"fails as too_long",
+        note,
     )
+
+
+def test_a_window_that_only_another_count_passes_is_noted(workspace: Workspace, form: str) -> None:
+    """The longest prompt fits by cl100k_base, and would not with half as many tokens more."""
+    method, found = find_method("encyclo_k"), workspace.find(form)
+    item_set = workspace.store.items.item_set(found.id)
+    way = method.prepare("direct", 0, item_set, None)
+    prompts = list(first_prompts(workspace.store, method, way, item_set, QUESTIONS))
+    longest = max(map(counted_tokens, prompts))
+    with serving(answer("Answer: A")) as server:
+        configure(workspace.folder, server.url, f"window = {longest + 100}")
+        (note,) = notes(workspace.run(form, models="scripted/one", max_tokens=100))
+        assert re.match(r"of 12 prompts looked at \d+ may not fit scripted/one", note)
+        del workspace.config
+        configure(workspace.folder, server.url, f"window = {int(longest * 1.5) + 102}")
+        assert notes(workspace.run(form, models="scripted/one", max_tokens=101)) == []
+    assert all(counted_tokens(prompt) < most_tokens(prompt) for prompt in prompts)
 
 
 def test_a_wide_window_or_an_unknown_one_says_nothing(workspace: Workspace, form: str) -> None:
@@ -183,6 +207,6 @@ def test_the_command_names_it_before_it_asks(
         configure(workspace.folder, server.url, "window = 400")
         run = ("run", form, "-m", "scripted/one", "--max-tokens", "220", "-w", workspace.folder)
         assert command(*run) == 0
-        assert capsys.readouterr().err.startswith("note: about ")
+        assert capsys.readouterr().err.startswith("note: of 12 prompts looked at ")
         assert command(*run, "-q") == 0
         assert capsys.readouterr().err == ""

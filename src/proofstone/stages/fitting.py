@@ -1,24 +1,24 @@
 """What a model cannot be asked, said before anything is: images, prompts beyond its window.
 
 Where the window is known (a model's entry, a local file's ``ctx``), prompts are rendered and their
-tokens estimated: of up to a thousand questions, evenly spread. An estimate refuses nothing but what
-cannot fit at all; the endpoint has the last word, and what is too long fails as ``too_long``.
+tokens counted, if not by the model's own tokenizer: of up to a thousand questions, evenly spread.
+So nothing is refused but what no tokenizer brings in; the endpoint has the last word, and what is
+too long fails as ``too_long``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proofstone.engines.models import about_tokens, no_images
+from proofstone.engines.models import no_images
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.ports import Limits, Method, Model
 from proofstone.records import ItemSet, Way
 from proofstone.stages.first_prompts import first_prompts
+from proofstone.stages.prompt_tokens import FEWEST, MOST, counted_tokens, most_tokens
 
 __all__ = ["check_fit"]
-
-_SURELY = 1.5  # so far beyond the window that no tokenizer brings it back
 
 
 def check_fit(
@@ -30,7 +30,7 @@ def check_fit(
     model: Model,
     max_tokens: int | None,
 ) -> tuple[str, ...]:
-    """What to say before a run: that prompts are likely to pass the model's window.
+    """What to say before a run: that prompts will, or may, pass the model's window.
 
     Raises BadUsage where the questions show images to a model that takes none, and where no prompt
     looked at leaves room for the reply.
@@ -41,14 +41,18 @@ def check_fit(
     if limits.window is None:
         return ()
     reply = (max_tokens or 0) if limits.counts_reply else 0
-    lengths = sorted(map(about_tokens, first_prompts(store, method, way, item_set, n_items)))
     room = limits.window - reply
-    if lengths and (room <= 0 or lengths[0] > _SURELY * room):
+    prompts = list(first_prompts(store, method, way, item_set, n_items))
+    if room > 0 and all(most_tokens(prompt) <= room for prompt in prompts):
+        return ()
+    lengths = sorted(map(counted_tokens, prompts))
+    if lengths and (room <= 0 or lengths[0] * FEWEST > room):
         raise _nothing_fits(model.name, limits, reply, lengths[0])
     beyond = sum(length > room for length in lengths)
-    if not beyond:
+    near = sum(length * MOST > room for length in lengths) - beyond
+    if not beyond and not near:
         return ()
-    return (_note(model.name, limits, reply, beyond, lengths),)
+    return (_note(model.name, limits, reply, beyond, near, lengths),)
 
 
 def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadUsage:
@@ -59,11 +63,16 @@ def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadU
     )
 
 
-def _note(model: str, limits: Limits, reply: int, beyond: int, lengths: Sequence[int]) -> str:
+def _note(
+    model: str, limits: Limits, reply: int, beyond: int, near: int, lengths: Sequence[int]
+) -> str:
+    some = [f"about {beyond:,} will not fit"] if beyond else []
+    some += [f"{near:,} {'more ' if beyond else ''}may not fit"] if near else []
     return (
-        f"about {beyond:,} of {len(lengths):,} prompts looked at will not fit {model}: the longest "
-        f"has about {lengths[-1]:,} tokens, the window is {_window(limits, reply)}; "
-        "they fail as too_long"
+        f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
+        f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to {MOST:g} "
+        f"times as many), the window is {_window(limits, reply)}; what does not fit fails as "
+        "too_long"
     )
 
 
