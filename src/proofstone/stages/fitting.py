@@ -70,9 +70,9 @@ def _note(
     some += [f"{near:,} {'more ' if beyond else ''}may not fit"] if near else []
     return (
         f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
-        f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to {MOST:g} "
-        f"times as many), the window is {_window(limits, reply)}; what does not fit fails as "
-        "too_long"
+        f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to "
+        f"{MOST:g} times as many), the window is {_window(limits, reply)}; what does not fit fails "
+        "as too_long"
     )
 
 
