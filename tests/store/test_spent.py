@@ -34,7 +34,7 @@ async def test_a_runs_calls_are_added_up_with_the_attempts_that_were_of_no_use(
     mine, other = (store.runs.add(run(form, name), 1.0, "0") for name in ("a/m", "b/m"))
     broken = msgspec.structs.replace(call("q1"), state="failed", attempt=0, started_at=1.0)
     dropped = msgspec.structs.replace(
-        broken, attempt=1, usage=Usage(), estimated_tokens=90, cost_usd=0.5, started_at=2.0
+        broken, attempt=1, usage=Usage(30), estimated_tokens=90, cost_usd=0.5, started_at=2.0
     )
     good = msgspec.structs.replace(call("q1"), attempt=2, usage=Usage(10, 3, 2), started_at=3.0)
     failed = msgspec.structs.replace(call("q2"), state="failed", cost_usd=None, usage=Usage())
@@ -50,8 +50,8 @@ async def test_a_runs_calls_are_added_up_with_the_attempts_that_were_of_no_use(
     async with store.writer() as writer:
         await writer.write(found[0], Place(other, keys[1], 0, "answer"))
     first = Spent(
-        calls=4, prompt_tokens=10 + 10, completion_tokens=3 + 3, reasoning_tokens=2,
-        cost_usd=0.25 + 0.5 + 0.25, unpriced=1, estimated_calls=1, estimated_tokens=90,
+        calls=4, prompt_tokens=10 + 30 + 10, completion_tokens=3 + 3, reasoning_tokens=2,
+        cost_usd=0.25 + 0.5 + 0.25, unpriced=1, estimated_calls=1, estimated_tokens=90 - 30,
         estimated_usd=0.5,
     )  # fmt: skip
     assert store.spent.of_runs([mine]) == first

@@ -122,7 +122,8 @@ def _pilot(found: DryRun) -> Iterator[str]:
         answered = f"{_n(found.total.asked)} answered in {found.requests:,} request"
         plural = "" if found.requests == 1 else "s"
         yield f"pilot    {answered}{plural}{again}: {spent_text(found.spent)}"
-        yield "         its replies are kept: the run takes them from the cache"
+        if found.total.asked:
+            yield "         its replies are kept: the run takes them from the cache"
     elif found.total.sampled:
         yield f"pilot    {_n(found.total.sampled)}, all from the cache: nobody was asked"
 
@@ -139,6 +140,9 @@ def _ranges(found: DryRun) -> Iterator[str]:
 
 
 def _from_pilot(found: DryRun) -> Iterator[str]:
+    if not any(part.is_known for part in found.parts if part.to_ask):
+        yield "too few questions of the pilot were answered to say what the others take"
+        return
     yield (
         f"{found.confidence:.0%} prediction intervals for what is left to ask, reasoning and "
         "retries counted as the pilot met them"

@@ -58,7 +58,8 @@ class RunProgress:
         self.reasoning_tokens += call.usage.reasoning or 0
         if call.estimated_tokens is not None:
             self.estimated_calls += 1
-            self.estimated_tokens += call.estimated_tokens
+            counted = (call.usage.prompt or 0) + (call.usage.completion or 0)
+            self.estimated_tokens += call.estimated_tokens - counted
             self.estimated_usd += call.cost_usd or 0.0
         if call.cost_usd is None:
             self.unpriced += call.state == "complete"

@@ -47,6 +47,7 @@ class SpentRows:
 def _totals(*columns: Any) -> Any:
     call, profile = schema.call, schema.profile
     estimated = call.c.estimated_tokens
+    counted = func.coalesce(call.c.prompt_tokens, 0) + func.coalesce(call.c.completion_tokens, 0)
     return (
         select(
             *columns,
@@ -57,7 +58,7 @@ def _totals(*columns: Any) -> Any:
             func.coalesce(func.sum(call.c.cost_usd), 0.0).label("cost_usd"),
             (func.count() - func.count(call.c.cost_usd)).label("unpriced"),
             func.count(estimated).label("estimated_calls"),
-            func.coalesce(func.sum(estimated), 0).label("estimated_tokens"),
+            func.coalesce(func.sum(estimated - counted), 0).label("estimated_tokens"),
             func.coalesce(
                 func.sum(case((estimated.is_not(None), call.c.cost_usd), else_=0.0)), 0.0
             ).label("estimated_usd"),
