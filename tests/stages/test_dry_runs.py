@@ -55,6 +55,7 @@ def test_the_pilot_is_asked_and_the_run_takes_it_from_the_cache(
         configure(workspace.folder, server.url, PRICE)
         found = workspace.dry_run(form, models="scripted/one", samples=SAMPLES)
         assert (server.requests, runs(workspace), calls(workspace)) == (20, 0, 20)
+        assert [sent.title for sent in workspace.store.sent.sources(())] == ["Almanac", "Herbal"]
         (result,) = workspace.run(form, models="scripted/one", samples=SAMPLES)
         assert (server.requests, result.complete) == (CELLS, True)
     (part,) = found.parts

@@ -13,7 +13,7 @@ from typing import Any
 
 from proofstone.engines.models import Asker
 from proofstone.engines.models.cost import cost_usd
-from proofstone.engines.store import Store, Writer
+from proofstone.engines.store import PilotPlace, Store, StoredItem, Writer
 from proofstone.errors import BudgetReached, CallFailed
 from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Message, Oracle, Price, Reply, asked_as
@@ -165,7 +165,7 @@ class _Asking:
 
     async def _ask(self, planned: PlannedRun, position: int, sample: int) -> None:
         (stored,) = self.store.items.page(planned.item_set.id, position - 1, 1)
-        call = _PilotCall(self, planned, stored.loaded, sample)
+        call = _PilotCall(self, planned, stored, sample)
         began = self.clock.monotonic()
         try:
             await self.method.ask(stored.loaded, planned.way, call)
@@ -183,11 +183,15 @@ class _Asking:
 class _PilotCall:
     """The ``Call`` of one question of a pilot."""
 
-    def __init__(self, asking: _Asking, planned: PlannedRun, item: Any, sample: int) -> None:
+    def __init__(
+        self, asking: _Asking, planned: PlannedRun, stored: StoredItem, sample: int
+    ) -> None:
         self.observed = Observed()
         self._asking = asking
         self._planned = planned
-        self._item = item
+        self._item = stored.loaded
+        item_set = asking.store.items.set_key(planned.item_set.id)
+        self._place = PilotPlace(stored.key, item_set, planned.way.n_shots)
         self._sample = sample
         self._settings = sent_to_model(planned.run.settings)
 
@@ -225,7 +229,7 @@ class _PilotCall:
         self.observed.was_asked = True
         self._asking.pilot.progress.count(call)
         self._add(call)
-        await self._asking.writer.write(call)
+        await self._asking.writer.write(call, self._place)
 
     def _add(self, call: CallRecord) -> None:
         observed, usage = self.observed, call.usage

@@ -79,7 +79,7 @@ def forecast_total(groups: Sequence[Sampled], confidence: float = 0.95) -> Forec
 
 
 def _moments(group: Sampled, unit: float) -> _Moments:
-    values = np.asarray(group.values, dtype=np.float64) / unit
+    values = np.sort(np.asarray(group.values, dtype=np.float64)) / unit  # in whichever order
     n, left = len(values), group.left
     if n < 2:
         raise ValueError(f"an interval needs two sampled values, not {n}")

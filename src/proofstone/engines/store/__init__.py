@@ -56,7 +56,7 @@ from proofstone.engines.store.traces import (
 )
 from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.versions import schema_version
-from proofstone.engines.store.writer import GROUP_ROWS, Place, Writer
+from proofstone.engines.store.writer import GROUP_ROWS, PilotPlace, Place, Writer
 from proofstone.ports import CallRecord, PayloadType
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "MergeReport",
     "ModelFacts",
     "Origin",
+    "PilotPlace",
     "Place",
     "PurgePlan",
     "RawReply",

@@ -255,6 +255,10 @@ class ItemStore:
             stored.append(StoredItem(key, position, LoadedItem(item, rests_on)))
         return stored
 
+    def set_key(self, item_set: bytes) -> int:
+        """The integer key of a set."""
+        return self._set_key(item_set)
+
     def _set_key(self, item_set: bytes) -> int:
         key = self._set_keys.get(item_set)
         if key is None:

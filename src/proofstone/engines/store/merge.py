@@ -64,6 +64,11 @@ _PLAN = (
         ("run_id", "item_id", "sample", "step"),
     ),
     _Copied(_s.failure, {"run_id": _s.run, "item_id": _s.item, "call_id": _s.call}, ("call_id",)),
+    _Copied(
+        _s.pilot_call,
+        {"call_id": _s.call, "item_id": _s.item, "item_set_id": _s.item_set},
+        (),
+    ),
     _Copied(_s.unit, {"item_id": _s.item}, ("item_id", "kind", "key")),
     _Copied(_s.cluster, {}, ("kind", "key")),
     _Copied(_s.unit_cluster, {"unit_id": _s.unit, "cluster_id": _s.cluster}, ()),

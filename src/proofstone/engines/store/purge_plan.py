@@ -134,7 +134,7 @@ def _items_on(connection: Connection, facts: set[int]) -> set[int]:
 def _calls_on(connection: Connection, items: set[int]) -> set[int]:
     """The calls in which these items were asked, answered or not."""
     found: set[int] = set()
-    for table in (schema.response, schema.failure):
+    for table in (schema.response, schema.failure, schema.pilot_call):
         found |= set(_in(connection, table.c.call_id, table.c.item_id, items))
     return found
 

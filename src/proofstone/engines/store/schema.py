@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0007"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0008"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -217,6 +217,14 @@ failure = Table(
     "failure", metadata, _key(), _ref("run_id", "run"), _ref("item_id", "item"),
     Column("sample", Integer, nullable=False), Column("step", Text, nullable=False),
     _ref("call_id", "call"), Index("ix_failure_run_id", "run_id"),
+)  # fmt: skip
+
+# What a pilot asked, outside of a run, with so many worked examples: so that it is known what was
+# sent where, and what goes with its source. A run that asks the same takes it from the cache.
+pilot_call = Table(
+    "pilot_call", metadata, _ref("call_id", "call", primary=True),
+    _ref("item_id", "item", primary=True), _ref("item_set_id", "item_set"),
+    Column("shots", Integer, nullable=False),
 )  # fmt: skip
 
 unit = Table(

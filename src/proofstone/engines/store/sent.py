@@ -105,7 +105,8 @@ class SentRows:
         """The sources behind what was asked at each endpoint, in order."""
         with self._database.reading() as connection:
             rows = connection.execute(_asked_items(not_sent)).all()
-            shots = connection.execute(_asked_with_shots(rows)).all() if rows else []
+            queries = _asked_with_shots(rows) if rows else []
+            shots = [row for query in queries for row in connection.execute(query)]
         return [*_counted(rows), *_examples(rows, shots)]
 
 
@@ -150,9 +151,10 @@ def _size(data: bytes, images: dict[bytes, int]) -> int | None:
 
 
 def _asked_items(not_sent: Collection[str]) -> Any:
-    """(endpoint, run, item_id, otherwise, title, licence, book), each once."""
+    """(endpoint, run, item_id, otherwise, title, licence, book), each once. What pilots asked is of
+    no run, and has the negative of the item set's key in its place."""
     asked = union(
-        *(_asked(table, not_sent) for table in (schema.response, schema.failure))
+        _asked(schema.response, not_sent), _asked(schema.failure, not_sent), _piloted(not_sent)
     ).subquery()
     edge = schema.item_fact
     query = (
@@ -165,35 +167,68 @@ def _asked_items(not_sent: Collection[str]) -> Any:
 
 
 def _asked(table: Any, not_sent: Collection[str]) -> Any:
-    call, profile, run = schema.call, schema.profile, schema.run
+    run, item_set = schema.run, schema.item_set
+    query = _of_calls(table, run.c.id, not_sent).join(run, run.c.id == table.c.run_id)
+    return _named(query.join(item_set, item_set.c.id == run.c.item_set_id))
+
+
+def _piloted(not_sent: Collection[str]) -> Any:
+    table, item_set = schema.pilot_call, schema.item_set
+    query = _of_calls(table, -table.c.item_set_id, not_sent)
+    return _named(query.join(item_set, item_set.c.id == table.c.item_set_id))
+
+
+def _of_calls(table: Any, run: Any, not_sent: Collection[str]) -> Any:
+    call, profile = schema.call, schema.profile
     name = func.coalesce(schema.bank.c.name, schema.item_set.c.name)
     return (
-        select(profile.c.endpoint, run.c.id.label("run"), table.c.item_id, name.label("otherwise"))
+        select(profile.c.endpoint, run.label("run"), table.c.item_id, name.label("otherwise"))
         .select_from(table)
         .join(call, call.c.id == table.c.call_id)
         .join(profile, profile.c.id == call.c.profile_id)
-        .join(run, run.c.id == table.c.run_id)
-        .join(schema.item_set, schema.item_set.c.id == run.c.item_set_id)
-        .outerjoin(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
         .where(profile.c.simulated.is_(False), call.c.error.not_in(list(not_sent)))
     )
 
 
-def _asked_with_shots(rows: Iterable[Any]) -> Any:
-    """(run, settings, otherwise, title, licence, book) of the banks behind these runs."""
-    run, member = schema.run, schema.bank_fact
-    query = (
-        select(
-            run.c.id.label("run"), run.c.settings, schema.bank.c.name.label("otherwise"),
-            literal(0).label("item_id"), *origin_columns(),
-        )
-        .select_from(run)
+def _named(query: Any) -> Any:
+    return query.outerjoin(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
+
+
+def _asked_with_shots(rows: Iterable[Any]) -> list[Any]:
+    """The queries for (run, settings, otherwise, title, licence, book) of the banks behind these
+    runs and pilots."""
+    run, pilot = schema.run, schema.pilot_call
+    runs = {row.run for row in rows}
+    of_runs = (
+        _of_banks(run.c.id, run.c.settings, run)
         .join(schema.item_set, schema.item_set.c.id == run.c.item_set_id)
-        .join(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
+        .where(run.c.id.in_(runs))
+    )
+    settings = literal(b'{"shots":1}')
+    of_pilots = (
+        _of_banks(-pilot.c.item_set_id, settings, pilot)
+        .join(schema.item_set, schema.item_set.c.id == pilot.c.item_set_id)
+        .where((-pilot.c.item_set_id).in_(runs), pilot.c.shots > 0)
+    )
+    return [_with_facts(of_runs), _with_facts(of_pilots)]
+
+
+def _of_banks(run: Any, settings: Any, table: Any) -> Any:
+    columns = (
+        run.label("run"), settings.label("settings"), schema.bank.c.name.label("otherwise"),
+        literal(0).label("item_id"), *origin_columns(),
+    )  # fmt: skip
+    return select(*columns).select_from(table)
+
+
+def _with_facts(query: Any) -> Any:
+    member = schema.bank_fact
+    joined = (
+        query.join(schema.bank, schema.bank.c.id == schema.item_set.c.bank_id)
         .join(member, member.c.bank_id == schema.bank.c.id)
         .join(schema.fact, schema.fact.c.id == member.c.fact_id)
-    )  # fmt: skip
-    return with_sources(query).where(run.c.id.in_({row.run for row in rows})).distinct()
+    )
+    return with_sources(joined).distinct()
 
 
 def _counted(rows: Iterable[Any]) -> list[SentSource]:

@@ -30,7 +30,7 @@ from proofstone.engines.store.scores import Clusters, ScoreRow, ScoreStore
 from proofstone.errors import ProofstoneError, StoreFailed
 from proofstone.ports import CallRecord
 
-__all__ = ["GROUP_ROWS", "Place", "Writer"]
+__all__ = ["GROUP_ROWS", "PilotPlace", "Place", "Writer"]
 
 GROUP_ROWS = 256
 GROUP_S = 0.080
@@ -39,6 +39,7 @@ _LULL_S = 0.004
 _ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
+_PILOT = ("call_id", "item_id", "item_set_id", "shots")
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -50,9 +51,17 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     step: str
 
 
+class PilotPlace(msgspec.Struct, frozen=True, gc=False):
+    """What a call outside of a run asked: keys of item and item set, number of worked examples."""
+
+    item: int
+    item_set: int
+    shots: int
+
+
 class _Job(msgspec.Struct, gc=False):
     call: CallRecord | int  # an int is the key of a stored call, served again from the cache
-    place: Place | None
+    place: Place | PilotPlace | None
     failed: bool
     committed: Callable[[], None] | None
 
@@ -110,7 +119,7 @@ class Writer:
     async def write(
         self,
         call: CallRecord | int,
-        place: Place | None = None,
+        place: Place | PilotPlace | None = None,
         committed: Callable[[], None] | None = None,
     ) -> None:
         """Queues a call (or the key of a cached one) and, with ``place``, the response it gives.
@@ -243,15 +252,20 @@ class Writer:
         key_of = {id(job): key for key, job in zip(keys, asked, strict=True)}
         done: list[tuple[Any, ...]] = []
         failed: list[tuple[Any, ...]] = []
+        apart: list[tuple[Any, ...]] = []
         for job in group:
             if job.place is None:
                 continue
             key = job.call if isinstance(job.call, int) else key_of[id(job)]
             place = job.place
+            if isinstance(place, PilotPlace):
+                apart.append((key, place.item, place.item_set, place.shots))
+                continue
             row = (place.run, place.item, place.sample, place.step, key)
             (failed if job.failed else done).append(row)
         insert_rows(connection, schema.response, _PLACED, done, or_ignore=True)
         insert_rows(connection, schema.failure, _PLACED, failed)
+        insert_rows(connection, schema.pilot_call, _PILOT, apart, or_ignore=True)
 
     def _profile_keys(
         self, connection: Connection, calls: Sequence[EncodedCall]
