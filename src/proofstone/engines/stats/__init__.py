@@ -7,6 +7,11 @@ from proofstone.engines.stats.agreement import (
     cohen_kappa,
     krippendorff_alpha,
 )
+from proofstone.engines.stats.bends import (
+    Bend,
+    Shape,
+    fit_bend,
+)
 from proofstone.engines.stats.best_of_n import majority_at_k, surest_at_k
 from proofstone.engines.stats.bootstrap import bootstrap_means, disjoint_clusters
 from proofstone.engines.stats.bounds import Bounds, bound_incomplete
@@ -23,13 +28,26 @@ from proofstone.engines.stats.concordance import Homogeneity, homogeneity, tau_b
 from proofstone.engines.stats.confusion import Confusion, confuse
 from proofstone.engines.stats.contrasts import Contrasts, measure_contrasts
 from proofstone.engines.stats.dimension import DimensionCheck, check_dimension
+from proofstone.engines.stats.disattenuation import (
+    Disattenuated,
+    disattenuate,
+)
 from proofstone.engines.stats.discrimination import (
     Discrimination,
     discriminate,
     discriminate_shares,
     top_k,
 )
+from proofstone.engines.stats.drawn_means import (
+    DrawnMeans,
+    draw_means,
+    draw_shares,
+)
 from proofstone.engines.stats.factors import AverageEffect, Effect, Factor, analyse_factor
+from proofstone.engines.stats.filter_bias import (
+    FilterBias,
+    filter_bias,
+)
 from proofstone.engines.stats.flags import (
     ESTIMANDS,
     FLAGS,
@@ -71,6 +89,15 @@ from proofstone.engines.stats.power import (
     units_for,
 )
 from proofstone.engines.stats.ppi import JudgedRate, correct_judged_rate
+from proofstone.engines.stats.rank_agreement import (
+    RankAgreement,
+    rank_agreement,
+    spearman,
+)
+from proofstone.engines.stats.rank_moves import (
+    RankMove,
+    rank_moves,
+)
 from proofstone.engines.stats.ranks import (
     Comparison,
     Ranking,
@@ -80,6 +107,11 @@ from proofstone.engines.stats.ranks import (
     rank_intervals,
     tied_runs,
     tiers,
+)
+from proofstone.engines.stats.reliability import (
+    Reliability,
+    measure_reliability,
+    split_half,
 )
 from proofstone.engines.stats.repeats import (
     answer_consistency,
@@ -97,6 +129,14 @@ from proofstone.engines.stats.resampling import (
     subsample_counts,
 )
 from proofstone.engines.stats.samples import AverageAtK, average_at_k
+from proofstone.engines.stats.scaling import (
+    MixtureGap,
+    Slope,
+    SlopeDifference,
+    compare_slopes,
+    mixture_gap,
+    slope_of,
+)
 from proofstone.engines.stats.selective import RiskCoverage, auroc, risk_coverage
 from proofstone.engines.stats.shares import rank_shares, share_estimate
 from proofstone.engines.stats.spread import Spread, measure_spread
@@ -127,6 +167,7 @@ __all__ = [
     "Assumed",
     "AverageAtK",
     "AverageEffect",
+    "Bend",
     "Binning",
     "Bounds",
     "Calibration",
@@ -136,10 +177,13 @@ __all__ = [
     "Confusion",
     "Contrasts",
     "DimensionCheck",
+    "Disattenuated",
     "Discrimination",
+    "DrawnMeans",
     "Effect",
     "Estimand",
     "Factor",
+    "FilterBias",
     "Flag",
     "Forecast",
     "Homogeneity",
@@ -154,20 +198,26 @@ __all__ = [
     "LengthEffect",
     "Level",
     "McNemar",
+    "MixtureGap",
     "PairedDifference",
     "PositionBias",
     "PositionShare",
+    "RankAgreement",
     "RankInterval",
+    "RankMove",
     "RankSpread",
     "Ranking",
+    "Reliability",
     "Resolution",
     "RiskCoverage",
     "Sampled",
     "Scheme",
     "Separation",
+    "Shape",
     "SharedKeys",
     "SignFlip",
     "Slope",
+    "SlopeDifference",
     "Spread",
     "Stability",
     "Strata",
@@ -194,19 +244,25 @@ __all__ = [
     "check_dimension",
     "cohen_kappa",
     "compare_pair",
+    "compare_slopes",
     "confuse",
     "consistency",
     "correct_judged_rate",
     "counted_values",
     "describe_items",
     "describe_keys",
+    "disattenuate",
     "discriminate",
     "discriminate_shares",
     "disjoint_clusters",
+    "draw_means",
+    "draw_shares",
     "equal_weights",
     "estimand_name",
     "estimates_of",
     "expected_range",
+    "filter_bias",
+    "fit_bend",
     "fit_two_parameter",
     "forecast_total",
     "generator",
@@ -224,7 +280,9 @@ __all__ = [
     "mean_estimates",
     "means_by_draw",
     "measure_contrasts",
+    "measure_reliability",
     "measure_spread",
+    "mixture_gap",
     "normal_quantile",
     "one_sided_p",
     "outcome_code",
@@ -232,9 +290,11 @@ __all__ = [
     "pass_at_k",
     "position_bias",
     "range_p",
+    "rank_agreement",
     "rank_all",
     "rank_intervals",
     "rank_jointly",
+    "rank_moves",
     "rank_shares",
     "ranks_of",
     "resampled_unit",
@@ -247,6 +307,9 @@ __all__ = [
     "share_estimate",
     "sign_flip",
     "sign_flip_p",
+    "slope_of",
+    "spearman",
+    "split_half",
     "split_variance",
     "subsample_counts",
     "subsample_stability",

@@ -140,32 +140,40 @@ class Contrasts:
 
 
 def measure_contrasts(
-    before: Floats, after: Floats, keys: SharedKeys, estimand: Estimand = "knowledge"
+    before: Floats,
+    after: Floats,
+    keys: SharedKeys,
+    estimand: Estimand = "knowledge",
+    *,
+    paired: bool | None = None,
 ) -> Contrasts:
     """``after`` less ``before``, column by column; both (U, C), NaN where a unit is not in the
     condition.
 
     Where at least half of the smaller condition's units are in both, the difference is paired: on
     the units of both, and no others. Else each mean is over all units of its condition, and units
-    of both still count as the same.
+    of both still count as the same. ``paired`` says it one way or the other, whatever they share.
     """
     is_before, is_after = ~np.isnan(before), ~np.isnan(after)
     both = is_before & is_after
     smaller = np.minimum(is_before.sum(axis=0), is_after.sum(axis=0))
-    paired = (smaller > 0) & (both.sum(axis=0) >= _PAIRED_FROM * smaller)
+    in_pairs = both.sum(axis=0) >= _PAIRED_FROM * smaller if paired is None else paired
+    is_paired = (smaller > 0) & in_pairs
     gain = np.where(both, after, 0.0) - np.where(both, before, 0.0)
-    plus = _term(np.where(paired, gain, after), np.where(paired, both, is_after), keys, estimand)
-    minus = _term(np.where(paired, 0.0, before), ~paired & is_before, keys, estimand)
-    nothing = np.where(paired, 0.0, np.nan)
-    counts = np.stack([np.where(paired, plus.n, minus.n), plus.n], axis=1)
+    plus = _term(
+        np.where(is_paired, gain, after), np.where(is_paired, both, is_after), keys, estimand
+    )
+    minus = _term(np.where(is_paired, 0.0, before), ~is_paired & is_before, keys, estimand)
+    nothing = np.where(is_paired, 0.0, np.nan)
+    counts = np.stack([np.where(is_paired, plus.n, minus.n), plus.n], axis=1)
     return Contrasts(
         values=plus.mean - np.where(minus.n > 0, minus.mean, nothing),
         alone=plus.alone - minus.alone,
         parts=plus.parts - minus.parts,
         partners=plus.partners - minus.partners,
-        degrees=_degrees(plus, minus, paired),
+        degrees=_degrees(plus, minus, is_paired),
         n_units=counts.astype(np.int64),
-        is_paired=paired,
+        is_paired=is_paired,
         estimand=estimand,
         flags=("no-keys",) if estimand == "knowledge" and not len(keys.unit) else (),
     )

@@ -10,7 +10,16 @@ __all__ = ["ESTIMANDS", "FLAGS", "Estimand", "Flag", "estimand_name", "resampled
 Estimand = Literal["bank", "knowledge"]
 ESTIMANDS: tuple[Estimand, ...] = get_args(Estimand)
 
-Flag = Literal["no-scores", "no-keys", "no-spread", "few-groups", "one-group", "lone-units"]
+Flag = Literal[
+    "no-scores",
+    "no-keys",
+    "no-spread",
+    "few-groups",
+    "one-group",
+    "lone-units",
+    "too-few-models",
+    "order-hidden",
+]
 
 FLAGS: Mapping[Flag, str] = {
     "no-scores": "no scores: there is nothing to estimate from",
@@ -21,6 +30,11 @@ FLAGS: Mapping[Flag, str] = {
     "few-groups": "fewer than 50 effective independent groups: the interval is approximate",
     "one-group": "fewer than two effective independent groups: nothing bounds the value",
     "lone-units": "a group without spread of its own was given the spread between groups",
+    "too-few-models": "too few models to say what others would do",
+    "order-hidden": (
+        "models stand closer together than the items' noise, which lowers agreement: it is likely "
+        "to be higher than the interval says"
+    ),
 }
 
 _NAMES: Mapping[Estimand, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}

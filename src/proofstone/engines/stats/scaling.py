@@ -1,0 +1,258 @@
+"""What ten times the parameters are worth: lines through scores against the logarithm of size.
+
+Least squares on log10 of the parameters, every model of the same weight unless weights are given.
+Two intervals of a slope, named apart: over *models* (Student's t on what is left over; other models
+of the family, on the same items), and over *items* (the slope is a weighted sum of the models'
+means, so its variance follows from their covariance; these models, on other items).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.engines.stats.flags import Flag
+from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p
+from proofstone.engines.stats.multiplicity import holm
+from proofstone.records.results import Estimate
+
+__all__ = ["MixtureGap", "Slope", "SlopeDifference", "compare_slopes", "mixture_gap", "slope_of"]
+
+Floats = NDArray[np.float64]
+
+
+class Slope(Struct, frozen=True, kw_only=True):
+    """The line through n models: ``at_one`` at one unit of size and ``models.value`` more per
+    tenfold size (shares, not points).
+
+    ``models`` bounds the slope over models, ``items`` over items where their covariance is known.
+    ``residual`` is the standard deviation about the line, ``r_squared`` the share of the scores'
+    variance that it takes up; ``decades`` the range of sizes. ``weighting`` is "equal" or "given".
+    """
+
+    models: Estimate
+    items: Estimate | None
+    at_one: float
+    residual: float
+    r_squared: float
+    n_models: int
+    decades: float
+    weighting: str
+
+
+class SlopeDifference(Struct, frozen=True, kw_only=True):
+    """By how much the slope of ``first`` is steeper than that of ``second`` (their places), over
+    models; ``p_holm`` is corrected for all pairs. Welch's degrees of freedom."""
+
+    first: int
+    second: int
+    difference: Estimate
+    p: float
+    p_holm: float
+
+
+class MixtureGap(Struct, frozen=True, kw_only=True):
+    """How far mixtures of experts lie above the dense models of the same size, on one ``basis``,
+    all on lines of one slope; over models."""
+
+    basis: str
+    gap: Estimate
+    p: float
+    n_dense: int
+    n_mixtures: int
+
+
+def slope_of(
+    sizes: Floats,
+    scores: Floats,
+    *,
+    weights: Floats | None = None,
+    covariance: Floats | None = None,
+    groups: float = np.inf,
+    confidence: float = 0.95,
+) -> Slope:
+    """The slope of ``scores`` (n) per tenfold of ``sizes`` (n, > 0); NaN in either leaves the model
+    out. ``covariance`` (n, n) is that of the scores over items, from ``groups`` of them.
+
+    With one size there is no slope (NaN), with two models no interval over models.
+    """
+    kept = ~np.isnan(scores) & (sizes > 0)
+    x, y = np.log10(sizes[kept]), scores[kept]
+    given = np.ones(len(y)) if weights is None else weights[kept]
+    line = _Line.of(np.stack([np.ones_like(x), x], axis=1), y, given)
+    centred = y - (given @ y) / given.sum() if len(y) else y
+    total = float(given @ centred**2)
+    items = None
+    if covariance is not None:
+        over = covariance[np.ix_(kept, kept)]
+        items = _over_items(line, over, groups, confidence)
+    return Slope(
+        models=line.estimate(1, confidence),
+        items=items,
+        at_one=float(line.values[0]),
+        residual=float(np.sqrt(line.variance)),
+        r_squared=1.0 - line.left_over / total if line.is_known and total > 0 else float("nan"),
+        n_models=len(y),
+        decades=float(np.ptp(x)) if len(x) else 0.0,
+        weighting="equal" if weights is None else "given",
+    )
+
+
+def compare_slopes(
+    slopes: Sequence[Slope], *, confidence: float = 0.95
+) -> tuple[SlopeDifference, ...]:
+    """All pairs of slopes of different models that have an interval over models."""
+    pairs = [
+        (a, b)
+        for a, b in combinations(range(len(slopes)), 2)
+        if not np.isnan(_error(slopes[a])) and not np.isnan(_error(slopes[b]))
+    ]
+    found = [_welch(slopes[a], slopes[b], confidence) for a, b in pairs]
+    adjusted = holm(np.array([p for _, p in found]))
+    return tuple(
+        SlopeDifference(first=a, second=b, difference=difference, p=p, p_holm=float(corrected))
+        for (a, b), (difference, p), corrected in zip(pairs, found, adjusted, strict=True)
+    )
+
+
+def mixture_gap(
+    sizes: Floats,
+    scores: Floats,
+    is_mixture: NDArray[np.bool_],
+    *,
+    basis: str,
+    confidence: float = 0.95,
+) -> MixtureGap:
+    """The gap on ``sizes`` of one ``basis``: "total" or "active" parameters (a dense model's are
+    all active). NaN without both kinds, or with one size in all."""
+    kept = ~np.isnan(scores) & (sizes > 0)
+    x, y, mixed = np.log10(sizes[kept]), scores[kept], is_mixture[kept]
+    columns = np.stack([np.ones_like(x), x, mixed.astype(np.float64)], axis=1)
+    line = _Line.of(columns, y, np.ones(len(y)))
+    return MixtureGap(
+        basis=basis,
+        gap=line.estimate(2, confidence),
+        p=line.p(2),
+        n_dense=int((~mixed).sum()),
+        n_mixtures=int(mixed.sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Weighted least squares: ``values`` (k) of the coefficients, ``rows`` (k, n) that give them
+    from the scores, what is left over, and the degrees of freedom of that."""
+
+    values: Floats
+    rows: Floats
+    inverse: Floats
+    left_over: float
+    degrees: int
+
+    @classmethod
+    def of(cls, columns: Floats, y: Floats, weights: Floats) -> _Line:
+        n, k = columns.shape
+        if np.linalg.matrix_rank(columns) < k:
+            nothing = np.full(k, np.nan)
+            return cls(nothing, np.full((k, n), np.nan), np.full((k, k), np.nan), np.nan, n - k)
+        inverse: Floats = np.linalg.inv((columns * weights[:, None]).T @ columns).astype(np.float64)
+        rows = inverse @ (columns * weights[:, None]).T
+        values = rows @ y
+        return cls(values, rows, inverse, float(weights @ (y - columns @ values) ** 2), n - k)
+
+    @property
+    def is_known(self) -> bool:
+        return not np.isnan(self.values).any()
+
+    @property
+    def variance(self) -> float:
+        """Of one score of weight 1 about the line; NaN where nothing is left to tell it."""
+        return self.left_over / self.degrees if self.degrees > 0 else float("nan")
+
+    def error(self, place: int) -> float:
+        return float(np.sqrt(self.variance * self.inverse[place, place]))
+
+    def p(self, place: int) -> float:
+        error = self.error(place)
+        if np.isnan(error):
+            return float("nan")
+        if error == 0.0:
+            return 0.0 if self.values[place] else 1.0
+        return float(t_two_sided_p(self.values[place] / np.array(error), float(self.degrees)))
+
+    def estimate(self, place: int, confidence: float) -> Estimate:
+        value, error = float(self.values[place]), self.error(place)
+        known = not np.isnan(error)
+        half = t_quantile(self.degrees, confidence) * error if known else float("nan")
+        flags: tuple[Flag, ...] = () if known else ("too-few-models",)
+        return Estimate(
+            value=value,
+            n=self.rows.shape[1],
+            low=value - half,
+            high=value + half,
+            level=confidence,
+            estimand="models like these, on these items",
+            made_by=f"least squares, t on {self.degrees} degrees" if known else "none",
+            resampled="models" if known else "",
+            effective_n=float(self.rows.shape[1]),
+            flags=flags,
+        )
+
+
+def _over_items(line: _Line, covariance: Floats, groups: float, confidence: float) -> Estimate:
+    row, value = line.rows[1], float(line.values[1])
+    error = float(np.sqrt(max(row @ covariance @ row, 0.0))) if line.is_known else float("nan")
+    enough = groups >= 2.0
+    quantile = normal_quantile(confidence)
+    if enough and np.isfinite(groups):
+        quantile = t_quantile(groups - 1.0, confidence)
+    half = quantile * error if enough else float("nan")
+    flags: tuple[Flag, ...] = () if enough else ("one-group",)
+    return Estimate(
+        value=value,
+        n=line.rows.shape[1],
+        low=value - half,
+        high=value + half,
+        level=confidence,
+        estimand="these models, on items like these",
+        made_by="least squares, by the covariance of the means" if enough else "none",
+        resampled="items" if enough else "",
+        effective_n=groups,
+        flags=flags,
+    )
+
+
+def _error(slope: Slope) -> float:
+    """The standard error over models, back from the interval."""
+    degrees = slope.n_models - 2
+    if degrees < 1:
+        return float("nan")
+    width = slope.models.high - slope.models.low
+    return width / 2.0 / t_quantile(degrees, slope.models.level)
+
+
+def _welch(first: Slope, second: Slope, confidence: float) -> tuple[Estimate, float]:
+    a, b = _error(first) ** 2, _error(second) ** 2
+    d_a, d_b = first.n_models - 2.0, second.n_models - 2.0
+    value = first.models.value - second.models.value
+    degrees = (a + b) ** 2 / (a**2 / d_a + b**2 / d_b) if a + b > 0 else min(d_a, d_b)
+    error = float(np.sqrt(a + b))
+    p = float(t_two_sided_p(np.array(value / error), degrees)) if error else float(value == 0.0)
+    half = t_quantile(degrees, confidence) * error
+    difference = Estimate(
+        value=value,
+        n=first.n_models + second.n_models,
+        low=value - half,
+        high=value + half,
+        level=confidence,
+        estimand="models like these, on these items",
+        made_by=f"least squares, t on {degrees:.1f} degrees",
+        resampled="models",
+        effective_n=float(first.n_models + second.n_models),
+    )
+    return difference, p
