@@ -131,7 +131,7 @@ from proofstone.engines.stats.resampling import (
 from proofstone.engines.stats.samples import AverageAtK, average_at_k
 from proofstone.engines.stats.scaling import (
     MixtureGap,
-    Slope,
+    SizeSlope,
     SlopeDifference,
     compare_slopes,
     mixture_gap,
@@ -216,6 +216,7 @@ __all__ = [
     "Shape",
     "SharedKeys",
     "SignFlip",
+    "SizeSlope",
     "Slope",
     "SlopeDifference",
     "Spread",

@@ -21,12 +21,19 @@ from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_tw
 from proofstone.engines.stats.multiplicity import holm
 from proofstone.records.results import Estimate
 
-__all__ = ["MixtureGap", "Slope", "SlopeDifference", "compare_slopes", "mixture_gap", "slope_of"]
+__all__ = [
+    "MixtureGap",
+    "SizeSlope",
+    "SlopeDifference",
+    "compare_slopes",
+    "mixture_gap",
+    "slope_of",
+]
 
 Floats = NDArray[np.float64]
 
 
-class Slope(Struct, frozen=True, kw_only=True):
+class SizeSlope(Struct, frozen=True, kw_only=True):
     """The line through n models: ``at_one`` at one unit of size and ``models.value`` more per
     tenfold size (shares, not points).
 
@@ -75,7 +82,7 @@ def slope_of(
     covariance: Floats | None = None,
     groups: float = np.inf,
     confidence: float = 0.95,
-) -> Slope:
+) -> SizeSlope:
     """The slope of ``scores`` (n) per tenfold of ``sizes`` (n, > 0); NaN in either leaves the model
     out. ``covariance`` (n, n) is that of the scores over items, from ``groups`` of them.
 
@@ -91,7 +98,7 @@ def slope_of(
     if covariance is not None:
         over = covariance[np.ix_(kept, kept)]
         items = _over_items(line, over, groups, confidence)
-    return Slope(
+    return SizeSlope(
         models=line.estimate(1, confidence),
         items=items,
         at_one=float(line.values[0]),
@@ -104,7 +111,7 @@ def slope_of(
 
 
 def compare_slopes(
-    slopes: Sequence[Slope], *, confidence: float = 0.95
+    slopes: Sequence[SizeSlope], *, confidence: float = 0.95
 ) -> tuple[SlopeDifference, ...]:
     """All pairs of slopes of different models that have an interval over models."""
     pairs = [
@@ -227,7 +234,7 @@ def _over_items(line: _Line, covariance: Floats, groups: float, confidence: floa
     )
 
 
-def _error(slope: Slope) -> float:
+def _error(slope: SizeSlope) -> float:
     """The standard error over models, back from the interval."""
     degrees = slope.n_models - 2
     if degrees < 1:
@@ -236,7 +243,7 @@ def _error(slope: Slope) -> float:
     return width / 2.0 / t_quantile(degrees, slope.models.level)
 
 
-def _welch(first: Slope, second: Slope, confidence: float) -> tuple[Estimate, float]:
+def _welch(first: SizeSlope, second: SizeSlope, confidence: float) -> tuple[Estimate, float]:
     a, b = _error(first) ** 2, _error(second) ** 2
     d_a, d_b = first.n_models - 2.0, second.n_models - 2.0
     value = first.models.value - second.models.value
