@@ -86,6 +86,12 @@ def test_the_strongs_wrong_answer_is_named() -> None:
     found = describe_items(values, answers=answers, gold=np.zeros(10, dtype=int))[-1]
     assert (found.distractor, found.distractor_share) == (2, 1.0)
     assert found.flags == ("nearly-all-wrong", "strong-distractor")
+    twice = np.stack([answers, np.where(np.arange(9) > 6, answers, 1)], axis=2)
+    several = describe_items(values, answers=twice, gold=np.zeros(10, dtype=int))[-1]
+    assert (several.distractor, several.distractor_share) == (2, 5 / 6)
+    texts = np.where(answers == 2, 2_000_000_000, answers)
+    free = describe_items(values, answers=texts, gold=np.zeros(10, dtype=int))[-1]
+    assert (free.distractor, free.distractor_share) == (2_000_000_000, 1.0)
     unread = describe_items(values, answers=np.full((10, 9), -1), gold=np.zeros(10, dtype=int))[-1]
     assert unread.distractor == -1
 

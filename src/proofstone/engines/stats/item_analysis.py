@@ -69,7 +69,8 @@ def describe_items(
 ) -> tuple[ItemStatistics, ...]:
     """Statistics of each row of ``values`` (items, respondents), NaN where a cell is missing.
 
-    ``answers`` (items, respondents) are codes, negative where none was read, with ``gold`` (items).
+    ``answers`` (items, respondents, or these by samples too) are codes, negative where none was
+    read, with ``gold`` (items).
     Items within ``extreme`` of 0 or 1 are flagged; those that the weak get right and the strong
     wrong where Benjamini and Hochberg let ``false_share`` of them be so by chance; both, and
     distractors that more than half of the strong third give, only from eight respondents on.
@@ -172,12 +173,18 @@ def _distractors(
     n_items = len(is_strong)
     if answers is None or gold is None or not answers.size or answers.max() < 0:
         return np.full(n_items, -1), np.full(n_items, np.nan)
+    if answers.ndim == 3:
+        is_strong = np.repeat(is_strong, answers.shape[2], axis=1)
+        answers = answers.reshape(n_items, -1)
     wrong = is_strong & (answers >= 0) & (answers != gold[:, None])
     n_codes = int(answers.max()) + 1
     row, column = np.nonzero(wrong)
-    cells = row * n_codes + answers[row, column]
-    counts = np.bincount(cells, minlength=n_items * n_codes).reshape(n_items, n_codes)
+    # Only answers that were given: free texts have as many codes as replies.
+    given, counts = np.unique(row * n_codes + answers[row, column], return_counts=True)
+    items, code = np.divmod(given, n_codes)
+    first = np.unique(items[order := np.lexsort((code, -counts, items))], return_index=True)[1]
+    winner = order[first]
+    distractor, most = np.full(n_items, -1), np.zeros(n_items)
+    distractor[items[winner]], most[items[winner]] = code[winner], counts[winner]
     size = is_strong.sum(axis=1)
-    most = counts.max(axis=1)
-    share = np.where(size > 0, most / np.maximum(size, 1), np.nan)
-    return np.where(most > 0, counts.argmax(axis=1), -1), share
+    return distractor, np.where(size > 0, most / np.maximum(size, 1), np.nan)
