@@ -41,7 +41,7 @@ def test_pairs_say_which_differences_are_more_than_noise() -> None:
     found = section(three(), "pairs")
     assert found.finding == (
         "2 of 3 pairs of models differ by more than noise in the items; 1 pair cannot be told "
-        "apart."
+        "apart. The ranking falls into 2 tiers, of 1 and 2 models."
     )
     assert found.plain == (
         "strong is better than every other model here; luck does not explain it."
@@ -273,3 +273,68 @@ def test_many_overlapping_ties_become_bars() -> None:
     ]
     many = page(evidence_of(table_of(respondents, rows, n_units=300)))
     assert 'class="span"' in many
+
+
+def test_pairs_count_the_items_that_only_one_got_right() -> None:
+    """Strong has 36, middle the first 20 of them: 16 and 0; exact p = 2 / 2**16."""
+    (row,) = [row for row in section(three(), "pairs").tables[0].rows if row[0] == "strong"]
+    assert row[-4:] == (16, 0, pytest.approx(2 / 2**16), "yes")
+
+
+def test_tiers_are_told_where_everyone_above_beats_everyone_below() -> None:
+    """A stands above b, c and d, which are tied."""
+    rows = [row for who, n in enumerate((90, 50, 49, 48)) for row in right_of(100, n, who)]
+    table = table_of([Respondent(name, "") for name in "abcd"], rows, n_units=100)
+    found = section(evidence_of(table), "pairs").finding
+    assert found.endswith("The ranking falls into 2 tiers, of 1 and 3 models.")
+
+
+def nine(answers: bool = False) -> Evidence:
+    """Nine models of rising skill on 30 items; of item 0 the key is wrong: the weakest four are
+    right, the strongest five answer B."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (item, who, 0, "answered", float(who < 4 if item == 0 else rng.random() < 0.1 + 0.1 * who))
+        for who in range(9)
+        for item in range(30)
+    ]
+    table = table_of([Respondent(f"m{who}", "") for who in range(9)], rows, n_units=30)
+    if answers:
+        right = table.value == 1.0
+        gold = table.gold[table.unit]
+        code = np.where(right, gold, np.where(gold == 1, 0, 1)).astype(np.int32)
+        table = replace(table, answer=code, answers=("A", "B", "C", "D"))
+    return evidence_of(table)
+
+
+def test_items_that_the_weak_get_right_and_the_strong_wrong_come_first() -> None:
+    """Item 0, with the wrong answer that the strong agree on where answers are known."""
+    found = section(nine(answers=True), "items")
+    first = found.tables[-1].rows[0]
+    assert first[0] == "item:0000"
+    assert "the strongest agree on one wrong answer" in str(first[1])
+    assert first[3] == pytest.approx(4 / 9)
+    assert (first[5], first[6]) == (0.0, 1.0)
+    assert first[7:] == ("B", 1.0)
+    assert "the best models disagree with the answer that counts as right" in found.plain
+    plain = section(nine(), "items")
+    assert plain.tables[-1].rows[0][7:] == (None, None)
+
+
+def test_few_models_accuse_no_item() -> None:
+    """Three are too few."""
+    found = section(three(), "items")
+    assert found.finding == "3 models are too few to judge single items by."
+    assert found.tables == ()
+
+
+def test_positions_need_letters_and_numbers_of_options() -> None:
+    """Wrong answers that are always B (A where B is right) are no even choice."""
+    assert "positions" not in [each.name for each in make_sections(nine())]
+    found = section(nine(answers=True), "positions")
+    assert "favour some positions" in found.finding
+    assert "chooses B in" in found.finding
+    tests, shares = found.tables
+    assert len(tests.rows) == 9
+    asked = [row for row in shares.rows if row[0] == tests.rows[0][0]]
+    assert sum(row[2] for row in asked) == 30  # type: ignore[misc]

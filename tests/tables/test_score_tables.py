@@ -223,3 +223,19 @@ def test_a_wide_table_holds_just_its_filled_cells(rows: list[list[str]]) -> None
         for i, cell in enumerate(row)
         if cell
     }
+
+
+def test_an_index_without_a_name_is_a_column(tmp_path: Path) -> None:
+    """Data frames are often written with it."""
+    assert cells(table_of(written(tmp_path, ",m\n0,1\n1,0\n"))) == {
+        ("0", "m", 0): 1.0,
+        ("1", "m", 0): 0.0,
+    }
+
+
+def test_marks_up_to_ten_are_not_taken_for_percent(tmp_path: Path) -> None:
+    """A judge's 7 of 10 is no 7%: only a user can say what it is."""
+    path = written(tmp_path, "item,m\n1,7\n2,9\n3,10\n")
+    with pytest.raises(BadInput, match="--percent"):
+        table_of(path)
+    assert cells(table_of(path, named=Layout(percent=True)))["1", "m", 0] == pytest.approx(0.07)

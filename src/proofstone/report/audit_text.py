@@ -24,8 +24,11 @@ def render_audit(
     """What was read, the leaderboard, one finding a section, then what to do next; it ends in a
     newline. Lines are broken at ``width`` cells, those of the table excepted."""
     lines: list[str] = []
+    alike: dict[tuple[str, str], list[FileRead]] = {}
     for file in audit.files:
-        lines += _file(file, width)
+        alike.setdefault((file.kind, file.columns), []).append(file)
+    for files in alike.values():
+        lines += _files(files, width)
     lines.append("")
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
@@ -39,10 +42,13 @@ def render_audit(
     return "".join(f"{line}\n" for line in lines)
 
 
-def _file(file: FileRead, width: int) -> Iterator[str]:
-    yield from _labelled("read", f"{file.name}: {file.kind}; {file.holds}", width)
-    if file.columns:
-        yield from _labelled("", file.columns, width)
+def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
+    """Files that are understood alike, each with what it holds; their columns once."""
+    for file in files:
+        yield from _labelled("read", f"{file.name}: {file.kind}; {file.holds}", width)
+    if files[0].columns:
+        each = "each " if len(files) > 1 else ""
+        yield from _labelled("", each + files[0].columns, width)
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:

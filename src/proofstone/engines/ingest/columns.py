@@ -30,6 +30,7 @@ __all__ = ["read_columns"]
 Places = NDArray[np.int64]
 
 _BLOCK = 20_000
+_INDEX = "(first column)"
 # A column that holds more than this in texts is prompts or replies, and no key of anything.
 _MOST_CHARACTERS = 100_000_000
 
@@ -83,7 +84,7 @@ def _separated(path: Path, separator: str) -> FileColumns:
         reader = csv.reader(
             chain([first], lines), delimiter=separator_of(first, separator), strict=True
         )
-        names = next(reader, [])
+        names = _named(next(reader, []))
         if not all(name.strip() for name in names) or len(set(names)) < len(names) or not names:
             raise _NotSoundError
         columns = [_Column(0) for _ in names]
@@ -95,6 +96,13 @@ def _separated(path: Path, separator: str) -> FileColumns:
             for column, cells in zip(columns, zip(*block, strict=True), strict=True):
                 column.extend(cells, len(block))
     return _whole(path, [restored(name) for name in names], columns, starts)
+
+
+def _named(header: list[str]) -> list[str]:
+    """The header, its first name filled in where only that is empty: data frames that are written
+    with their index look so."""
+    unnamed = len(header) > 1 and not header[0].strip() and _INDEX not in header
+    return [_INDEX, *header[1:]] if unnamed else header
 
 
 def _text(stream: BinaryIO) -> io.TextIOWrapper:

@@ -45,9 +45,11 @@ def number_of(text: str) -> float | None:
 
 
 def is_percent(columns: Iterable[Coded]) -> bool:
-    """Whether cells are percentages: of those that are no 0, most are greater than 1, and none is
-    greater than 100; or percent signs stand behind all of them."""
+    """Whether cells are percentages: of those that are no 0, most are greater than 1, and some
+    greater than 10; or percent signs stand behind most of them. Up to 10 they may be marks of a
+    judge, which only a user can tell."""
     above = others = 0
+    is_clear = False
     for column in columns:
         for name, n in zip(column.names, _counts(column), strict=True):
             number = number_of(name)
@@ -57,9 +59,10 @@ def is_percent(columns: Iterable[Coded]) -> bool:
                 others += n
             elif number > 1 or "%" in name:
                 above += n
+                is_clear = is_clear or number > 10 or "%" in name
             else:
                 others += n
-    return above > others
+    return is_clear and above > others
 
 
 def read_scores(column: Coded, *, percent: bool) -> Reading:

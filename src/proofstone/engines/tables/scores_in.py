@@ -97,5 +97,6 @@ def refused(table: FileColumns, problems: list[Problem]) -> BadInput:
     return BadInput(
         f"{table.name} has {count}; nothing of it was taken.",
         ordered,
-        hint="correct the file, or say what its columns are (see --help), and run the same again",
+        hint="correct the file, or say what its columns are (--models, --score, --percent; see "
+        "--help), and run the same again",
     )

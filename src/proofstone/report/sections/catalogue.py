@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proofstone.report.sections.discrimination import discrimination_section
+from proofstone.report.sections.items import items_section
 from proofstone.report.sections.pairs import pairs_section
+from proofstone.report.sections.positions import positions_section
 from proofstone.report.sections.resolution import resolution_section
 from proofstone.report.sections.samples import samples_section
 from proofstone.report.sections.section import Evidence, Section
@@ -23,6 +25,8 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     strata_section,
     discrimination_section,
     samples_section,
+    items_section,
+    positions_section,
     totals_section,
 )
 

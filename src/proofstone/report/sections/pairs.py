@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proofstone.engines.stats import Comparison
+import numpy as np
+
+from proofstone.engines.stats import Comparison, tiers
 from proofstone.records.results import Estimate
 from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.numbers import points
+from proofstone.report.sections.pair_columns import PairColumns, further_columns
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.report.sentences import counted, joined
 
 __all__ = ["pairs_section"]
 
@@ -25,14 +28,15 @@ def pairs_section(evidence: Evidence) -> Section | None:
         return None
     total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
     paired = evidence.accuracies is None
+    columns = further_columns(evidence, group)
     return Section(
         name="pairs",
         title="Which differences are more than noise",
-        finding=_finding(group, resolved, total),
+        finding=_finding(group, resolved, total) + _tiers(group),
         plain=_plain(group),
         cannot=_cannot(group),
         how=_how(evidence.board, paired=paired),
-        tables=tuple(_tables(evidence.board, group)),
+        tables=tuple(_tables(evidence.board, group, columns)),
         figures=tuple(_matrix(group)),
     )
 
@@ -45,6 +49,19 @@ def _finding(group: Standings, resolved: int, total: int) -> str:
         f"{resolved:,} of {total:,} pairs of models differ by more than noise in the items; "
         f"{counted(total - resolved, 'pair')} cannot be told apart."
     )
+
+
+def _tiers(group: Standings) -> str:
+    """How many groups the ranking falls into, where everyone above beats everyone below."""
+    better = np.zeros((len(group.ranked), len(group.ranked)), dtype=bool)
+    for pair in group.compared:
+        better[pair.first, pair.second] = pair.resolved and pair.difference > 0
+        better[pair.second, pair.first] = pair.resolved and pair.difference < 0
+    found = tiers(better)
+    if len(found) < 2 or len(group.ranked) < 3:
+        return ""
+    sizes = joined([str(last - first + 1) for first, last in found])
+    return f" The ranking falls into {len(found)} tiers, of {sizes} models."
 
 
 def _plain(group: Standings) -> str:
@@ -94,14 +111,20 @@ def _next_to_each_other(group: Standings) -> list[Comparison]:
     return [pair for pair in group.compared if pair.second == pair.first + 1]
 
 
-def _tables(board: Leaderboard, group: Standings) -> Iterator[Table]:
+def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
     neighbours = _next_to_each_other(group)
-    yield _table(board, group, "Neighbours in the ranking", neighbours)
+    yield _table(board, group, "Neighbours in the ranking", neighbours, more)
     if len(group.compared) > len(neighbours):
-        yield _table(board, group, "All pairs", group.compared)
+        yield _table(board, group, "All pairs", group.compared, more)
 
 
-def _table(board: Leaderboard, group: Standings, title: str, pairs: Sequence[Comparison]) -> Table:
+def _table(
+    board: Leaderboard,
+    group: Standings,
+    title: str,
+    pairs: Sequence[Comparison],
+    more: PairColumns,
+) -> Table:
     return Table(
         title=title,
         columns=(
@@ -113,6 +136,7 @@ def _table(board: Leaderboard, group: Standings, title: str, pairs: Sequence[Com
                    help="how often chance alone would give at least this difference"),
             Column(key="p_holm", name="p, corrected", unit="probability",
                    help="the same, corrected for looking at all pairs"),
+            *more.heads,
             Column(key="resolved", name="told apart"),
         ),
         rows=tuple(
@@ -122,6 +146,7 @@ def _table(board: Leaderboard, group: Standings, title: str, pairs: Sequence[Com
                 _estimate(board, group, pair),
                 pair.p,
                 pair.p_holm,
+                *more.cells[pair.first, pair.second],
                 "yes" if pair.resolved else "no",
             )
             for pair in pairs

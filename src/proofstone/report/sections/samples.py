@@ -19,6 +19,7 @@ from proofstone.engines.stats.weights import equal_weights
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points, shown_share
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.replies import replies_of
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sheet import Sheet
 
@@ -35,7 +36,8 @@ def samples_section(evidence: Evidence) -> Section | None:
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None:
         return None
-    scores, answers = _cubes(sheet, ranked)
+    replies = replies_of(sheet, ranked)
+    scores, answers = replies.scores, replies.answers
     k = int((~np.isnan(scores)).sum(axis=2).min(initial=10**9)) if scores.size else 0
     if scores.shape[2] < 2 or k < 1:
         return None
@@ -80,27 +82,6 @@ def samples_section(evidence: Evidence) -> Section | None:
         ),
         tables=(_table(tuple(estimates), rows),),
     )
-
-
-def _cubes(sheet: Sheet, ranked: RankedValues) -> tuple[Cube, NDArray[np.int32]]:
-    """Scores and answers by (unit, respondent, sample); NaN and -1 where there is none."""
-    table = sheet.table
-    unit = np.full(len(table.items), -1, dtype=np.int64)
-    unit[ranked.units] = np.arange(len(ranked.units))
-    column = np.full(len(table.respondents), -1, dtype=np.int64)
-    column[list(ranked.respondents)] = np.arange(len(ranked.respondents))
-    u, r = unit[table.unit], column[table.respondent]
-    kept = (u >= 0) & (r >= 0)
-    n_samples = int(table.sample[kept].max(initial=0)) + 1
-    shape = (len(ranked.units), len(ranked.respondents), n_samples)
-    scores = np.full(shape, np.nan)
-    answers = np.full(shape, -1, dtype=np.int32)
-    place = u[kept], r[kept], table.sample[kept]
-    scores[place] = sheet.counted[kept]
-    if any(table.answers):
-        empty = [code for code, name in enumerate(table.answers) if not name]
-        answers[place] = np.where(np.isin(table.answer[kept], empty), -1, table.answer[kept])
-    return scores, answers
 
 
 def _own(

@@ -1,0 +1,51 @@
+"""What else is said of a pair: another correction, and the items that only one got right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from proofstone.engines.stats import benjamini_hochberg, mcnemar_p
+from proofstone.report.board import Standings
+from proofstone.report.sections.ranked_values import ranked_values
+from proofstone.report.sections.section import Cell, Column, Evidence
+
+__all__ = ["PairColumns", "further_columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairColumns:
+    """Further columns of the table of pairs, and the cells of each pair (places in the ranking)."""
+
+    heads: tuple[Column, ...]
+    cells: Mapping[tuple[int, int], tuple[Cell, ...]]
+
+
+def further_columns(evidence: Evidence, group: Standings) -> PairColumns:
+    """What Benjamini and Hochberg make of the p-values; and where all scores are right or wrong,
+    the items that only one of the two got right, with McNemar's exact test."""
+    pairs = [(pair.first, pair.second) for pair in group.compared]
+    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
+    heads: tuple[Column, ...] = (
+        Column(key="p_bh", name="p, false share", unit="probability",
+               help="corrected so that at most this share of all claims is false (Benjamini and "
+               "Hochberg)"),
+    )  # fmt: skip
+    columns: list[Sequence[Cell]] = [by_rate.tolist()]
+    ranked = ranked_values(evidence)
+    if ranked is not None and ((ranked.values == 0) | (ranked.values == 1)).all():
+        both = (ranked.values.T @ ranked.values).round().astype(np.int64)
+        won = np.array([both[a, a] - both[a, b] for a, b in pairs])
+        lost = np.array([both[b, b] - both[a, b] for a, b in pairs])
+        exact, _ = mcnemar_p(won, lost)
+        columns += [won.tolist(), lost.tolist(), exact.tolist()]
+        heads += (
+            Column(key="only_first", name="only first", help="items that only the first got right"),
+            Column(key="only_second", name="only second",
+                   help="items that only the second got right"),
+            Column(key="p_mcnemar", name="p, McNemar", unit="probability",
+                   help="the exact test on those items, taken as independent"),
+        )  # fmt: skip
+    return PairColumns(heads, dict(zip(pairs, zip(*columns, strict=True), strict=True)))

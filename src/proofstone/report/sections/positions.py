@@ -1,0 +1,154 @@
+"""Does a model favour a position among the options?"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import PositionBias, position_bias
+from proofstone.records.score_table import ScoreTable
+from proofstone.report.numbers import shown_share
+from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+from proofstone.report.sheet import Sheet
+
+__all__ = ["positions_section"]
+
+
+def positions_section(evidence: Evidence) -> Section | None:
+    """Accuracy by the right option's position, how often each position is chosen, and the tests.
+    None unless right answers and answers are letters, and numbers of options are known."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or not _has_positions(sheet.table):
+        return None
+    found = [_bias(sheet, who) for who in ranked.respondents]
+    rejected = [
+        (label, bias)
+        for label, bias in zip(ranked.labels, found, strict=True)
+        if bias.error.p < 0.05 / len(found)
+    ]
+    return Section(
+        name="positions",
+        title="Whether positions are favoured",
+        finding=_finding(rejected, len(found)),
+        how=(
+            "Three chi-square tests by model, replies taken as independent, added up over "
+            "questions of the same number of options: one accuracy wherever the right option "
+            "stands; all positions chosen alike often; wrong choices spread evenly over the wrong "
+            "positions, which no key can cause. The finding goes by the last, at 5% corrected for "
+            "all models."
+        ),
+        tables=(_tests(ranked, found), _shares(ranked, found)),
+    )
+
+
+def _has_positions(table: ScoreTable) -> bool:
+    letters = [name for name in table.answers if name]
+    return (
+        any(table.golds)
+        and bool((table.n_options > 0).any())
+        and bool(letters)
+        and all(len(name) == 1 for name in (*table.golds, *letters) if name)
+    )
+
+
+def _bias(sheet: Sheet, respondent: int) -> PositionBias:
+    table = sheet.table
+    rows = np.flatnonzero(table.respondent == respondent)
+    unit = table.unit[rows]
+    return position_bias(
+        sheet.counted[rows],
+        _positions(table.golds)[table.gold[unit]],
+        _positions(table.answers)[table.answer[rows]],
+        table.n_options[unit],
+    )
+
+
+def _positions(names: Sequence[str]) -> NDArray[np.int64]:
+    """Letters (or the digits from 1 on) as places from 0; -1 for anything else."""
+    places = {letter: place for place, letter in enumerate(string.ascii_uppercase)}
+    places |= {str(digit): digit - 1 for digit in range(1, 10)}
+    return np.array([places.get(name.strip().upper(), -1) for name in names], dtype=np.int64)
+
+
+def _finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
+    if not rejected:
+        return f"No position is favoured beyond chance by any of {n} models' wrong answers."
+    label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)
+    most = max(bias.positions, key=lambda each: each.chosen - each.expected)
+    asked = max(sum(each.chosen for each in bias.positions), 1)
+    letter = string.ascii_uppercase[most.position]
+    chosen, even = shown_share(most.chosen / asked), shown_share(most.expected / asked)
+    return (
+        f"The wrong answers of {len(rejected)} of {n} models favour some positions; most so "
+        f"{label}, which chooses {letter} in {chosen} of its replies where "
+        f"{even} would be even."
+    )
+
+
+def _tests(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for label, bias in zip(ranked.labels, found, strict=True):
+        cells: list[Cell] = [label]
+        for test in (bias.accuracy, bias.choice, bias.error):
+            known = not math.isnan(test.chi_square)
+            cells += [test.chi_square if known else None, test.p if known else None]
+        rows.append((*cells, bias.unread))
+    names = ("accuracy", "choice", "wrong choices")
+    heads = [
+        column
+        for name in names
+        for column in (
+            Column(key=f"{name}_chi_square", name=f"{name}, chi-square", digits=1),
+            Column(key=f"{name}_p", name="p", unit="probability"),
+        )
+    ]
+    return Table(
+        title="Tests by model",
+        columns=(
+            Column(key="model", name="model"),
+            *heads,
+            Column(key="unread", name="no choice", help="replies that chose no position"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _shares(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
+    rows = [
+        (
+            label,
+            string.ascii_uppercase[each.position],
+            each.right,
+            each.accuracy,
+            each.chosen,
+            round(each.expected, 1),
+        )
+        for label, bias in zip(ranked.labels, found, strict=True)
+        for each in bias.positions
+    ]
+    return Table(
+        title="By position",
+        columns=(
+            Column(key="model", name="model"),
+            Column(key="position", name="position"),
+            Column(
+                key="right",
+                name="right there",
+                help="replies to questions whose right option stood there",
+            ),
+            Column(key="accuracy", name="score", unit="points"),
+            Column(key="chosen", name="chosen"),
+            Column(
+                key="expected",
+                name="if even",
+                digits=1,
+                help="choices if all positions were chosen alike",
+            ),
+        ),
+        rows=tuple(rows),
+    )
