@@ -17,6 +17,7 @@ BENCHES = (
     "compose.py",
     "loading.py",
     "ranking.py",
+    "auditing.py",
     "run_loop.py",
     "run_loop.py --memory",
 )

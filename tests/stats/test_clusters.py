@@ -108,3 +108,21 @@ def test_more_heavy_keys_than_bits_still_count_each_pair_once() -> None:
     expected = shared @ columns
     assert partner_sums(SharedKeys(200, unit, key), columns) == pytest.approx(expected)
     assert clusters._MOST_HEAVY == 64
+
+
+@given(
+    held=st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=1, max_size=N),
+    seed=st.integers(0, 99),
+)
+def test_units_of_one_key_each_are_summed_by_group(held: list[int | None], seed: int) -> None:
+    """Keys that part the units, some units without any; an edge may be given twice."""
+    edges = [(unit, key) for unit, key in enumerate(held) if key is not None]
+    columns = np.random.default_rng(seed).normal(size=(len(held), 2))
+    keys = keys_of(len(held), [*edges, *edges[:2]])
+    assert keys.groups is not None
+    assert partner_sums(keys, columns) == pytest.approx(by_loop(len(held), edges, columns))
+
+
+def test_units_of_two_keys_are_no_groups() -> None:
+    """They are summed by pairs."""
+    assert keys_of(3, [(0, 0), (0, 1), (1, 1)]).groups is None

@@ -63,6 +63,14 @@ class SharedKeys:
         return chosen
 
     @cached_property
+    def groups(self) -> Integers | None:
+        """The group of each unit, where keys part the units: none has two. None elsewhere."""
+        codes, key = np.unique(self.key, return_inverse=True)
+        group = len(codes) + np.arange(self.n_units)  # a unit without a key is alone
+        group[self.unit] = key
+        return group if bool((group[self.unit] == key).all()) else None
+
+    @cached_property
     def pairs(self) -> Pairs | None:
         """All pairs that share, made once; None where they would take too much memory."""
         heavy, light = _split_heavy(self)
@@ -96,11 +104,22 @@ def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
     """
     if not len(keys.unit):
         return columns
+    if keys.groups is not None:
+        return _group_sums(keys.groups, columns)
     if keys.pairs is not None:
         sums: Floats = keys.pairs.light @ columns
         return sums + _heavy_sums(keys.pairs.heavy, columns)
     heavy, light = _split_heavy(keys)
     return _blockwise_sums(light, heavy, columns) + _heavy_sums(heavy, columns)
+
+
+def _group_sums(group: Integers, columns: Floats) -> Floats:
+    """The sum over each unit's group, for every column."""
+    _, place = np.unique(group, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    sizes = np.bincount(place)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.asarray(np.add.reduceat(columns[order], starts, axis=0)[place])
 
 
 def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:

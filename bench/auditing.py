@@ -1,0 +1,76 @@
+"""``proofstone audit`` with its page, in a process of its own: 12,000 items of 28 models as a wide
+table, and over a million scores as a long one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from measures import Line, print_lines
+
+N_ITEMS, N_MODELS, N_SAMPLES = 12_000, 28, 3
+
+
+def write_wide(path: Path) -> None:
+    """One row an item; twelve disciplines, sixty books."""
+    rng = np.random.default_rng(1)
+    right = rng.random((N_ITEMS, N_MODELS)) < 0.3 + 0.01 * np.arange(N_MODELS)
+    with path.open("w", encoding="utf-8") as file:
+        print("qid", "discipline", "book", *(f"m{m}" for m in range(N_MODELS)), sep=",", file=file)
+        for item, row in enumerate(right.astype(int).tolist()):
+            print(item, f"d{item % 12}", f"b{item % 60}", *row, sep=",", file=file)
+
+
+def write_long(path: Path) -> None:
+    """One row a score: 1,008,000 of them."""
+    rng = np.random.default_rng(2)
+    with path.open("w", encoding="utf-8") as file:
+        file.write("qid,model,sample,score,discipline\n")
+        for item in range(N_ITEMS):
+            right = rng.random((N_MODELS, N_SAMPLES)) < 0.3 + 0.01 * np.arange(N_MODELS)[:, None]
+            file.writelines(
+                f"question-{item},m{m},{sample},{score:d},d{item % 12}\n"
+                for m, row in enumerate(right.tolist())
+                for sample, score in enumerate(row)
+            )
+
+
+def audit(table: Path, page: Path) -> tuple[float, float, float]:
+    """Wall and processor seconds and the most memory (MB) of one audit."""
+    command = [sys.executable, "-m", "proofstone", "audit", str(table), "-o", str(page)]
+    start = time.perf_counter()
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    actions = [(os.POSIX_SPAWN_DUP2, quiet, 1)]
+    child = os.posix_spawn(sys.executable, command, dict(os.environ), file_actions=actions)
+    _, status, used = os.wait4(child, 0)
+    os.close(quiet)
+    if status:
+        raise RuntimeError(f"audit of {table.name} ended with {os.waitstatus_to_exitcode(status)}")
+    kilobytes = 1e6 if sys.platform == "darwin" else 1e3
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / kilobytes
+
+
+def main() -> bool:
+    """Prints both, against 5 s; 20 s and 1 GB."""
+    with tempfile.TemporaryDirectory() as folder:
+        wide, long, page = (Path(folder) / name for name in ("w.csv", "l.csv", "p.html"))
+        write_wide(wide)
+        write_long(long)
+        wide_s, wide_cpu, wide_mb = audit(wide, page)
+        long_s, long_cpu, long_mb = audit(long, page)
+    lines = [
+        Line("12,000 items x 28 models, wide", f"{wide_s:.1f} s", "under 5 s", wide_s < 5.0),
+        Line("  processor time, memory", f"{wide_cpu:.1f} s, {wide_mb:,.0f} MB"),
+        Line("1,008,000 scores, long", f"{long_s:.1f} s", "under 20 s", long_s < 20.0),
+        Line("  processor time", f"{long_cpu:.1f} s"),
+        Line("  memory", f"{long_mb:,.0f} MB", "under 1,000 MB", long_mb < 1000.0),
+    ]
+    return print_lines("audit with its page, from file to file", lines)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)
