@@ -192,7 +192,7 @@ def _audit_runs(
 def _write_page(audit: Any, path: Path) -> None:
     from proofstone.report.page import render_page  # noqa: PLC0415
     from proofstone.stages.audit import audit_page  # noqa: PLC0415
-    from proofstone.stages.pages import write_text  # noqa: PLC0415
+    from proofstone.stages.page_files import write_text  # noqa: PLC0415
 
     # Names without their folders: a page that is handed on says nothing of this machine.
     words = [Path(word).name if Path(word).exists() else word for word in sys.argv[1:]]

@@ -38,16 +38,8 @@ from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sentences import counted
 from proofstone.report.sheet import Sheet
 from proofstone.stages.dates import minute
-from proofstone.stages.summarise import Selection, shown_name
 
-__all__ = [
-    "Asked",
-    "audit_evidence",
-    "audit_files",
-    "audit_page",
-    "audit_table",
-    "read_results",
-]
+__all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results"]
 
 _LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
 
@@ -146,23 +138,6 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         files=audit.files,
         notes=audit.notes,
         provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
-    )
-
-
-def audit_evidence(evidence: Evidence, selection: Selection) -> Audit:
-    """The audit of runs of our own."""
-    names = ", ".join(shown_name(item_set) for item_set in selection.item_sets)
-    board = evidence.board
-    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
-    holds = f"{counted(board.n_items, 'item')}, {counted(len(rows), 'respondent')}"
-    runs = counted(len(selection.runs), "run")
-    return Audit(
-        title=names,
-        files=(FileRead(name=names, kind=f"{runs} in this workspace", columns="", holds=holds),),
-        board=board,
-        sections=make_sections(evidence),
-        seed=evidence.seed,
-        version=__version__,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +11,6 @@ from proofstone import __version__
 from proofstone.engines.models import read_reply
 from proofstone.engines.models.control import control_prompts
 from proofstone.engines.store import Found, Store
-from proofstone.errors import StoreFailed
 from proofstone.identity import short
 from proofstone.ports import CallRecord
 from proofstone.records import OUR_SETTINGS, Message, Respondent, Run, Score, Usage, own_prompt_of
@@ -32,7 +30,7 @@ from proofstone.stages.inspection import ShownReply, show_replies
 from proofstone.stages.served import shares_of
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
-__all__ = ["page_data", "write_text"]
+__all__ = ["page_data"]
 
 _PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
 
@@ -81,16 +79,6 @@ def page_data(
             question for who, mine in respondents for question in _questions(store, who, mine)
         ),
     )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a page; StoreFailed, naming the cause, where it cannot be."""
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise StoreFailed(
-            f"cannot write {path}: {error.strerror or error}", hint="name another file with -o"
-        ) from error
 
 
 def _controls(control: ControlReport) -> Iterator[Control]:

@@ -54,7 +54,8 @@ class Reading(Catalogue):
         """Writes the leaderboard of the targets with its evidence as one HTML page."""
         from proofstone.report import render_page  # noqa: PLC0415
         from proofstone.report.sections import make_sections  # noqa: PLC0415
-        from proofstone.stages.pages import page_data, write_text  # noqa: PLC0415
+        from proofstone.stages.page_files import write_text  # noqa: PLC0415
+        from proofstone.stages.pages import page_data  # noqa: PLC0415
 
         made = self._board(self._selection(targets), options)
         data = page_data(
@@ -71,7 +72,7 @@ class Reading(Catalogue):
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
-        from proofstone.stages.audit import audit_evidence  # noqa: PLC0415 - numpy is loaded there
+        from proofstone.stages.audit_runs import audit_evidence  # noqa: PLC0415 - numpy is loaded there
 
         made = self._board(self._selection(targets), options)
         return audit_evidence(made.evidence, made.selection)

@@ -1,0 +1,28 @@
+"""The audit of runs of our own: the same sections, from what the workspace holds."""
+
+from __future__ import annotations
+
+from proofstone import __version__
+from proofstone.report.audited import Audit, FileRead
+from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sentences import counted
+from proofstone.stages.summarise import Selection, shown_name
+
+__all__ = ["audit_evidence"]
+
+
+def audit_evidence(evidence: Evidence, selection: Selection) -> Audit:
+    """The audit of runs of our own."""
+    names = ", ".join(shown_name(item_set) for item_set in selection.item_sets)
+    board = evidence.board
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    holds = f"{counted(board.n_items, 'item')}, {counted(len(rows), 'respondent')}"
+    runs = counted(len(selection.runs), "run")
+    return Audit(
+        title=names,
+        files=(FileRead(name=names, kind=f"{runs} in this workspace", columns="", holds=holds),),
+        board=board,
+        sections=make_sections(evidence),
+        seed=evidence.seed,
+        version=__version__,
+    )
