@@ -203,3 +203,44 @@ def test_rows_that_cannot_be_read_are_left_to_be_named() -> None:
 
 def test_no_rows_give_an_empty_funnel() -> None:
     assert sift([]).funnel.left == (0, 0)
+
+
+def _reason_of(text: str) -> str:
+    sifted = sift_row(Row("line 1", {"text": text, "correct": True}))
+    return sifted.reason if isinstance(sifted, SiftedRow) else ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "drops", "keeps"),
+    [
+        ("figure", "The arrows in the diagram point to the sink.",
+         "In the figure of eight the rope crosses itself once."),
+        ("figure", "从图可知，二者成正比。", "若图中存在回路，则该图不是树。"),
+        ("figure", "表中数据表明产量逐年上升。", "元素周期表中的数据由实验测得。"),
+        ("reference", "The bound is improved later in the book.",
+         "The bound was improved later in the century."),
+        ("reference", "This book uses the first convention.",
+         "Genesis is the first book of the Bible; this book opens with the creation."),
+        ("reference", "As we shall see, the limit exists.",
+         "As is seen from orbit, the coast runs north."),
+        ("reference", "The preceding example shows that the limit need not exist.",
+         "For example, 1/n tends to 0; the preceding example has a limit that is not reached."),
+        ("reference", "The mechanism of reaction (c) is not known.",
+         "Of the cases (a) x = 0 and (b) x > 0, case (b) alone has a solution."),
+        ("reference", "前面已经介绍了浮力的概念。", "房屋前面已经种满了树木。"),
+        ("reference", "由反应②可得产物的质量。", "已知①碳燃烧，②一氧化碳燃烧，其中反应②放热较少。"),
+        ("reference", "本书将介绍线性空间。", "牛顿在哪本书中提出了运动定律，史家没有争议。"),
+        ("ambiguous", "This treaty ended the war.",
+         "The Treaty of Nanking was signed in 1842; this treaty ended the war."),
+        ("ambiguous", "It was she who discovered polonium.",
+         "It was Marie Curie who discovered polonium, and she named it."),
+        ("ambiguous", "该战役改变了双方的力量对比。",
+         "赤壁之战发生于208年，该战役改变了双方的力量对比。"),
+        ("ambiguous", "这场改革触动了贵族的利益。", "王安石推行变法，这场改革触动了贵族的利益。"),
+    ],
+)  # fmt: skip
+def test_what_points_away_is_dropped_and_what_looks_like_it_stays(
+    reason: str, drops: str, keeps: str
+) -> None:
+    assert _reason_of(drops) == reason
+    assert _reason_of(keeps) == ""

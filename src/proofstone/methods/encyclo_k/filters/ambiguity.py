@@ -23,10 +23,13 @@ _PLACES = (
     r"(?:region|area|country|nation|city|county|province|state|district|village|town|island|"
     r"territory|place|locality|valley|basin|continent)"
 )
-_PEOPLE = r"(?:author|poet|writer|scholar|emperor|king|philosopher|scientist|thinker|painter)"
+_PEOPLE = (
+    r"(?:author|poet|writer|scholar|emperor|empress|king|queen|ruler|prince|general|minister|"
+    r"philosopher|scientist|mathematician|physicist|thinker|painter|composer|novelist)"
+)
 _TIMES = r"(?:period|dynasty|century|era|year|decade)"
 _POINTING = re.compile(
-    rf"\b(?:[Tt]his|[Tt]hat(?=\s+(?:region|country|area)))\s+(?:{_PLACES}|{_PEOPLE}|{_TIMES})\b"
+    rf"\b(?:[Tt]his|[Tt]hat(?=\s+(?:region|country|area|{_PEOPLE}\b)))\s+(?:{_PLACES}|{_PEOPLE}|{_TIMES})\b"
     rf"|\b[Tt]hese\s+(?:regions|areas|countries|nations|cities|provinces|islands)\b"
     r"|\b[Tt]he\s+(?:above-?mentioned|aforementioned|said)\s+[a-z]+"
     r"|(?:该|此|这个?|这一)(?:地区|国家|国(?!际)|区域|省份?|城市|市(?!场)|县|岛|流域|盆地|诗人|作家|作者|"
@@ -37,6 +40,17 @@ _POINTING = re.compile(
 _PERSON = re.compile(
     r"^(?:He|She|They|His|Her|Their)\s+(?!(?:that|who)\b)(?=[a-z])|^The\s+author\s+(?=[a-z]+s\b)"
     r"|^(?:他|她)(?:们|的)?(?![人汀山律乡克莫米巴唑])(?=[一-鿿])"
+)
+# At the very head, where nothing can have been named: "This treaty ended the war."
+_HEAD = re.compile(
+    r"^(?:(?:This|That)\s+(?:man|woman|couple|ruler|battle|war|campaign|treaty|treatise|agreement|event|"
+    r"incident|movement|party|company|book|poem|novel|play|painting|law|edict|reform|dynasty|rebellion|"
+    r"uprising|revolution|experiment|reaction|substance|organism|disease|drug)"
+    r"|(?:These|Those|Such)\s+(?:measures|reforms|policies|events|results|findings|experiments|poems|"
+    r"novels|laws|reactions|works|wars))\s+(?=[a-z])"
+    r"|^It\s+was\s+(?:he|she|they)\s+who\b"
+    r"|^(?:此[人公书]|该(?!方法))(?![来去做走说死不当怎着])(?=[一-鿿])"
+    r"|^[这那](?:场|次|位|部|篇|首|项)(?:战争|战役|起义|革命|改革|变法|运动|会议|皇帝|诗人|学者|作家|作品|小说|诗|条约|实验)"
 )
 _NAME = re.compile(r"[A-Z][\w'’-]+")
 _ZH_PLACE = re.compile(
@@ -60,7 +74,7 @@ def _names_before(text: str, place: int) -> bool:
 def find_ambiguity(text: str) -> str:
     """What in the text points at something unnamed, or the empty text."""
     words = words_only(text)
-    if found := _OWN.search(words) or _PERSON.search(words):
+    if found := _OWN.search(words) or _PERSON.search(words) or _HEAD.search(words):
         return found[0].strip()
     for pointing in _POINTING.finditer(words):
         place = pointing.start()

@@ -27,10 +27,18 @@ _FIGURES = (
     rf"\b(?:shown|illustrated|depicted|seen|sketched|pictured|plotted)\s+in\s+(?:the|this)\s+{_SHOWING}\b",
     rf"\b[Ll]ook\s+at\s+the\s+{_SHOWING}\b|\b[Pp]oints?\s+[A-Z]\b[^.]{{0,20}}\s(?:of|in)\s+the\s+{_SHOWING}\b",
     rf"^(?:The|This)\s+{_SHOWING}\s+(?:above\s+|below\s+)?(?:shows?|illustrates?|depicts?|represents?)\b",
+    # "An increase in the figure for unemployment" and the figures of skaters are none.
+    r"\b(?:[Ii]n|[Ff]rom)\s+(?:the|this)\s+(?:figure|diagram|sketch|drawing)\b"
+    r"(?!\s+(?:of|for|eight|8|skating|given|reported)\b)",
+    r"\b(?:From|In)\s+(?:the|this)\s+table,",
     # Chinese. Maps, enterprises and attempts hold the same character; "图3-着色" colours graphs.
     rf"(?<![地版企试意力贪蓝])图{_ZH_NUMBER}(?!\d)(?!\s*-?\s*可?(?:着色|染色|正则|连通)|\s*[个张幅种])",
     r"如[上下左右附前后]?图(?:所示|中|可[见知]|[，,])|(?:[见由从]|观察)(?:[上下左右附]|插)图|"
     r"(?:^|[，。；：,\s])(?:[上下左右附]|插)图(?:中|所示|为|是|给出|显示|表示|说明|展示)",
+    # A graph has vertices and edges; what else is "in the picture" has been drawn.
+    r"(?:^|[，。；：（(\s])图中(?!的?(?:任[意一何]|每|各?顶点|各?[结节]点|各?边|存在|所有|两|没有|有[向权]))",
+    r"如(?:附|插|示意)图|(?:附|插|示意)图(?:中|所示|可[见知])|[从由](?:该|此)?[图表](?:中?可[知见以看])",
+    r"(?:^|[，。；：（(\s])表中(?:的?数据|所列|列出|可[见知])",
     rf"(?<![代发手仪钟外地电水体列填期年])表{_ZH_NUMBER}(?!\d)(?!\s*[个名位种类次项人篇张天年月日])",
     r"如[上下左右附前后]?表(?:所示|中|所列)|[见由从][上下附]表(?!面)|"
     r"(?:^|[，。；：,\s])[上下附]表(?:中|所示|为|是|给出|列出|显示)",
