@@ -238,6 +238,7 @@ def test_an_editor_opens_the_fields(
         (["--set", "template=1"], "needs its reason"),
         (["--set", "template", "--reason", "x"], "expected FIELD=VALUE"),
         (["--set", "colour=red", "--reason", "x"], "colour: cannot be changed"),
+        (["--set", "answer=B", "--reason", "x"], "follow from its statements: edit those"),
         (["--set", "asked=neither", "--reason", "x"], "asked: expected correct or incorrect"),
         (["--set", "book=B", "--form", "old-books-ffff", "--reason", "x"], "no form is named"),
     ],

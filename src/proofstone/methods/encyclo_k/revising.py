@@ -79,7 +79,8 @@ def item_fields(item: LoadedItem) -> dict[str, Any]:
 
 def revise_item(item: LoadedItem, changes: Mapping[str, Any]) -> Item:
     """The question with ``changes``; one made of statements keeps them."""
-    _refuse_unknown(changes, _names_of(item), "this question")
+    hint = "" if isinstance(item.item.payload, ChoiceQuestion) else _BY_ITS_STATEMENTS
+    _refuse_unknown(changes, _names_of(item), "this question", hint)
     if isinstance(item.item.payload, ChoiceQuestion):
         return _revised_choice(item, changes)
     levels = {**write_stratum(item.item.stratum), **_levels(changes)}
@@ -97,6 +98,12 @@ def rest_anew(item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
     if isinstance(payload, ComposedQuestion):
         return _next(item, _on(item, payload, rests_on))
     return _next(item, msgspec.structs.replace(item.item, facts=_ids(rests_on)))
+
+
+_BY_ITS_STATEMENTS = (
+    "what it says and which option is right follow from its statements: edit those "
+    "('proofstone show' of the question lists them)"
+)
 
 
 def _names_of(item: LoadedItem) -> tuple[str, ...]:
@@ -171,11 +178,13 @@ def _levels(changes: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(changes[name] or "") for name in _LEVELS if name in changes}
 
 
-def _refuse_unknown(changes: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+def _refuse_unknown(
+    changes: Mapping[str, Any], known: Sequence[str], what: str, hint: str = ""
+) -> None:
     problems = [
         Problem(name, f"cannot be changed; there is: {', '.join(known)}")
         for name in changes
         if name not in known
     ]
     if problems:
-        raise BadInput(f"{what} cannot be changed so; nothing was stored", problems)
+        raise BadInput(f"{what} cannot be changed so; nothing was stored", problems, hint=hint)
