@@ -220,6 +220,33 @@ def test_a_mistyped_folder_is_not_its_parent(made_once: Path, proofstone: Proofs
     assert "there is no folder" in told.err
 
 
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("mysql://me:pw-planted@host/x", "PROOF_DB holds no URL of a PostgreSQL database"),
+        ("just text pw-planted", "PROOF_DB holds no URL of a PostgreSQL database"),
+        ("postgresql://me:pw-planted@host:port/x", "the URL of the database cannot be read"),
+        ("postgresql://me:pw-planted@127.0.0.1:1/x", "does the server run there"),
+    ],
+)
+def test_a_database_that_cannot_be_is_said_without_its_password(
+    empty: Path,
+    proofstone: Proofstone,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    says: str,
+) -> None:
+    pytest.importorskip("psycopg")
+    settings = '[workspace]\ndatabase_env = "PROOF_DB"\n'
+    (empty / "proofstone.toml").write_text(settings, encoding="utf-8")
+    monkeypatch.setenv("PROOF_DB", url)
+    told = proofstone("status", "-w", empty)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("error [PS-204] ")
+    assert says in told.err
+    assert "pw-planted" not in told.err
+
+
 def test_a_folder_beside_a_workspace_is_not_in_it(made_once: Path) -> None:
     """From within a workspace, ../other stands for the folder beside it and not for this one."""
     (made_once.parent / "other").mkdir(exist_ok=True)

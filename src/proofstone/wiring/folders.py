@@ -60,10 +60,9 @@ def find_folder(start: Path) -> Path:
     """The nearest workspace at or above ``start``. Raises WorkspaceUnusable where there is none."""
     start = Path(os.path.abspath(start))  # noqa: PTH100 - parents of "a/../b" would pass through a
     if not start.is_dir():  # a mistyped name must not mean the workspace around it
-        where = shlex.quote(str(start))
         raise WorkspaceUnusable(
-            f"there is no folder {start}",
-            hint=f"make it a workspace with 'proofstone init {where}', or name another",
+            f"{start} is a file" if start.is_file() else f"there is no folder {start}",
+            hint=f"name another, or make a workspace: proofstone init {shlex.quote(str(start))}",
         )
     for folder in (start, *start.parents):
         if (folder / MARK).is_dir():
@@ -93,6 +92,11 @@ def database_url(folder: Path) -> str:
         )
     if url.startswith(("postgres://", "postgresql://")):
         return "postgresql+psycopg://" + url.partition("://")[2]
+    if not url.startswith(("postgresql+psycopg://", "sqlite:///")):
+        raise WorkspaceUnusable(
+            f"{variable} holds no URL of a PostgreSQL database",
+            hint=f"set {variable} to a URL such as postgresql://user@host/name",
+        )
     return url
 
 

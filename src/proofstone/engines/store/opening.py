@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from proofstone.engines.store.schema import HEAD
-from proofstone.errors import SchemaTooNew, StoreFailed, WorkspaceUnusable
+from proofstone.errors import ExtraMissing, SchemaTooNew, StoreFailed, WorkspaceUnusable
 
 __all__ = ["Database"]
 
@@ -35,6 +35,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
+        _check(url)
         self._readers = _engine(url, "BEGIN")
         self._writers = _engine(url, "BEGIN IMMEDIATE")
         self._eager = _engine(url, "BEGIN IMMEDIATE", busy_timeout_s=0.0)
@@ -44,7 +45,7 @@ class Database:
             self.close()
             raise WorkspaceUnusable(
                 f"cannot open the database {_shown(url)}: {_cause(error)}",
-                hint="is the folder writable, and is this a Proofstone workspace?",
+                hint=_FILE_HINT if self.is_sqlite else _SERVER_HINT,
             ) from error
         except BaseException:
             self.close()
@@ -151,6 +152,27 @@ class Database:
                 ),
                 {"id": uuid.uuid4().hex},
             )
+
+
+_FILE_HINT = "is the folder writable, and is this a Proofstone workspace?"
+_SERVER_HINT = "does the server run there, and may this user open that database?"
+
+
+def _check(url: str) -> None:
+    """Raises WorkspaceUnusable for a URL of no such database, ExtraMissing where its driver is not
+    installed. The URL is not shown: it may hold a password."""
+    try:
+        create_engine(url).dispose()
+    except ModuleNotFoundError as error:
+        raise ExtraMissing(
+            f"a database on a server needs the package {error.name}, which is not installed",
+            hint="pip install 'proofstone[postgres]'",
+        ) from error
+    except (ArgumentError, ValueError) as error:
+        raise WorkspaceUnusable(
+            "the URL of the database cannot be read",
+            hint="write it as postgresql://user@host/name",
+        ) from error
 
 
 def _engine(url: str, begin: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Engine:
