@@ -171,6 +171,15 @@ def test_scoring_again_is_a_new_scoring_that_asks_nobody(
     assert row.n_replies == server.requests == QUESTIONS
 
 
+def test_scoring_again_goes_by_pages_and_leaves_none_out(workspace: Workspace, form: str) -> None:
+    """More questions than a page holds: each has one score of the new scoring."""
+    (bank,) = workspace.store.lookup.every("bank")
+    (long,) = workspace.build_form(f"bank:{bank.id.hex()}", seeds=[5], questions=300)
+    (result,) = workspace.run(long, models="sim/ann")
+    assert workspace.score(result.planned.run, again=True) == 300
+    assert count(workspace, "score") == 2 * 300
+
+
 def test_replies_that_a_killed_process_left_unscored_are_scored_once(
     workspace: Workspace, form: str, server: ScriptedServer
 ) -> None:

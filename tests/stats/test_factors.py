@@ -270,3 +270,9 @@ def test_the_tests_are_wrong_about_five_times_in_a_hundred(shares: bool) -> None
     assert 0.93 <= np.mean(held) <= 0.97
     assert (np.mean(wrong, axis=0) <= 0.065).all()
     assert (np.mean(wrong, axis=0)[1:] >= 0.03).all()
+
+
+def test_nothing_to_test_is_answered() -> None:
+    nothing = wald(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), 5.0)
+    assert nothing.df == 0
+    assert np.isnan([nothing.chi_square, nothing.p]).all()

@@ -146,3 +146,11 @@ def test_alike_units_below_the_bound() -> None:
     assert units_to_pass(*columns(0, 0, 50, 0), -0.02) == math.ceil(math.log(0.025) / room)
     room = math.log(1 - 1.02 / 2)
     assert units_to_pass(*columns(0, 50, 0, 0), -0.02) == math.ceil(math.log(0.025) / room)
+
+
+def test_a_bound_that_no_difference_can_pass_asks_for_the_fewest_units() -> None:
+    """Nothing falls by more than all: room for units not seen is no matter, and farther off is no
+    easier."""
+    all_rise = columns(0, 5, 0, 0)
+    needed = [units_to_pass(*all_rise, bound) for bound in (-1.5, -1.0, 0.0)]
+    assert needed[0] == needed[1] < needed[2]

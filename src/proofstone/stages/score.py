@@ -76,7 +76,7 @@ async def score_replies(
 async def _score_missing(store: Store, method: Method, scoring: int, key: int, run: Run) -> None:
     # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
     # in a thread, the driver would wait for the interpreter lock at every row.
-    storing: asyncio.Task[None] | None = None
+    storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
     for page in store.runs.reply_pages(key, run.item_set, _PAGE):
         scored = store.scores.scored_among(scoring, [entry.item.key for entry in page])
         missing = [
@@ -86,11 +86,9 @@ async def _score_missing(store: Store, method: Method, scoring: int, key: int, r
             if (entry.item.key, sample) not in scored
         ]
         rows = await score_replies(store, method, missing)
-        if storing is not None:
-            await storing
-        storing = asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))
-    if storing is not None:
-        await storing
+        await asyncio.gather(*storing)
+        storing = [asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))]
+    await asyncio.gather(*storing)
 
 
 def _finished(entry: ItemReplies, last_step: str) -> Iterable[tuple[int, dict[str, RawReply]]]:
