@@ -37,6 +37,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Read": {
         "leaderboard": ("reading", "Rank what was run, with intervals and ties."),
         "compare": ("comparing", "Say what changed from A to B, and by how much, on common items."),
+        "gate": ("gating", "Answer pass, fail or cannot tell for a run against a baseline."),
         "report": ("reading", "Write the leaderboard with its evidence as an HTML page."),
         "audit": ("auditing", "Say what results show, whoever made them: ranks, ties, intervals."),
     },

@@ -1,4 +1,4 @@
-"""``compare``: two sides read, put side by side, their items named by their first words."""
+"""What a comparison is told besides its numbers: scorers, and the first words of its items."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from proofstone.engines.store import Store
 from proofstone.errors import TextPurged
 from proofstone.ports import Method
 from proofstone.records import LoadedItem
-from proofstone.report.between import Ask, Compared, Moved, PairCompared, Side, compare_sides
+from proofstone.report.between import Compared, Moved, PairCompared
 from proofstone.stages.ancestry import PURGED
 
-__all__ = ["compare", "with_texts"]
+__all__ = ["annotated", "with_texts"]
 
-_PAGE = 256
 _LONGEST = 200
 
-TextsOf = Callable[[Iterable[str]], Mapping[str, str]]
 
-
-def compare(before: Side, after: Side, ask: Ask, *, stale: Sequence[str] = ()) -> Compared:
-    """Two sides as a comparison; ``stale`` names those that an older scorer scored."""
-    compared = compare_sides(before, after, ask)
+def annotated(compared: Compared, *, stale: Sequence[str], rescored: int) -> Compared:
+    """The comparison with what to know of its scorers: how many runs were scored again for it, and
+    which of its sides (``stale``, named A and B) another version than today's scored."""
+    if rescored:
+        noun = "run was" if rescored == 1 else "runs were"
+        note = f"{rescored} {noun} scored again from stored replies; nobody was asked"
+        compared = structs.replace(compared, notes=(note, *compared.notes))
     if not stale:
         return compared
     verb = "was" if len(stale) == 1 else "were"

@@ -16,9 +16,9 @@ from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
-    from proofstone.report.between import Ask, Compared, Side
+    from proofstone.report.between import Compared, Gated, Side
 
-__all__ = ["Comparing", "compare_files", "is_results_file", "write_moved"]
+__all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
 
 _KINDS = ("run", "form", "bank")
 
@@ -43,18 +43,43 @@ class Comparing(Asking, Exporting):
         won and lost the first words are wanted (None: all). ``asked``: ``estimand``,
         ``confidence``, ``seed``.
         """
-        from proofstone.report.between import Ask  # noqa: PLC0415 - numpy
-        from proofstone.stages.comparing import compare, with_texts  # noqa: PLC0415
+        from proofstone.report.between import Ask, compare_sides  # noqa: PLC0415 - numpy
+        from proofstone.stages.comparing import annotated, with_texts  # noqa: PLC0415
 
         rescored = self._rescored([before, after]) if rescore else 0
         sides = [self._side(target, view) for target in (before, after)]
+        compared = compare_sides(sides[0], sides[1], Ask(**asked))
         stale = [] if view.scorings else self._stale([before, after])
-        compared = compare(sides[0], sides[1], Ask(**asked), stale=stale)
-        if rescored:
-            noun = "run was" if rescored == 1 else "runs were"
-            note = f"{rescored} {noun} scored again from stored replies; nobody was asked"
-            compared = structs.replace(compared, notes=(note, *compared.notes))
-        return with_texts(self.store, find_method, compared, texts)
+        noted = annotated(compared, stale=stale, rescored=rescored)
+        return with_texts(self.store, find_method, noted, texts)
+
+    def gate(
+        self,
+        run: Target | Path,
+        baseline: Target | Path,
+        *,
+        max_drop: float,
+        minimum: float | None = None,
+        rescore: bool = False,
+        texts: int | None = 5,
+        **asked: Any,
+    ) -> Gated:
+        """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
+
+        ``max_drop`` and ``minimum`` are points of 100. Otherwise as ``compare``, of which the
+        baseline is A and the run B. Raises BadUsage where a side has several respondents.
+        """
+        from proofstone.report.between import Ask, GateRule, gate_sides  # noqa: PLC0415 - numpy
+        from proofstone.stages.comparing import annotated, with_texts  # noqa: PLC0415
+
+        rescored = self._rescored([baseline, run]) if rescore else 0
+        sides = [self._side(target, CURRENT) for target in (baseline, run)]
+        rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
+        gated = gate_sides(sides[0], sides[1], rule, Ask(**asked))
+        stale = self._stale([baseline, run])
+        noted = annotated(gated.compared, stale=stale, rescored=rescored)
+        told = with_texts(self.store, find_method, noted, texts)
+        return structs.replace(gated, compared=told)
 
     def _side(self, target: Target | Path, view: View) -> Side:
         from proofstone.stages.sides import read_file, read_runs  # noqa: PLC0415 - numpy
@@ -97,12 +122,23 @@ class Comparing(Asking, Exporting):
 
 def compare_files(before: Path, after: Path, **asked: Any) -> Compared:
     """Two files of results against each other, which needs no workspace."""
-    from proofstone.report.between import Ask  # noqa: PLC0415 - numpy
-    from proofstone.stages.comparing import compare  # noqa: PLC0415
+    from proofstone.report.between import Ask, compare_sides  # noqa: PLC0415 - numpy
     from proofstone.stages.sides import read_file  # noqa: PLC0415
 
-    ask: Ask = Ask(**asked)
-    return compare(read_file(before, _asked()), read_file(after, _asked()), ask)
+    sides = [read_file(path, _asked()) for path in (before, after)]
+    return compare_sides(sides[0], sides[1], Ask(**asked))
+
+
+def gate_files(
+    run: Path, baseline: Path, *, max_drop: float, minimum: float | None = None, **asked: Any
+) -> Gated:
+    """A file of results against another as its baseline; points as in ``Comparing.gate``."""
+    from proofstone.report.between import Ask, GateRule, gate_sides  # noqa: PLC0415 - numpy
+    from proofstone.stages.sides import read_file  # noqa: PLC0415
+
+    sides = [read_file(path, _asked()) for path in (baseline, run)]
+    rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
+    return gate_sides(sides[0], sides[1], rule, Ask(**asked))
 
 
 def write_moved(compared: Compared, path: Path) -> int:

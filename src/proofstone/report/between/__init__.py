@@ -13,6 +13,9 @@ from proofstone.report.between.compared import (
     SideShown,
 )
 from proofstone.report.between.comparing import Ask, compare_sides
+from proofstone.report.between.gate_text import render_gate, to_junit, to_markdown
+from proofstone.report.between.gated import Check, Gated, GateRule, Verdict
+from proofstone.report.between.gating import gate_sides
 from proofstone.report.between.moved_rows import moved_rows
 from proofstone.report.between.side import Side
 
@@ -20,15 +23,23 @@ __all__ = [
     "FILE",
     "Ask",
     "Change",
+    "Check",
     "Compared",
     "Difference",
     "Factor",
+    "GateRule",
+    "Gated",
     "Moved",
     "PairCompared",
     "Party",
     "Side",
     "SideShown",
+    "Verdict",
     "compare_sides",
+    "gate_sides",
     "moved_rows",
     "render_compared",
+    "render_gate",
+    "to_junit",
+    "to_markdown",
 ]

@@ -1,0 +1,215 @@
+"""Whether a run may pass, by intervals: it passes where the data exclude a drop that is too large,
+fails where they show one, and where they do neither that is what is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import (
+    PairedDifference,
+    compare_pair,
+    equal_weights,
+    mean_estimates,
+    units_to_pass,
+)
+from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate
+from proofstone.report.between.compare_text import signed
+from proofstone.report.between.compared import PairCompared, Party
+from proofstone.report.between.comparing import Ask, Paired, compare_sides, pair_values
+from proofstone.report.between.gated import Check, Gated, GateRule, Verdict
+from proofstone.report.between.side import Common, Side, common_items
+from proofstone.report.numbers import points, shown_estimate, shown_interval
+from proofstone.report.sentences import counted, joined
+
+__all__ = ["gate_sides"]
+
+# With one of these unlike, the same replies would have other scores: the two are no comparison.
+_SCORED_BY = ("scorer", "judge", "measure")
+
+
+def gate_sides(baseline: Side, run: Side, rule: GateRule, ask: Ask) -> Gated:
+    """The run (one respondent) against its baseline (one respondent).
+
+    Raises BadUsage where a side has several, or what the rule asks has no meaning.
+    """
+    _check(baseline, run, rule)
+    compared = compare_sides(baseline, run, ask)
+    (pair,) = compared.pairs
+    checks = tuple(_checks(baseline, run, pair, rule, ask))
+    verdicts = {check.verdict for check in checks}
+    verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"
+    return Gated(
+        verdict="fail" if "fail" in verdicts else verdict,
+        rule=rule,
+        checks=checks,
+        compared=compared,
+    )
+
+
+def _check(baseline: Side, run: Side, rule: GateRule) -> None:
+    for name, side in (("the run", run), ("the baseline", baseline)):
+        if len(side.parties) != 1:
+            labels = ", ".join(party.label for party in side.parties[:6])
+            raise BadUsage(
+                f"a gate compares one respondent with one, and {name} {side.shown.name} has "
+                f"{len(side.parties)}",
+                hint=f"name one run: {labels}",
+            )
+    if not 0.0 <= rule.max_drop <= 1.0:
+        raise BadUsage(f"--max-drop takes points from 0 to 100, not {100 * rule.max_drop:g}")
+    if rule.minimum is not None and not 0.0 <= rule.minimum <= 1.0:
+        raise BadUsage(f"--min takes points from 0 to 100, not {100 * rule.minimum:g}")
+
+
+def _checks(
+    baseline: Side, run: Side, pair: PairCompared, rule: GateRule, ask: Ask
+) -> Iterator[Check]:
+    comparable = _comparable(pair)
+    yield comparable
+    yield _complete(pair)
+    if pair.difference is not None and comparable.verdict == "pass":
+        yield _drop(baseline, run, pair, rule, ask)
+    if rule.minimum is not None:
+        yield _minimum(run, rule.minimum, rule, ask)
+
+
+def _comparable(pair: PairCompared) -> Check:
+    """Whether the difference is one of the runs, and not of what scored them."""
+    scored = [change.factor for change in pair.changes if change.factor in _SCORED_BY]
+    if pair.difference is None:
+        return Check(name="paired", verdict="cannot tell", said=" ".join(pair.cannot))
+    if scored:
+        verb = "differs" if len(scored) == 1 else "differ"
+        again = " (--rescore scores old replies again)" if "scorer" in scored else ""
+        said = f"the {joined(scored)} {verb} between run and baseline{again}"
+        return Check(name="paired", verdict="cannot tell", said=said)
+    alone = pair.only_before + pair.only_after
+    said = f"on {counted(pair.difference.estimate.n, 'common item')}"
+    if alone:
+        said += f"; {counted(alone, 'item')} on one side alone, left out"
+    return Check(name="paired", verdict="pass", said=said)
+
+
+def _complete(pair: PairCompared) -> Check:
+    short = [
+        f"the {name} lacks {counted(party.missing, 'reply', 'replies')}"
+        for name, party in (("run", pair.after), ("baseline", pair.before))
+        if not party.is_complete
+    ]
+    if not short:
+        said = f"all {counted(pair.after.n_replies, 'reply', 'replies')} of the run came"
+        return Check(name="complete", verdict="pass", said=said)
+    said = f"{joined(short)}; what is incomplete cannot pass"
+    return Check(name="complete", verdict="cannot tell", said=said)
+
+
+def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, ask: Ask) -> Check:
+    """The paired difference against the largest drop that is allowed."""
+    common = common_items(baseline, run)
+    is_whole = pair.before.is_complete and pair.after.is_complete
+    paired = pair_values(baseline, run, 0, 0, common)
+    if not is_whole:
+        paired = _at_best(baseline, run, common, paired)
+    found = compare_pair(
+        paired.first, paired.second, paired.keys, estimand=ask.estimand, confidence=ask.confidence
+    )
+    limit = f"at most {points(rule.max_drop)} points down are allowed"
+    verdict = _side_of(-rule.max_drop, found.estimate)
+    if not is_whole:
+        return _incomplete_drop(found, pair, verdict, limit)
+    said = f"run - baseline {_shown(found.estimate)} points; {limit}"
+    if verdict != "cannot tell":
+        return Check(name="drop", verdict=verdict, said=said)
+    needed = units_to_pass(
+        paired.first, paired.second, paired.keys, -rule.max_drop,
+        estimand=ask.estimand, confidence=ask.confidence, power=rule.power,
+    )  # fmt: skip
+    more = _more(needed, len(paired.first))
+    return Check(name="drop", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
+
+
+def _at_best(baseline: Side, run: Side, common: Common, paired: Paired) -> Paired:
+    """All common items as they turn out at best for the run: what it lacks is right, and what the
+    baseline lacks was wrong."""
+    first, second = baseline.sheet.values[common.before, 0], run.sheet.values[common.after, 0]
+    return replace(
+        paired,
+        first=np.nan_to_num(first, nan=0.0),
+        second=np.nan_to_num(second, nan=1.0),
+        keys=common.keys,
+        units=common.after,
+    )
+
+
+def _incomplete_drop(
+    found: PairedDifference, pair: PairCompared, verdict: Verdict, limit: str
+) -> Check:
+    """An incomplete run fails only where no missing reply could save it, and never passes."""
+    several = any(party.made.get("samples", "1") != "1" for party in (pair.before, pair.after))
+    if verdict == "fail" and not several:
+        said = f"at best, with all that is missing right, {_shown(found.estimate)} points; {limit}"
+        return Check(name="drop", verdict="fail", said=said)
+    return Check(name="drop", verdict="cannot tell", said=f"not all replies are there; {limit}")
+
+
+def _minimum(run: Side, minimum: float, rule: GateRule, ask: Ask) -> Check:
+    """The run's own score, on all of its items, against what it must reach."""
+    values: NDArray[np.float64] = run.sheet.values[:, 0]
+    units = np.flatnonzero(~np.isnan(values))
+    own, keys = values[units], run.sheet.keys.among(units)
+    limit = f"at least {points(minimum)} are asked"
+    if not len(units):
+        return Check(name="minimum", verdict="cannot tell", said=f"no scores; {limit}")
+    (estimate,) = mean_estimates(
+        own[:, None], equal_weights(len(own)), keys,
+        estimand=ask.estimand, confidence=ask.confidence,
+    )  # fmt: skip
+    said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
+    if not _party(run).is_complete:
+        return Check(name="minimum", verdict="cannot tell", said=f"incomplete; so far {said}")
+    verdict = _side_of(minimum, estimate)
+    if verdict != "cannot tell":
+        return Check(name="minimum", verdict=verdict, said=said)
+    needed = units_to_pass(
+        np.zeros_like(own), own, keys, minimum,
+        estimand=ask.estimand, confidence=ask.confidence, power=rule.power,
+    )  # fmt: skip
+    more = _more(needed, len(own))
+    return Check(name="minimum", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
+
+
+def _party(side: Side) -> Party:
+    return side.parties[0]
+
+
+def _side_of(bound: float, estimate: Estimate) -> Verdict:
+    """Pass where the whole interval is above the bound, fail where it is below. A bound that is
+    the end of the scale, with no further down or up, is no drop at all."""
+    if estimate.low > bound or (estimate.low >= bound and bound in (0.0, -1.0)):
+        return "pass"
+    return "fail" if estimate.high < bound else "cannot tell"
+
+
+def _more(needed: float, n: int) -> float:
+    return needed if math.isnan(needed) or math.isinf(needed) else max(needed - n, 1.0)
+
+
+def _decide(more: float, rule: GateRule) -> str:
+    if math.isnan(more):
+        return "how many more questions would decide is not known from so few"
+    if math.isinf(more):
+        return "it lies on the limit itself, so no number of questions would decide"
+    power = f"{100 * rule.power:g}%"
+    n = f"{more:,.0f} more question{'' if more == 1 else 's'} like these"
+    return f"{n} would decide with {power} power, if this is the true value"
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{signed(estimate.value)} {shown_interval(estimate.low, estimate.high, 0)}"

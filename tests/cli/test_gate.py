@@ -1,0 +1,88 @@
+"""``gate`` as CI calls it: an exit code, and files that CI reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from proofstone.identity import short
+from proofstone.wiring import open_workspace
+from told import Proofstone
+
+DOC = Path(__file__).resolve().parents[2] / "docs" / "gate.md"
+
+
+def write(path: Path, scores: str) -> Path:
+    rows = "".join(f"q{place},{score}\n" for place, score in enumerate(scores))
+    path.write_text(f"item,model-x\n{rows}", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("scores", "code", "word"),
+    [
+        ("1" * 200, 0, "PASS"),
+        ("0" * 60 + "1" * 140, 1, "FAIL"),
+        ("0" + "1" * 199, 3, "CANNOT TELL"),
+    ],
+)
+def test_the_exit_code_is_the_answer(
+    tmp_path: Path, proofstone: Proofstone, scores: str, code: int, word: str
+) -> None:
+    """0, 1 and 3, with the answer first; files need no workspace."""
+    baseline, run = write(tmp_path / "a.csv", "1" * 200), write(tmp_path / "b.csv", scores)
+    told = proofstone("gate", run, "--baseline", baseline, "--max-drop", 2)
+    assert told.code == code
+    assert told.out.startswith(f"gate      {word}\n")
+
+
+def test_ci_reads_what_is_written(made: Path, proofstone: Proofstone, tmp_path: Path) -> None:
+    """JUnit XML that parses, a Markdown summary without any text of a question."""
+    with open_workspace(made) as workspace:
+        ann, bob = (
+            f"run:{short(run.id)}"
+            for _key, run in workspace.store.runs.every()
+            if run.way == "direct"
+        )
+    junit, summary = tmp_path / "gate.xml", tmp_path / "gate.md"
+    asked = "gate", bob, "--baseline", ann, "--max-drop", 2, "--min", 80, "-w", made
+    told = proofstone(*asked, "--junit", junit, "--markdown", summary)
+    assert told.code in (1, 3)
+    assert "SIMULATED" in told.out
+    assert len(ET.parse(junit).findall(".//testcase")) == 4  # noqa: S314 - our own
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("## Gate: ")
+    assert "Leaf" not in text
+    assert "Leaf" in told.out
+    assert proofstone(*asked, "--json").json["verdict"].upper() in told.out
+
+
+def test_an_incomplete_run_does_not_pass(made: Path, proofstone: Proofstone) -> None:
+    """Two of eight questions asked."""
+    with open_workspace(made) as workspace:
+        (result,) = workspace.run("old-books", models="sim/ann?ability=0.8", replicate="b", limit=2)
+        run = f"run:{short(result.planned.run.id)}"
+        whole = f"run:{short(workspace.store.runs.every()[0][1].id)}"
+    told = proofstone("gate", run, "--baseline", whole, "--max-drop", 100, "-w", made)
+    assert told.code == 3
+    assert "the run lacks 6 replies; what is incomplete cannot pass" in told.out
+
+
+def test_a_form_of_several_is_refused(made: Path, proofstone: Proofstone) -> None:
+    told = proofstone("gate", "old-books", "--baseline", "old-books", "--max-drop", 2, "-w", made)
+    assert told.code == 2
+    assert "name one run" in told.err
+
+
+def test_the_jobs_in_the_documents_parse() -> None:
+    """The GitHub job writes the step's summary, the GitLab job keeps the JUnit file; both gate."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with the inspect extra")
+    blocks = DOC.read_text(encoding="utf-8").split("```yaml\n")[1:]
+    github, gitlab = (yaml.safe_load(block.partition("```")[0]) for block in blocks)
+    steps = github["jobs"]["gate"]["steps"]
+    assert "$GITHUB_STEP_SUMMARY" in steps[-2]["run"]
+    assert "proofstone gate" in steps[-2]["run"]
+    assert gitlab["gate"]["artifacts"]["reports"]["junit"] == "gate.xml"
+    assert any("proofstone gate" in line for line in gitlab["gate"]["script"])

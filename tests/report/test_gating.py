@@ -1,0 +1,279 @@
+"""Whether a run may pass: by intervals, never by a difference that was merely not seen."""
+
+from __future__ import annotations
+
+import math
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from made_up import right_of, table_of
+from test_between import SCALE, one, renamed, side
+
+from proofstone.engines.stats import SharedKeys, compare_pair
+from proofstone.errors import BadUsage
+from proofstone.records import Respondent, ScoreTable
+from proofstone.report.between import (
+    Ask,
+    Gated,
+    GateRule,
+    gate_sides,
+    render_gate,
+    to_junit,
+    to_markdown,
+)
+
+TWO_POINTS = GateRule(max_drop=0.02)
+
+
+def table(values: list[float], expected: int | None = None) -> ScoreTable:
+    rows = [(i, 0, 0, "answered", value) for i, value in enumerate(values) if value >= 0]
+    return table_of(
+        [Respondent("lab/a", "direct")], rows, n_units=len(values),  # type: ignore[arg-type]
+        expected=[expected or len(values)],
+    )  # fmt: skip
+
+
+def gate(
+    baseline: list[float], run: list[float], rule: GateRule = TWO_POINTS, **more: object
+) -> Gated:
+    """The answer for two columns of scores; -1 is a reply that is missing."""
+    sides = side("base", table(baseline)), side("new", table(run), [{"model": "lab/b"}])
+    return gate_sides(*sides, rule, Ask(estimand="bank"), **more)  # type: ignore[arg-type]
+
+
+def check(gated: Gated, name: str):
+    return next(check for check in gated.checks if check.name == name)
+
+
+def test_nothing_unlike_passes_once_there_are_enough_items() -> None:
+    """183 ties exclude a drop of 2 points, 182 do not: ties are no proof by themselves."""
+    assert gate([1.0] * 183, [1.0] * 183).verdict == "pass"
+    found = gate([1.0] * 182, [1.0] * 182)
+    assert (found.verdict, found.exit_code) == ("cannot tell", 3)
+    assert check(found, "drop").more == 1
+
+
+def test_a_clear_drop_fails() -> None:
+    """60 of 200 lost: the whole interval is below -2 points."""
+    found = gate([1.0] * 200, [0.0] * 60 + [1.0] * 140)
+    assert (found.verdict, found.exit_code) == ("fail", 1)
+    assert found.pair.difference is not None
+    assert found.pair.difference.estimate.high < -0.02
+
+
+def test_a_drop_that_may_be_or_not_says_how_many_more_questions() -> None:
+    """Four of 200 lost, six won: more questions are needed, and finitely many."""
+    found = gate([1.0] * 4 + [0.0] * 6 + [1.0] * 190, [0.0] * 4 + [1.0] * 196)
+    drop = check(found, "drop")
+    assert found.verdict == "cannot tell"
+    assert drop.more is not None
+    assert 1 <= drop.more < 2000
+    assert "more questions like these would decide with 80% power" in drop.said
+
+
+def test_a_drop_at_the_limit_is_never_decided() -> None:
+    """One of 50 lost against a limit of two points: infinite, in words."""
+    found = gate([1.0] * 50, [0.0] + [1.0] * 49)
+    assert math.isinf(check(found, "drop").more or 0)
+    assert "no number of questions would decide" in check(found, "drop").said
+
+
+def test_one_item_tells_nothing() -> None:
+    """It has no interval but all of the scale."""
+    found = gate([1.0], [0.0])
+    assert found.verdict == "cannot tell"
+    assert "from so few" in check(found, "drop").said
+
+
+def test_an_incomplete_run_cannot_pass() -> None:
+    """Half of 400 ties: where complete it would pass. Nor against an incomplete baseline."""
+    half = [1.0] * 200 + [-1.0] * 200
+    for columns in (([1.0] * 400, half), (half, [1.0] * 400)):
+        found = gate(*columns)
+        assert found.verdict == "cannot tell"
+        assert "what is incomplete cannot pass" in check(found, "complete").said
+    assert gate([1.0] * 400, [1.0] * 400).verdict == "pass"
+
+
+def test_an_incomplete_run_fails_where_nothing_could_save_it() -> None:
+    """100 of 200 lost, ten missing; were these ten right it would still be far below."""
+    found = gate([1.0] * 200, [0.0] * 100 + [1.0] * 90 + [-1.0] * 10)
+    assert found.verdict == "fail"
+    assert "at best, with all that is missing right, -50.0" in check(found, "drop").said
+
+
+@pytest.mark.parametrize(
+    ("right", "minimum", "verdict"),
+    [(95, 0.8, "pass"), (60, 0.8, "fail"), (82, 0.8, "cannot tell"), (100, 0.97, "cannot tell")],
+)
+def test_the_minimum_goes_by_the_interval_too(right: int, minimum: float, verdict: str) -> None:
+    """Of 100: 95 is above 80 (Wilson from 88.8), 60 below, 82 open, and all right of 100 may be
+    96.3%."""
+    values = [1.0] * right + [0.0] * (100 - right)
+    found = gate(values, values, GateRule(max_drop=1.0, minimum=minimum))
+    assert check(found, "minimum").verdict == verdict
+    assert found.verdict == verdict
+
+
+def test_failing_goes_before_not_knowing() -> None:
+    """The minimum fails; the drop is open: fail."""
+    values = [1.0] * 10 + [0.0] * 40
+    found = gate(values, values, GateRule(max_drop=0.02, minimum=0.8))
+    assert [c.verdict for c in found.checks] == ["pass", "pass", "cannot tell", "fail"]
+    assert found.verdict == "fail"
+
+
+@pytest.mark.parametrize("factor", ["scorer", "judge"])
+def test_scores_made_otherwise_are_no_comparison(factor: str) -> None:
+    """The same replies would have other scores."""
+    values = table([1.0] * 400)
+    sides = side("base", values, [{factor: "1"}]), side("new", values, [{factor: "2"}])
+    found = gate_sides(*sides, TWO_POINTS, Ask())
+    assert found.verdict == "cannot tell"
+    assert f"the {factor} differs" in check(found, "paired").said
+
+
+def test_nothing_in_common_and_other_scales_cannot_be_told() -> None:
+    """Each with its reason."""
+    apart = side("new", renamed(one(9, 10), "abcdefghij"))
+    found = gate_sides(side("base", renamed(one(9, 10), "klmnopqrst")), apart, TWO_POINTS, Ask())
+    assert found.verdict == "cannot tell"
+    assert "no item in common" in check(found, "paired").said
+    scaled = side("new", one(9, who=Respondent("lab/a", "verdicts", scale=SCALE)))
+    found = gate_sides(side("base", one(9)), scaled, TWO_POINTS, Ask())
+    assert "different scales" in check(found, "paired").said
+
+
+def test_several_respondents_are_refused() -> None:
+    """A gate is for one; the message names them."""
+    both = table_of(
+        [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")],
+        [*right_of(4, 2, 0), *right_of(4, 2, 1)],
+        n_units=4,
+    )
+    with pytest.raises(BadUsage, match="has 2") as refused:
+        gate_sides(side("base", one(2, 4)), side("new", both), TWO_POINTS, Ask())
+    assert "lab/a direct, lab/b direct" in refused.value.hint
+
+
+@pytest.mark.parametrize("rule", [GateRule(max_drop=1.1), GateRule(max_drop=0.1, minimum=-0.1)])
+def test_limits_out_of_range_are_refused(rule: GateRule) -> None:
+    with pytest.raises(BadUsage, match="from 0 to 100"):
+        gate([1.0], [1.0], rule)
+
+
+def test_samples_that_are_missing_may_still_change_a_unit() -> None:
+    """Of several samples some are there: the unit's mean is open, so nothing fails yet."""
+    run = table([0.0] * 100, expected=200)
+    made = [{"model": "lab/a", "samples": "2"}]
+    sides = side("base", table([1.0] * 100), made), side("new", run, made)
+    found = gate_sides(*sides, TWO_POINTS, Ask())
+    assert found.verdict == "cannot tell"
+
+
+def test_no_drop_at_all_allowed() -> None:
+    """A limit of 0 needs a run that is better: ties leave it open."""
+    rule = GateRule(max_drop=0.0)
+    assert gate([1.0] * 500, [1.0] * 500, rule).verdict == "cannot tell"
+    assert gate([0.0] * 50 + [1.0] * 50, [1.0] * 100, rule).verdict == "pass"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [200, 1000])
+def test_a_run_at_the_limit_seldom_passes_by_luck(n: int) -> None:
+    """4,000 runs whose true drop is the limit (7% lost, 5% won): at most 3.5% have an interval
+    above it, as many one below."""
+    rng, passed, failed = np.random.default_rng(5), 0, 0
+    for lost, won, level in rng.multinomial(n, [0.07, 0.05, 0.88], 4000):
+        first = np.repeat([1.0, 0.0, 1.0], [lost, won, level])
+        second = np.repeat([0.0, 1.0, 1.0], [lost, won, level])
+        found = compare_pair(first, second, SharedKeys.none(n), estimand="bank").estimate
+        passed += found.low > -0.02
+        failed += found.high < -0.02
+    assert passed / 4000 < 0.035
+    assert failed / 4000 < 0.035
+
+
+def test_the_answer_as_text() -> None:
+    """Whole, as a person reads it."""
+    assert render_gate(gate([1.0] * 20, [1.0] * 19 + [0.0])) == TEXT
+
+
+def test_the_answer_as_junit() -> None:
+    """One case a check, failures and errors counted, and any character taken."""
+    found = gate([1.0] * 200, [0.0] * 60 + [1.0] * 140, GateRule(max_drop=0.02, minimum=0.65))
+    root = ET.fromstring(to_junit(found))  # noqa: S314 - our own
+    (suite,) = root
+    assert {k: suite.get(k) for k in ("tests", "failures", "errors")} == {
+        "tests": "4", "failures": "1", "errors": "1",
+    }  # fmt: skip
+    told = {case.get("name"): [each.tag for each in case] for case in suite.iter("testcase")}
+    assert told == {
+        "paired: lab/a direct": [],
+        "complete: lab/a direct": [],
+        "drop: lab/a direct": ["failure"],
+        "minimum: lab/a direct": ["error"],
+    }
+
+
+def test_names_cannot_break_junit_or_markdown() -> None:
+    """Control characters, angle brackets and bars in a model's name."""
+    who = Respondent("lab/<b>|\x07\u202e`x`", "direct")
+    sides = side("base", one(20, who=who)), side("new", one(20, who=who))
+    found = gate_sides(*sides, TWO_POINTS, Ask())
+    root = ET.fromstring(to_junit(found))  # noqa: S314 - our own
+    assert "lab/<b>|" in str(root[0][0].get("name"))
+    text = to_markdown(found)
+    assert r"lab/\<b\>\|" in text
+    assert "\x07" not in text
+
+
+def test_the_answer_as_markdown() -> None:
+    """Whole; items by id alone."""
+    assert to_markdown(gate([1.0] * 20, [1.0] * 19 + [0.0])) == MARKDOWN
+
+
+TEXT = """\
+gate      CANNOT TELL
+run       lab/a direct; new on new, 20 items
+baseline  lab/a direct; base on base, 20 items
+paired    pass: on 20 common items
+complete  pass: all 20 replies of the run came
+drop      cannot tell: run - baseline -5.0 [-19.9, 10.8] points; at most 2.0 points down are
+          allowed; 419 more questions like these would decide with 80% power, if this is the true
+          value
+differs   model: lab/a -> lab/b; the difference is between two models
+so        Only the model differs, so the difference is put down to that.
+items     won 0, lost 1, level 19
+lost      1300
+rule      pass where the 95% interval (two-sided) of run - baseline lies above -2.0 points, fail
+          where it lies below, else cannot tell; a run that is just at a limit passes by luck in
+          about 2.5% of cases
+"""
+
+MARKDOWN = r"""
+## Gate: CANNOT TELL
+
+| | |
+|---|---|
+| run | lab/a direct; new on new, 20 items |
+| baseline | lab/a direct; base on base, 20 items |
+
+| check | answer | |
+|---|---|---|
+| paired | **pass** | on 20 common items |
+| complete | **pass** | all 20 replies of the run came |
+| drop | **cannot tell** | run - baseline -5.0 \[-19.9, 10.8\] points; at most 2.0 points down are allowed; 419 more questions like these would decide with 80% power, if this is the true value |
+
+What differs:
+
+- model: lab/a -\> lab/b; the difference is between two models
+
+Only the model differs, so the difference is put down to that.
+
+0 items won, 1 lost.
+Lost: 1300.
+
+Rule: pass where the 95% interval (two-sided) of run - baseline lies above -2.0 points, fail where it lies below, else cannot tell; a run that is just at a limit passes by luck in about 2.5% of cases.
+""".removeprefix("\n")  # noqa: E501 - rows of a table
