@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.discrimination import discrimination_section
+from proofstone.report.sections.factors import factors_section
 from proofstone.report.sections.items import items_section
 from proofstone.report.sections.pairs import pairs_section
 from proofstone.report.sections.positions import positions_section
 from proofstone.report.sections.resolution import resolution_section
+from proofstone.report.sections.roles import roles_section
 from proofstone.report.sections.samples import samples_section
+from proofstone.report.sections.scaling import scaling_section
 from proofstone.report.sections.section import Evidence, Section
 from proofstone.report.sections.stability import stability_section
 from proofstone.report.sections.strata import strata_section
@@ -27,6 +31,10 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     samples_section,
     items_section,
     positions_section,
+    factors_section,
+    scaling_section,
+    benchmarks_section,
+    roles_section,
     totals_section,
 )
 

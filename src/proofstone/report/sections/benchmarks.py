@@ -1,0 +1,213 @@
+"""Whether the benchmarks among these results put models in the same order, and who moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from proofstone.engines.stats import (
+    Disattenuated,
+    DrawnMeans,
+    RankAgreement,
+    RankMove,
+    disattenuate,
+    draw_means,
+    draw_shares,
+    rank_agreement,
+    rank_moves,
+)
+from proofstone.report.sections.ranked_values import ranked_values
+from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.report.sentences import joined
+
+__all__ = ["benchmarks_section"]
+
+# What a column is called whose groups are tests of their own, and not subjects of one.
+_NAMES = frozenset({"benchmark", "dataset", "task", "test", "suite", "form"})
+_FEWEST_MODELS = 3
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    first: str
+    second: str
+    tau: RankAgreement
+    rho: RankAgreement
+    freed: Disattenuated
+    moves: tuple[RankMove, ...]
+
+
+def benchmarks_section(evidence: Evidence) -> Section | None:
+    """All pairs of up to eight benchmarks; None unless a column named benchmark, dataset, task,
+    test, suite or form holds two or more, and three models."""
+    drawn, models = _drawn(evidence)
+    if not 2 <= len(drawn) <= _MOST or len(models) < _FEWEST_MODELS:
+        return None
+    confidence, seed = evidence.board.confidence, evidence.seed
+    pairs = []
+    for (first, a), (second, b) in combinations(drawn.items(), 2):
+        tau, rho = rank_agreement(a, b, seed=seed, confidence=confidence)
+        freed = disattenuate(a, b, seed=seed, confidence=confidence)
+        moves = rank_moves(a, b, confidence=confidence)
+        pairs.append(_Pair(first, second, tau, rho, freed, moves))
+    return Section(
+        name="benchmarks",
+        title="Whether the benchmarks agree",
+        finding=_finding(pairs, models),
+        plain=_plain(pairs),
+        cannot=_cannot(pairs, models),
+        how="Two intervals: over models, for others like these (bootstrap of models); over items, "
+        "for these models on other items (items drawn again, or clusters of items that share "
+        f"keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction of Pearson's "
+        "correlation. Moves: against the line that most models follow (Passing and Bablok), Holm "
+        "over models.",
+        tables=(_agreement(pairs), *(_moves(pair, models) for pair in pairs if len(pairs) == 1)),
+    )
+
+
+def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
+    """Redrawn means by benchmark, and the models in their order."""
+    if evidence.accuracies is not None:
+        found = evidence.accuracies
+        if found.by.lower() not in _NAMES:
+            return {}, []
+        shares = {
+            name: draw_shares(found.value[:, k], int(found.counts[k]), seed=evidence.seed, stream=k)
+            for k, name in enumerate(found.strata)
+        }
+        return shares, list(found.models)
+    ranked = ranked_values(evidence)
+    sheet = evidence.sheet
+    if ranked is None or sheet is None:
+        return {}, []
+    names = sheet.table.stratum_names
+    level = next((x for x in names if x.lower() in _NAMES and len(names[x]) > 1), "")
+    if not level:
+        return {}, []
+    codes = sheet.table.strata[level][ranked.units]
+    drawn = {}
+    for code, name in enumerate(names[level]):
+        units = np.flatnonzero(codes == code)
+        if len(units):
+            drawn[name] = draw_means(
+                ranked.values[units],
+                ranked.keys.among(units),
+                estimand=evidence.estimand,
+                seed=evidence.seed,
+                stream=code,
+            )
+    return drawn, ranked.labels
+
+
+def _finding(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
+    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+    if not known:
+        return "One of any two benchmarks here gives all models the same score."
+    if len(pairs) == 1:
+        (pair,) = pairs
+        tau = pair.tau
+        return (
+            f"{pair.first} and {pair.second} order {len(models)} models at Kendall's tau-b "
+            f"{tau.models.value:.2f} [{tau.items.low:.2f}, {tau.items.high:.2f}] over items; "
+            f"{_moved(pair, models)} elsewhere by more than noise."
+        )
+    low = min(known, key=lambda pair: pair.tau.models.value)
+    high = max(known, key=lambda pair: pair.tau.models.value)
+    return (
+        f"Of {len(pairs)} pairs of benchmarks, {high.first} and {high.second} agree most "
+        f"(Kendall's tau-b {high.tau.models.value:.2f} over {len(models)} models), "
+        f"{low.first} and {low.second} "
+        f"least ({low.tau.models.value:.2f})."
+    )
+
+
+def _moved(pair: _Pair, models: Sequence[str]) -> str:
+    names = [models[move.model] for move in pair.moves if move.moved]
+    if not names:
+        return "no model stands"
+    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
+    return f"{joined([*names[:4], *more])} {'stand' if len(names) > 1 else 'stands'}"
+
+
+def _plain(pairs: Sequence[_Pair]) -> str:
+    values = [pair.tau.models.value for pair in pairs if not math.isnan(pair.tau.models.value)]
+    if not values:
+        return ""
+    # Tau is the share of pairs in the same order less that in the other.
+    share = 50 * (1 + min(values))
+    return (
+        f"Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in the "
+        "same order (50 is what luck would give)."
+    )
+
+
+def _cannot(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
+    if len(pairs) > 1:
+        return ""
+    (pair,) = pairs
+    unsure = [models[move.model] for move in pair.moves if move.move and move.low <= 0 <= move.high]
+    if not unsure:
+        return ""
+    more = f" and {len(unsure) - 4} more" if len(unsure) > 4 else ""
+    return (
+        f"Whether the rank of {joined(unsure[:4])}{more} really differs between the two: other "
+        "items might turn it round."
+    )
+
+
+def _agreement(pairs: Sequence[_Pair]) -> Table:
+    return Table(
+        title="Agreement of two benchmarks",
+        columns=(
+            Column(key="first", name="benchmark"),
+            Column(key="second", name="and"),
+            Column(key="tau_models", name="tau-b, over models"),
+            Column(key="tau_items", name="tau-b, over items"),
+            Column(key="rho_models", name="rho, over models"),
+            Column(key="rho_items", name="rho, over items"),
+            Column(key="observed", name="correlation"),
+            Column(key="freed", name="freed of noise", help="what endless items would show"),
+            Column(key="reliability_first", name="reliability",
+                   help="share of the first's differences that other items would show again"),
+            Column(key="reliability_second", name="and", help="the same of the second"),
+            Column(key="moved", name="moved", help="models elsewhere by more than noise"),
+        ),
+        rows=tuple(
+            (
+                pair.first, pair.second, pair.tau.models, pair.tau.items, pair.rho.models,
+                pair.rho.items, pair.freed.observed, pair.freed.items, *pair.freed.reliability,
+                sum(move.moved for move in pair.moves),
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _moves(pair: _Pair, models: Sequence[str]) -> Table:
+    return Table(
+        title=f"Ranks on {pair.first} and on {pair.second}",
+        columns=(
+            Column(key="model", name="model"),
+            Column(key="rank_first", name=pair.first, unit="rank"),
+            Column(key="rank_second", name=pair.second, unit="rank"),
+            Column(key="move", name="climbs", digits=0, help="ranks; below 0 where it falls"),
+            Column(key="low", name="at least", digits=0),
+            Column(key="high", name="at most", digits=0),
+            Column(key="shift", name="beyond the line", unit="points",
+                   help=f"points on {pair.second} above what {pair.first} lets expect"),
+            Column(key="p_holm", name="p, corrected", unit="probability"),
+            Column(key="moved", name="moved"),
+        ),
+        rows=tuple(
+            (
+                models[move.model], move.rank_first, move.rank_second, move.move, move.low,
+                move.high, move.shift, move.p_holm, "yes" if move.moved else "no",
+            )
+            for move in pair.moves
+        ),
+    )  # fmt: skip

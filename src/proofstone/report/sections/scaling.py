@@ -1,0 +1,290 @@
+"""What ten times the parameters are worth, family by family, and whether scores level off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import (
+    Bend,
+    MixtureGap,
+    SizeSlope,
+    compare_slopes,
+    equal_weights,
+    fit_bend,
+    measure_spread,
+    mixture_gap,
+    slope_of,
+)
+from proofstone.report.board import BoardRow, Standings
+from proofstone.report.model_sizes import ModelSize, size_of
+from proofstone.report.numbers import points
+from proofstone.report.sections.ranked_values import ranked_values
+from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.report.sentences import joined
+
+__all__ = ["scaling_section"]
+
+_FEWEST_SIZES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """Models with a size: their scores (m) and, where known, the covariance of these over items
+    (m, m) from ``groups``."""
+
+    sizes: tuple[ModelSize, ...]
+    scores: NDArray[np.float64]
+    covariance: NDArray[np.float64] | None
+    groups: float
+
+    def of(self, places: Sequence[int]) -> _Sized:
+        """Some of them."""
+        own = None if self.covariance is None else self.covariance[np.ix_(places, places)]
+        sizes = tuple(self.sizes[place] for place in places)
+        return _Sized(sizes, self.scores[list(places)], own, self.groups)
+
+    def parameters(self, basis: str) -> NDArray[np.float64]:
+        """Billions of parameters on one basis (m)."""
+        return np.array([s.total_b if basis == "total" else s.active_b for s in self.sizes])
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    name: str
+    n: int
+    slope: SizeSlope
+    bend: Bend
+    smallest: float
+    largest: float
+
+
+def scaling_section(evidence: Evidence) -> Section | None:
+    """One row a family of dense models of three sizes or more; mixtures beside them on total and on
+    active parameters. None where no family has three sizes."""
+    group = next((group for group in evidence.board.standings if group.ranked), None)
+    if group is None:
+        return None
+    sized = _sized(evidence, group)
+    dense = {
+        name: [place for place in places if not sized.sizes[place].is_mixture]
+        for name, places in _by_family(sized).items()
+    }
+    families = [
+        _family(name, sized.of(places), evidence.board.confidence)
+        for name, places in dense.items()
+        if len({sized.sizes[place].total_b for place in places}) >= _FEWEST_SIZES
+    ]
+    if not families:
+        return None
+    families.sort(key=lambda family: -family.slope.models.value)
+    gaps = list(_gaps(sized, evidence.board.confidence))
+    return Section(
+        name="scaling",
+        title="What ten times the parameters are worth",
+        finding=_finding(families),
+        plain=_plain(families[0]),
+        cannot=_cannot(families),
+        how=_how(sized, families),
+        tables=(_slopes(families), _shapes(families), *_mixtures(gaps)),
+    )
+
+
+def _sized(evidence: Evidence, group: Standings) -> _Sized:
+    """The ranked models whose size is known, with what is known of their scores' noise."""
+    known = [
+        (place, row, size)
+        for place, row in enumerate(group.ranked)
+        if (size := size_of(row.name, row.card)) is not None
+    ]
+    places = [place for place, _, _ in known]
+    sizes = tuple(_told_apart(row, size) for _, row, size in known)
+    ranked = ranked_values(evidence)
+    if ranked is not None and ranked.group is group:
+        weighting = equal_weights(len(ranked.units))
+        spread = measure_spread(ranked.values, weighting, ranked.keys, evidence.estimand)
+        own = spread.covariance()[np.ix_(places, places)]
+        return _Sized(sizes, spread.means[places], own, spread.groups)
+    scores = np.array([row.estimate.value for _, row, _ in known])
+    n = np.array([row.estimate.n for _, row, _ in known], dtype=np.float64)
+    if not len(n) or (n == 0).any():
+        return _Sized(sizes, scores, None, math.inf)
+    return _Sized(sizes, scores, np.diag(scores * (1 - scores) / n), math.inf)
+
+
+def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
+    """The size with the way of asking as part of its family: other ways, other lines."""
+    how = " ".join(part for part in (row.way, row.settings) if part)
+    family = f"{size.family}, {how}" if how else size.family
+    return ModelSize(
+        family=family,
+        total_b=size.total_b,
+        active_b=size.active_b,
+        is_mixture=size.is_mixture,
+        is_told=size.is_told,
+    )
+
+
+def _by_family(sized: _Sized) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for place, size in enumerate(sized.sizes):
+        found.setdefault(size.family, []).append(place)
+    return found
+
+
+def _family(name: str, own: _Sized, confidence: float) -> _Family:
+    sizes = own.parameters("total")
+    return _Family(
+        name=name,
+        n=len(sizes),
+        slope=slope_of(
+            sizes, own.scores, covariance=own.covariance, groups=own.groups, confidence=confidence
+        ),
+        bend=fit_bend(np.log10(sizes), own.scores, confidence=confidence),
+        smallest=float(sizes.min()),
+        largest=float(sizes.max()),
+    )
+
+
+def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
+    """Of each family with mixtures and two sizes of dense models, the gap on both bases."""
+    for name, places in _by_family(sized).items():
+        own = sized.of(places)
+        mixed = np.array([size.is_mixture for size in own.sizes])
+        if not mixed.any() or len(set(own.parameters("total")[~mixed].tolist())) < 2:
+            continue
+        for basis in ("total", "active"):
+            yield (
+                name,
+                mixture_gap(
+                    own.parameters(basis), own.scores, mixed, basis=basis, confidence=confidence
+                ),
+            )
+
+
+def _finding(families: Sequence[_Family]) -> str:
+    said = [_worth(family) for family in families[:3]]
+    more = f"; {len(families) - 3} more families below" if len(families) > 3 else ""
+    apart = [pair for pair in compare_slopes([f.slope for f in families]) if pair.p_holm < 0.05]
+    if len(families) < 2:
+        verdict = ""
+    elif not apart:
+        verdict = " No two families differ in this by more than noise."
+    else:
+        named = [f"{families[a.first].name} and {families[a.second].name}" for a in apart[:3]]
+        verdict = f" More than noise lies between {joined(named)}."
+    return f"Ten times the parameters are worth {joined(said)}{more}.{verdict}"
+
+
+def _worth(family: _Family) -> str:
+    slope = family.slope.models
+    interval = ""
+    if not math.isnan(slope.low):
+        interval = f" [{points(slope.low)}, {points(slope.high)}]"
+    return f"{points(slope.value)}{interval} points in {family.name} ({family.n} models)"
+
+
+def _plain(family: _Family) -> str:
+    gain = 100 * family.slope.models.value
+    more = "more" if gain >= 0 else "fewer"
+    return (
+        f"A {family.name} model ten times as large gets about {abs(gain):.0f} {more} questions in "
+        "a hundred right."
+    )
+
+
+def _cannot(families: Sequence[_Family]) -> str:
+    open_ones = [family.name for family in families if family.bend.shape == "cannot tell"]
+    if not open_ones:
+        return ""
+    return (
+        f"Whether larger models gain less and less: the sizes of {joined(open_ones[:4])} are too "
+        "few, or too scattered, to tell a curve from a straight line."
+    )
+
+
+def _how(sized: _Sized, families: Sequence[_Family]) -> str:
+    read = "" if all(s.is_told for s in sized.sizes) else " Sizes are read from the models' names."
+    items = any(family.slope.items is not None for family in families)
+    return (
+        "Least squares of accuracy on log10 of the parameters, every model of the same weight. "
+        "Over models: Student's t on what is left over, for other models of the family"
+        + (
+            "; over items: by the covariance of the models' means, for other items."
+            if items
+            else "."
+        )
+        + " Bend: asymptotic regression against the line, F-test on 1 and n - 3 degrees."
+        + read
+    )
+
+
+def _slopes(families: Sequence[_Family]) -> Table:
+    return Table(
+        title="Points per tenfold of parameters, dense models",
+        columns=(
+            Column(key="family", name="family"),
+            Column(key="n", name="models"),
+            Column(key="smallest", name="smallest, B", digits=1),
+            Column(key="largest", name="largest, B", digits=1),
+            Column(key="slope", name="slope, over models", unit="points",
+                   help="interval for other models of the family, on these items"),
+            Column(key="slope_items", name="slope, over items", unit="points",
+                   help="interval for these models, on other items"),
+            Column(key="residual", name="scatter", unit="points",
+                   help="standard deviation about the line"),
+        ),
+        rows=tuple(
+            (
+                family.name, family.n, family.smallest, family.largest, family.slope.models,
+                family.slope.items, family.slope.residual,
+            )
+            for family in families
+        ),
+    )  # fmt: skip
+
+
+def _shapes(families: Sequence[_Family]) -> Table:
+    return Table(
+        title="A straight line, or one that levels off",
+        columns=(
+            Column(key="family", name="family"),
+            Column(key="shape", name="shape"),
+            Column(key="slope_ratio", name="end slope / start slope",
+                   help="1 for a straight line, below 1 where larger models gain less"),
+            Column(key="p", name="p", unit="probability", help="of a straight line"),
+            Column(key="aicc_line", name="AICc, line", digits=1),
+            Column(key="aicc_bent", name="AICc, curve", digits=1, help="lower is better"),
+        ),
+        rows=tuple(
+            (
+                family.name, family.bend.shape, family.bend.slope_ratio, family.bend.p,
+                family.bend.aicc_line, family.bend.aicc_bent,
+            )
+            for family in families
+        ),
+        note="Told a shape only where the interval of the bend leaves no other.",
+    )  # fmt: skip
+
+
+def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Iterator[Table]:
+    if not gaps:
+        return
+    yield Table(
+        title="Mixtures of experts above dense models of the same size",
+        columns=(
+            Column(key="family", name="family"),
+            Column(key="basis", name="parameters"),
+            Column(key="dense", name="dense"),
+            Column(key="mixtures", name="mixtures"),
+            Column(key="gap", name="gap", unit="points", help="mixtures less dense, on one slope"),
+            Column(key="p", name="p", unit="probability"),
+        ),
+        rows=tuple(
+            (name, gap.basis, gap.n_dense, gap.n_mixtures, gap.gap, gap.p) for name, gap in gaps
+        ),
+    )
