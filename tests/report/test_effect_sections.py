@@ -68,6 +68,29 @@ def test_kinas_slopes_are_read_from_a_leaderboard_of_accuracies() -> None:
     assert active.low > 0
 
 
+def test_scores_by_item_give_slopes_an_interval_over_items() -> None:
+    """Four sizes on 200 items, each tenfold 20 items more: 10 points."""
+    who = [Respondent(f"lab/Made-{size}B", "direct") for size in (1, 10, 100, 1000)]
+    rows = [row for k in range(4) for row in right_of(200, 60 + 20 * k, k)]
+    found = section(evidence_of(table_of(who, rows, n_units=200)), "scaling")
+    assert found is not None
+    row = found.tables[0].rows[0]
+    assert row[0] == "Made, direct"
+    items = row[5]
+    assert isinstance(items, Estimate)
+    assert (items.value, items.n) == (pytest.approx(0.1), 200)
+    assert found.cannot == ""
+    assert found.finding.endswith("points in Made, direct (4 models).")
+
+
+def test_without_numbers_of_items_there_is_no_interval_over_items() -> None:
+    many = {f"F{k}-{size}B": 20.0 + size + k for k in range(4) for size in (1, 3, 9)}
+    found = section(accuracies(many, n=0), "scaling")
+    assert found is not None
+    assert [row[5] for row in found.tables[0].rows] == [None] * 4
+    assert "; 1 more below." in found.finding
+
+
 def test_two_sizes_are_no_family() -> None:
     two = {name: KINA[name] for name in ("Qwen3-4B", "Qwen3-8B", "GPT-5.2")}
     assert section(accuracies(two), "scaling") is None
@@ -115,6 +138,19 @@ def test_ways_of_asking_are_compared_within_each_model() -> None:
     assert [row[:2] for row in found.tables[0].rows] == [("one", "search"), ("two", "search")]
 
 
+def test_a_way_that_changes_nothing_and_one_that_only_some_were_asked_in() -> None:
+    who = [Respondent("one", "direct"), Respondent("one", "search"), Respondent("two", "direct"),
+           Respondent("two", "search"), Respondent("one", "worked"), Respondent("three", "worked"),
+           Respondent("three", "search")]  # fmt: skip
+    rows = [row for k in range(7) for row in right_of(60, 30, k)]
+    found = section(evidence_of(table_of(who, rows, n_units=60)), "factors")
+    assert found is not None
+    assert found.finding.startswith("From search to direct")
+    assert found.plain.startswith("How a model was asked makes no difference here")
+    assert found.cannot == ""
+    assert len(found.tables[0].rows) == 4
+
+
 def test_one_way_is_no_factor() -> None:
     who = [Respondent("one", "direct"), Respondent("two", "search")]
     table = table_of(who, right_of(20, 10, 0) + right_of(20, 12, 1), n_units=20)
@@ -146,6 +182,29 @@ def test_the_model_that_falls_on_the_second_benchmark_is_named() -> None:
     same = section(two_tests(falls=False), "benchmarks")
     assert same is not None
     assert same.finding.endswith("no model stands elsewhere by more than noise.")
+
+
+def test_a_leaderboard_by_dataset_is_several_benchmarks() -> None:
+    """Three data sets of 100 items each, accuracies alone: all pairs, no table of moves."""
+    models = tuple(f"m{k}" for k in range(6))
+    value = np.linspace(0.2, 0.8, 6)[:, None] + np.array([0.0, 0.1, 0.0])
+    value[:, 2] = value[::-1, 2]
+    found = Accuracies("sets.csv", models, ("x", "y", "z"), value, value.mean(axis=1),
+                       np.array([100, 100, 100]), by="dataset")  # fmt: skip
+    evidence = Evidence(board=accuracy_board(found), accuracies=found)
+    made = section(evidence, "benchmarks")
+    assert made is not None
+    assert made.finding == (
+        "Of 3 pairs of benchmarks, x and y agree most (Kendall's tau-b 1.00 over 6 models), "
+        "x and z least (-1.00)."
+    )
+    assert made.plain.startswith("Of any two models, the benchmarks that agree least put 0 in 100")
+    assert len(made.tables) == 1
+    alike = replace(found, value=np.full((6, 3), 0.5))
+    flat = section(replace(evidence, accuracies=alike), "benchmarks")
+    assert flat is not None
+    assert flat.finding == "One of any two benchmarks here gives all models the same score."
+    assert flat.plain == ""
 
 
 def test_subjects_of_one_test_are_no_benchmarks() -> None:

@@ -99,6 +99,11 @@ def test_the_gap_is_that_of_two_parallel_lines_by_hand() -> None:
     mixed = np.array([False, False, False, True, True])
     found = mixture_gap(10**x, 10 + 5 * x + 2 * mixed, mixed, basis="total")
     assert found.gap.value == pytest.approx(2.0)
+    flat = mixture_gap(10**x, np.where(mixed, 1.0, 0.0), mixed, basis="active")
+    assert flat.gap.value == pytest.approx(1.0)
+    assert flat.p < 1e-9
+    curve_alone = fit_bend(x, 1 - np.exp(-0.37 * x))
+    assert curve_alone.shape == "saturating"
 
 
 def test_over_items_the_slope_moves_as_its_models_means_do() -> None:
@@ -108,13 +113,15 @@ def test_over_items_the_slope_moves_as_its_models_means_do() -> None:
     chances = np.clip(np.linspace(0.3, 0.6, 4) + rng.normal(0, 0.2, (300, 1)), 0.02, 0.98)
     values = (rng.random((300, 4)) < chances).astype(float)
     spread = measure_spread(values, equal_weights(300), SharedKeys.none(300), "bank")
-    found = slope_of(sizes, spread.means, covariance=spread.covariance(), groups=spread.groups)
+    found = slope_of(
+        sizes, spread.means, covariance=spread.covariance(), groups=spread.groups, n_units=300
+    )
     assert found.items is not None
     row = (np.log10(sizes) - np.log10(sizes).mean()) / (4 * np.log10(sizes).var())
     drawn = [row @ values[rng.integers(0, 300, 300)].mean(axis=0) for _ in range(4_000)]
     half = stats.t.ppf(0.975, 299) * np.std(drawn)
     assert found.items.high - found.items.value == pytest.approx(half, rel=0.05)
-    assert found.items.resampled == "items"
+    assert (found.items.n, found.items.resampled) == (300, "items")
     assert found.models.resampled == "models"
 
 

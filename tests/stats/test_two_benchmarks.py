@@ -262,10 +262,15 @@ def found_of_three() -> DrawnMeans:
      np.full((5, 2), np.nan), np.empty((5, 0)),
      np.array([[1.0, np.nan, 0.0], [np.nan, 1.0, 0.0], [1.0, 1.0, np.nan]])],
 )  # fmt: skip
-@pytest.mark.parametrize("shares", [False, True])
-def test_degenerate_benchmarks_are_answered(values: Floats, shares: bool) -> None:
+@pytest.mark.parametrize("shares", ["none", "apart", "chain"])
+def test_degenerate_benchmarks_are_answered(values: Floats, shares: str) -> None:
     n, m = values.shape
-    keys = SharedKeys(n, np.arange(n), np.arange(n) // 2) if shares else NONE(n)
+    own, following = np.arange(n), np.arange(1, n + 1)
+    keys = {
+        "none": NONE(n),
+        "apart": SharedKeys(n, own, own // 2),
+        "chain": SharedKeys(n, np.concatenate([own, own]), np.concatenate([own, following])),
+    }[shares]
     first = draw_means(values, keys, n_draws=30)
     second = drawn(answered(15, 30, np.linspace(-1, 1, m)), 1, 30)
     for found in rank_agreement(first, second, n_draws=30):

@@ -41,9 +41,10 @@ def told_estimate(estimate: Estimate) -> str:
     share = f"{100 * estimate.level:g}%"
     if not estimate.n:
         return "; ".join(["n is not known", *_flags(estimate)])
+    of = "models" if estimate.resampled == "models" else "items"
     told = (
-        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent items; {share} interval"
-        f" for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
+        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent {of}; {share} "
+        f"interval for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
     )
     return "; ".join([told, *_flags(estimate)])
 

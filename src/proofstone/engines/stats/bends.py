@@ -123,9 +123,8 @@ def _refined(t: Floats, y: Floats, near: float) -> float:
 def _interval(left: Floats, bent: float, n: int, confidence: float) -> tuple[float, float]:
     """The outermost bends that the F-test does not reject; infinite at the end of the grid."""
     allowed = bent * (1.0 + float(special.fdtri(1, n - 3, confidence)) / (n - 3))
-    inside = _GRID[left <= allowed + 1e-15]
-    if not len(inside):
-        return np.inf, -np.inf
+    # Points that lie on one curve may allow no bend of the grid but the nearest.
+    inside = _GRID[left <= max(allowed, float(left.min())) + 1e-15]
     low = -np.inf if inside[0] == _GRID[0] else float(inside[0])
     high = np.inf if inside[-1] == _GRID[-1] else float(inside[-1])
     return low, high

@@ -81,10 +81,12 @@ def slope_of(
     weights: Floats | None = None,
     covariance: Floats | None = None,
     groups: float = np.inf,
+    n_units: int = 0,
     confidence: float = 0.95,
 ) -> SizeSlope:
     """The slope of ``scores`` (n) per tenfold of ``sizes`` (n, > 0); NaN in either leaves the model
-    out. ``covariance`` (n, n) is that of the scores over items, from ``groups`` of them.
+    out. ``covariance`` (n, n) is that of the scores over ``n_units`` items, worth
+    ``groups`` independent ones.
 
     With one size there is no slope (NaN), with two models no interval over models.
     """
@@ -97,7 +99,7 @@ def slope_of(
     items = None
     if covariance is not None:
         over = covariance[np.ix_(kept, kept)]
-        items = _over_items(line, over, groups, confidence)
+        items = _over_items(line, over, n_units, groups, confidence)
     return SizeSlope(
         models=line.estimate(1, confidence),
         items=items,
@@ -211,7 +213,9 @@ class _Line:
         )
 
 
-def _over_items(line: _Line, covariance: Floats, groups: float, confidence: float) -> Estimate:
+def _over_items(
+    line: _Line, covariance: Floats, n_units: int, groups: float, confidence: float
+) -> Estimate:
     row, value = line.rows[1], float(line.values[1])
     error = float(np.sqrt(max(row @ covariance @ row, 0.0))) if line.is_known else float("nan")
     enough = groups >= 2.0
@@ -222,7 +226,7 @@ def _over_items(line: _Line, covariance: Floats, groups: float, confidence: floa
     flags: tuple[Flag, ...] = () if enough else ("one-group",)
     return Estimate(
         value=value,
-        n=line.rows.shape[1],
+        n=n_units,
         low=value - half,
         high=value + half,
         level=confidence,

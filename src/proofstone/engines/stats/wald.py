@@ -63,10 +63,8 @@ def wald(values: Floats, covariance: Floats, floor: Floats, groups: float) -> Wa
 
 def _whitener(floor: Floats, values: Floats) -> tuple[Floats, float]:
     """Directions (q, rank) scaled to unit variance, and how far ``values`` lie outside of them."""
-    if not len(values):
-        return np.empty((0, 0)), 0.0
     own, axes = np.linalg.eigh((floor + floor.T) / 2.0)
-    kept = own > max(_NO_DIRECTION * float(own.max()), 1e-20)
+    kept = own > max(_NO_DIRECTION * float(own.max(initial=0.0)), 1e-20)
     outside = axes[:, ~kept].T @ values
     far = float(np.abs(outside).max(initial=0.0))
     return axes[:, kept] / np.sqrt(own[kept]), far if far > 1e-9 else 0.0

@@ -35,18 +35,19 @@ _FEWEST_SIZES = 3
 @dataclass(frozen=True, slots=True)
 class _Sized:
     """Models with a size: their scores (m) and, where known, the covariance of these over items
-    (m, m) from ``groups``."""
+    (m, m): ``n_items`` of them, worth ``groups`` independent ones."""
 
     sizes: tuple[ModelSize, ...]
     scores: NDArray[np.float64]
     covariance: NDArray[np.float64] | None
     groups: float
+    n_items: int = 0
 
     def of(self, places: Sequence[int]) -> _Sized:
         """Some of them."""
         own = None if self.covariance is None else self.covariance[np.ix_(places, places)]
         sizes = tuple(self.sizes[place] for place in places)
-        return _Sized(sizes, self.scores[list(places)], own, self.groups)
+        return _Sized(sizes, self.scores[list(places)], own, self.groups, self.n_items)
 
     def parameters(self, basis: str) -> NDArray[np.float64]:
         """Billions of parameters on one basis (m)."""
@@ -108,12 +109,13 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
         weighting = equal_weights(len(ranked.units))
         spread = measure_spread(ranked.values, weighting, ranked.keys, evidence.estimand)
         own = spread.covariance()[np.ix_(places, places)]
-        return _Sized(sizes, spread.means[places], own, spread.groups)
+        return _Sized(sizes, spread.means[places], own, spread.groups, spread.n_units)
     scores = np.array([row.estimate.value for _, row, _ in known])
     n = np.array([row.estimate.n for _, row, _ in known], dtype=np.float64)
     if not len(n) or (n == 0).any():
         return _Sized(sizes, scores, None, math.inf)
-    return _Sized(sizes, scores, np.diag(scores * (1 - scores) / n), math.inf)
+    least = int(n.min())
+    return _Sized(sizes, scores, np.diag(scores * (1 - scores) / n), float(least), least)
 
 
 def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
@@ -142,7 +144,12 @@ def _family(name: str, own: _Sized, confidence: float) -> _Family:
         name=name,
         n=len(sizes),
         slope=slope_of(
-            sizes, own.scores, covariance=own.covariance, groups=own.groups, confidence=confidence
+            sizes,
+            own.scores,
+            covariance=own.covariance,
+            groups=own.groups,
+            n_units=own.n_items,
+            confidence=confidence,
         ),
         bend=fit_bend(np.log10(sizes), own.scores, confidence=confidence),
         smallest=float(sizes.min()),
@@ -168,7 +175,7 @@ def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
 
 def _finding(families: Sequence[_Family]) -> str:
     said = [_worth(family) for family in families[:3]]
-    more = f"; {len(families) - 3} more families below" if len(families) > 3 else ""
+    more = f"; {len(families) - 3} more below" if len(families) > 3 else ""
     apart = [pair for pair in compare_slopes([f.slope for f in families]) if pair.p_holm < 0.05]
     if len(families) < 2:
         verdict = ""
