@@ -68,68 +68,69 @@ def salvage_usage(raw: bytes) -> Usage:
 
 
 def _read_chat(raw: bytes) -> Reply:
-    try:
-        body = msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        body = _lenient(raw, error)
+    body = _decoded(raw)
     try:
         choice = body["choices"][0]
         message = choice["message"]
         content = message.get("content")
     except (KeyError, IndexError, TypeError, AttributeError):
         return _without_choice(body)
-    reason = _text(choice.get("finish_reason"))
     if choice.get("error"):  # a router's, behind status 200
         return _without_choice(body)
-    if reason in _BROKEN_OFF:
-        raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
+    finish = _finish_of(choice)
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if type(content) is not str:
         content, reasoning = _from_parts(content, reasoning)
-    thinking = split_thinking(content)
-    if thinking.inside:
-        outside = reasoning if type(reasoning) is str else ""
-        reasoning = f"{outside}\n{thinking.inside}" if outside else thinking.inside
-    logprobs = choice.get("logprobs")
-    return Reply(
-        text=thinking.text,
-        finish=_FINISH.get(reason) or _unusual_finish(reason),
-        reasoning=reasoning if type(reasoning) is str else "",
-        thinking_unclosed=thinking.unclosed,
-        refusal=_text(message.get("refusal")),
-        usage=_usage(body.get("usage")),
-        model=_text(body.get("model")),
-        fingerprint=_text(body.get("system_fingerprint")),
-        mean_logprob=None if logprobs is None else _mean_logprob(logprobs),
-    )
+    return _reply(body, choice, finish, content, _text(reasoning), _text(message.get("refusal")))
 
 
 def _read_completion(raw: bytes) -> Reply:
     """A text completion: what went on behind the prompt, thinking split off as in a chat."""
-    try:
-        body = msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        body = _lenient(raw, error)
+    body = _decoded(raw)
     try:
         choice = body["choices"][0]
         text = choice["text"]
     except (KeyError, IndexError, TypeError):
         return _without_choice(body, "text")
-    reason = _text(choice.get("finish_reason"))
     if choice.get("error"):
         return _without_choice(body, "text")
+    return _reply(body, choice, _finish_of(choice), _text(text), "", "")
+
+
+def _decoded(raw: bytes) -> Any:
+    """The body as JSON, or as much of it as can be read."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return _lenient(raw, error)
+
+
+def _finish_of(choice: Any) -> Finish:
+    """Why a reply ended. Raises UnreadableReplyError where the provider broke off."""
+    reason = _text(choice.get("finish_reason"))
     if reason in _BROKEN_OFF:
         raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
-    thinking = split_thinking(_text(text))
+    return _FINISH.get(reason) or _unusual_finish(reason)
+
+
+def _reply(
+    body: Any, choice: Any, finish: Finish, content: str, reasoning: str, refusal: str
+) -> Reply:
+    """The reply of a choice: thinking within ``content`` split off, behind ``reasoning``."""
+    thinking = split_thinking(content)
+    if thinking.inside:
+        reasoning = f"{reasoning}\n{thinking.inside}" if reasoning else thinking.inside
+    logprobs = choice.get("logprobs")
     return Reply(
         text=thinking.text,
-        finish=_FINISH.get(reason) or _unusual_finish(reason),
-        reasoning=thinking.inside,
+        finish=finish,
+        reasoning=reasoning,
         thinking_unclosed=thinking.unclosed,
+        refusal=refusal,
         usage=_usage(body.get("usage")),
         model=_text(body.get("model")),
         fingerprint=_text(body.get("system_fingerprint")),
-        mean_logprob=_mean_logprob(choice.get("logprobs")),
+        mean_logprob=None if logprobs is None else _mean_logprob(logprobs),
     )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Row, Table, func, or_, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.engines.store.rows import insert_missing, key_of, keys_by
 from proofstone.records import Correction
 
 __all__ = ["CorrectionStore", "Retired"]
@@ -47,15 +47,15 @@ class CorrectionStore:
         with self._database.writing() as connection:
             for one in corrections:
                 table, column = _TABLES[one.kind]
-                key = keys_by(connection, table, ("hash",), [one.target])[one.target]
-                actor = keys_by(connection, schema.actor, ("hash",), [one.actor])[one.actor]
-                known: dict[Any, int] = {}
+                key = key_of(connection, table, one.target)
+                actor = key_of(connection, schema.actor, one.actor)
+                former = None
                 if one.follows is not None:
-                    known = keys_by(connection, schema.correction, ("hash",), [one.follows])
+                    former = key_of(connection, schema.correction, one.follows)
                 keys = {"fact_id": None, "item_id": None, "item_set_id": None, column: key}
                 row = (
                     one.id, one.action, keys["fact_id"], keys["item_id"], keys["item_set_id"],
-                    actor, one.reason, one.at, known.get(one.follows),
+                    actor, one.reason, one.at, former,
                 )  # fmt: skip
                 insert_missing(connection, schema.correction, _CORRECTION, {one.id: row})
 

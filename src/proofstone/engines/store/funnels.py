@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.engines.store.rows import insert_missing, key_of
 from proofstone.identity import canonical_json, content_id
 from proofstone.records import Funnel
 
@@ -27,7 +27,7 @@ class FunnelStore:
         payload = canonical_json(msgspec.to_builtins(funnel))
         identity = content_id("bank_funnel", [bank, payload])
         with self._database.writing() as connection:
-            key = keys_by(connection, schema.bank, ("hash",), [bank])[bank]
+            key = key_of(connection, schema.bank, bank)
             rows = {identity: (identity, key, payload, now)}
             insert_missing(connection, schema.bank_funnel, _COLUMNS, rows)
 

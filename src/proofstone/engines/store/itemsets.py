@@ -14,7 +14,14 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.knowledge import KnowledgeStore
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
-from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows, keys_by
+from proofstone.engines.store.rows import (
+    chunks,
+    insert_missing,
+    insert_new,
+    insert_rows,
+    key_of,
+    keys_by,
+)
 from proofstone.identity import canonical_json
 from proofstone.records import Fact, Item, ItemSet, LoadedItem, Stratum
 
@@ -263,7 +270,7 @@ class ItemStore:
         key = self._set_keys.get(item_set)
         if key is None:
             with self._database.reading() as connection:
-                key = keys_by(connection, schema.item_set, ("hash",), [item_set])[item_set]
+                key = key_of(connection, schema.item_set, item_set)
             self._set_keys[item_set] = key
         return key
 
@@ -365,4 +372,4 @@ _PAGE_ITEMS, _PAGE_FACTS = _page_statements()
 def _bank_key(connection: Connection, bank: bytes | None) -> int | None:
     if bank is None:
         return None
-    return keys_by(connection, schema.bank, ("hash",), [bank])[bank]
+    return key_of(connection, schema.bank, bank)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_rows, keys_by
+from proofstone.engines.store.rows import insert_rows, key_of
 from proofstone.records import Role
 
 __all__ = ["RoleStore"]
@@ -24,7 +24,7 @@ class RoleStore:
         """Stores roles that models had in a whole set; those known already stay."""
         table, columns = schema.item_set_role, ("item_set_id", "role", "model")
         with self._database.writing() as connection:
-            key = keys_by(connection, schema.item_set, ("hash",), [item_set])[item_set]
+            key = key_of(connection, schema.item_set, item_set)
             rows = [(key, role.role, role.model) for role in sorted(set(roles))]
             insert_rows(connection, table, columns, rows, or_ignore=True)
 

@@ -19,6 +19,7 @@ __all__ = [
     "insert_missing",
     "insert_new",
     "insert_rows",
+    "key_of",
     "keys_by",
     "take_keys",
 ]
@@ -112,6 +113,11 @@ def keys_by(
         else:
             found.update((tuple(row[1:]), row[0]) for row in rows)
     return found
+
+
+def key_of(connection: Connection, table: Table, identity: bytes) -> int:
+    """The key of the row with this hash. Raises KeyError where there is none."""
+    return keys_by(connection, table, ("hash",), [identity])[identity]
 
 
 def insert_new(

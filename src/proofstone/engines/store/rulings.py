@@ -12,7 +12,7 @@ from sqlalchemy import Row, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.responses import StoredResponse
-from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.engines.store.rows import insert_missing, key_of
 from proofstone.records import Ruling
 
 __all__ = ["RulingInForce", "RulingStore"]
@@ -41,11 +41,10 @@ class RulingStore:
     def add(self, ruling: Ruling, response: StoredResponse) -> None:
         """Stores a ruling over the reply of ``response``."""
         with self._database.writing() as connection:
-            actor = keys_by(connection, schema.actor, ("hash",), [ruling.actor])[ruling.actor]
+            actor = key_of(connection, schema.actor, ruling.actor)
             former = None
             if ruling.replaces is not None:
-                known = keys_by(connection, schema.ruling, ("hash",), [ruling.replaces])
-                former = known[ruling.replaces]
+                former = key_of(connection, schema.ruling, ruling.replaces)
             row = (
                 ruling.id, response.item, response.call, response.run, ruling.sample,
                 ruling.verdict, actor, ruling.reason, ruling.at, former,

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import chunks, insert_missing, keys_by
+from proofstone.engines.store.rows import chunks, insert_missing, key_of
 from proofstone.engines.store.snapshot import Readable
 from proofstone.errors import Problem, SourcePurged
 from proofstone.identity import canonical_json, content_id, short
@@ -96,7 +96,7 @@ class TombstoneRows:
         )  # fmt: skip
         key = [kind, row.hash, row.content, who.actor, reason, now]
         identity = content_id("tombstone", key)
-        actor = keys_by(connection, schema.actor, ("hash",), [who.actor])[who.actor]
+        actor = key_of(connection, schema.actor, who.actor)
         values = (
             identity, kind, row.hash, row.content, actor, reason, now, canonical_json(stone.removed)
         )  # fmt: skip

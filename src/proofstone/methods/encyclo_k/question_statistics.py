@@ -10,7 +10,7 @@ from proofstone.methods.encyclo_k.rendering import render
 from proofstone.methods.encyclo_k.tallies import (
     Languages,
     Spread,
-    by_size,
+    by_discipline,
     language_columns,
     spread_columns,
 )
@@ -60,17 +60,9 @@ def question_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> tu
     of the question as it is put, with statements and options and without the instruction around
     them; combinations are the numbers of statements in each option, over all options.
     """
-    rows: dict[str, _Discipline] = {}
-    for item in items:
-        discipline = item.item.stratum.discipline
-        if discipline not in rows:
-            rows[discipline] = _Discipline()
-        rows[discipline].add(item, tokens)
-    overall = _Discipline()
-    for row in rows.values():
-        overall.merge(row)
-    order = by_size({name: row.languages.counts.total() for name, row in rows.items()})
-    named = [(name or "(none)", rows[name]) for name in order] + [("Overall", overall)]
+    named, overall = by_discipline(
+        items, lambda item: item.item.stratum.discipline, _Discipline, tokens
+    )
     languages, columns = language_columns("questions", overall.languages.counts)
     groups = ("tokens", "statements", "options", "combinations")
     table = Tabulation(

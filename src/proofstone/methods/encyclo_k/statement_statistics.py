@@ -11,7 +11,7 @@ from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.methods.encyclo_k.tallies import (
     Languages,
     Spread,
-    by_size,
+    by_discipline,
     language_columns,
     spread_columns,
 )
@@ -62,17 +62,7 @@ def statement_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> tuple[T
     Facts are read once and not kept. Tokens are those of a statement's text as a model is shown
     it. The second table is left out where nothing was falsified.
     """
-    rows: dict[str, _Discipline] = {}
-    for fact in facts:
-        discipline = fact.stratum.discipline
-        if discipline not in rows:
-            rows[discipline] = _Discipline()
-        rows[discipline].add(fact, tokens)
-    overall = _Discipline()
-    for row in rows.values():
-        overall.merge(row)
-    order = by_size({name: row.languages.counts.total() for name, row in rows.items()})
-    named = [(name or "(none)", rows[name]) for name in order] + [("Overall", overall)]
+    named, overall = by_discipline(facts, lambda fact: fact.stratum.discipline, _Discipline, tokens)
     tables = [_table_1(named, overall, tokens.name)]
     if overall.errors:
         tables.append(_error_table(named, overall))

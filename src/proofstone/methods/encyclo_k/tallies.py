@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any, Protocol, Self, TypeVar
 
+from proofstone.ports import TokenCounter
 from proofstone.records import Cell, Column
 
-__all__ = ["Languages", "Spread", "by_size", "language_columns", "spread_columns"]
+__all__ = ["Languages", "Spread", "Tally", "by_discipline", "language_columns", "spread_columns"]
+
+Entry = TypeVar("Entry")
+Entry_contra = TypeVar("Entry_contra", contravariant=True)
 
 _PRINTED = ("en", "zh")  # the paper's two, which stand in the table even where there are none
 
@@ -71,6 +77,37 @@ def language_columns(group: str, found: Counter[str]) -> tuple[tuple[str, ...], 
     return languages, columns
 
 
-def by_size(sizes: dict[str, int]) -> list[str]:
-    """Names, the largest first as in the paper's tables; equal ones by name."""
-    return sorted(sizes, key=lambda name: (-sizes[name], name))
+class Tally(Protocol[Entry_contra]):
+    """What one row of a table counts."""
+
+    languages: Languages
+
+    def add(self, entry: Entry_contra, tokens: TokenCounter) -> None:
+        """One more entry."""
+
+    def merge(self, other: Self) -> None:
+        """All entries of another one."""
+
+
+Row = TypeVar("Row", bound=Tally[Any])
+
+
+def by_discipline(
+    entries: Iterable[Entry],
+    discipline_of: Callable[[Entry], str],
+    empty: Callable[[], Row],
+    tokens: TokenCounter,
+) -> tuple[list[tuple[str, Row]], Row]:
+    """The named rows of a table, the largest first as in the paper's and equal ones by name, that
+    over all last; and that over all. Entries are read once and not kept."""
+    rows: dict[str, Row] = {}
+    for entry in entries:
+        discipline = discipline_of(entry)
+        if discipline not in rows:
+            rows[discipline] = empty()
+        rows[discipline].add(entry, tokens)
+    overall = empty()
+    for row in rows.values():
+        overall.merge(row)
+    order = sorted(rows, key=lambda name: (-rows[name].languages.counts.total(), name))
+    return [*((name or "(none)", rows[name]) for name in order), ("Overall", overall)], overall
