@@ -338,3 +338,40 @@ def test_positions_need_letters_and_numbers_of_options() -> None:
     assert len(tests.rows) == 9
     asked = [row for row in shares.rows if row[0] == tests.rows[0][0]]
     assert sum(row[2] for row in asked) == 30  # type: ignore[misc]
+
+
+def test_calibration_needs_stated_confidence() -> None:
+    """All say 90%: strong is right on 36 of 40, so honest; the others on 20 and 19."""
+    evidence = three()
+    assert evidence.sheet is not None
+    table = evidence.sheet.table
+    assert "calibration" not in [each.name for each in make_sections(evidence)]
+    found = section(evidence_of(replace(table, confidence=np.full(120, 0.9))), "calibration")
+    assert found.finding == (
+        "2 of 3 models are surer than they are right, 0 less sure; the others cannot be told from "
+        "honest."
+    )
+    gaps = [row[2].value for row in found.tables[0].rows]  # type: ignore[union-attr]
+    assert gaps == [pytest.approx(0.9 - n / 40) for n in (36, 20, 19)]
+    # 0.9 - 19/40 = 42.5 points.
+    assert "weak overstates itself most" in found.plain
+    assert "42.5 points" in found.plain
+
+
+def test_lengths_are_compared_on_the_same_item() -> None:
+    """Every reply that is twice as long is right, and the other wrong: +100 points either way."""
+    rows = [
+        (item, who, sample, "answered", float(sample))
+        for who in range(2)
+        for item in range(12)
+        for sample in range(2)
+    ]
+    respondents = [Respondent("a", ""), Respondent("b", "")]
+    table = table_of(respondents, rows, n_units=12, expected=[24, 24])
+    assert "length" not in [each.name for each in make_sections(evidence_of(table))]
+    tokens = np.where(table.sample == 1, 200.0, 100.0)
+    found = section(evidence_of(replace(table, tokens=tokens)), "length")
+    everyone = found.tables[0].rows[0]
+    assert everyone[:2] == ("all models", 150.0)
+    assert [cell.value for cell in everyone[2:4]] == [pytest.approx(1.0)] * 2  # type: ignore[union-attr]
+    assert found.cannot == ""

@@ -104,3 +104,20 @@ def test_repeated_items_of_a_wide_table_want_a_sample_column(tmp_path: Path) -> 
     twice = layout_of(written(tmp_path, "item,run,m\n1,1,0\n1,2,1\n"))
     once = layout_of(written(tmp_path, "item,run,m\n1,1,0\n2,1,1\n"))
     assert (twice.sample, once.sample) == ("run", "")
+
+
+def test_measured_quantities_are_no_models(tmp_path: Path) -> None:
+    """Whatever their values; nor is a column of many different values a stratum."""
+    lines = [f"{item},1,0.5,12,0.{item}" for item in range(10, 40)]
+    text = "\n".join(["item,m,latency,tokens,difficulty", *lines]) + "\n"
+    found = layout_of(written(tmp_path, text))
+    assert (found.models, found.strata) == (("m",), ())
+    assert found.unused == ("latency", "tokens", "difficulty")
+
+
+def test_a_comma_may_stand_for_the_decimal_point(tmp_path: Path) -> None:
+    """As spreadsheets of many countries write it, between semicolons."""
+    found = layout_of(written(tmp_path, "model;all;law\na;53,17;48,5\nb;40,2;39,9\n"))
+    assert found.told() == (
+        "model: model; overall: all; strata: law; scores: percent, divided by 100"
+    )

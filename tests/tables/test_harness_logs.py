@@ -125,3 +125,15 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no zip")
     with pytest.raises(BadInput, match="is no readable Inspect log"):
         audit_files([path], Asked())
+
+
+def test_inspect_logs_may_be_json(inspect_logs: Path, tmp_path: Path) -> None:
+    """They are known by how they begin."""
+    script = (
+        "import sys; from inspect_ai.log import read_eval_log, write_eval_log\n"
+        "write_eval_log(read_eval_log(sys.argv[1]), sys.argv[2])"
+    )
+    path = tmp_path / "log.json"
+    first = min(inspect_logs.glob("*.eval"))
+    subprocess.run([sys.executable, "-c", script, first, path], check=True, capture_output=True)
+    assert means([path]) == {"mockllm/good": (6 / 8, 8)}

@@ -239,3 +239,15 @@ def test_marks_up_to_ten_are_not_taken_for_percent(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--percent"):
         table_of(path)
     assert cells(table_of(path, named=Layout(percent=True)))["1", "m", 0] == pytest.approx(0.07)
+
+
+def test_confidence_and_tokens_are_read_beside_scores(tmp_path: Path) -> None:
+    """Percent are seen by a value above 1; what is no number, or out of range, is not known."""
+    text = "item,model,score,confidence,tokens\n1,a,1,90,12\n2,a,0,150,many\n3,a,1,,30\n"
+    table = table_of(written(tmp_path, text))
+    assert table.confidence is not None
+    assert table.tokens is not None
+    assert table.confidence.tolist() == pytest.approx([0.9, np.nan, np.nan], nan_ok=True)
+    assert table.tokens.tolist() == pytest.approx([12, np.nan, 30], nan_ok=True)
+    plain = table_of(written(tmp_path, "item,model,score\n1,a,1\n"))
+    assert (plain.confidence, plain.tokens) == (None, None)

@@ -66,6 +66,8 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 @_column("outcome", "How each reply ended: answered, refused, unparsed, truncated or failed.")
 @_column("answer", "What was answered.")
 @_column("gold", "The right answer.")
+@_column("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
+@_column("tokens", "How many tokens the reply had.")
 @_column("options", "How many options an item has: gives the chance level.")
 @_column("overall", "Of accuracies alone: the overall accuracy.")
 @click.option(

@@ -80,7 +80,9 @@ class ScoreTable:
     applied here; ``n_retired`` items of the sets were left out, and have no units here.
     ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
     our own. ``tells_outcomes``: whether it is known how each reply ended; else all count as
-    answered, and no rate of other outcomes is shown.
+    answered, and no rate of other outcomes is shown. ``confidence`` (N, in [0, 1]) is what was
+    stated with each answer, ``tokens`` (N) how long each reply was; NaN where that is not known,
+    None where it is known of none.
     """
 
     respondents: tuple[Respondent, ...]
@@ -108,6 +110,8 @@ class ScoreTable:
     n_retired: int = 0
     item_names: tuple[str, ...] = ()
     tells_outcomes: bool = True
+    confidence: NDArray[np.float64] | None = None
+    tokens: NDArray[np.float64] | None = None
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

@@ -175,7 +175,7 @@ def _read(path: Path, asked: Asked) -> _Read:
     named = asked.named
     where = dict(asked.where)
     kind = ""
-    if path.suffix.lower() == ".eval":
+    if _is_inspect(path):
         table, score = inspect_columns(path)
         named = _named_log(named, score)
         kind = "Inspect log"
@@ -207,6 +207,15 @@ def _named_log(named: Layout, score: str) -> Layout:
         model=named.model or "model",
         score=named.score or score,
     )
+
+
+def _is_inspect(path: Path) -> bool:
+    """Whether this is a log of Inspect: by its ending, or as JSON by how it begins."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return path.suffix.lower() == ".eval"
+    with path.open("rb") as file:
+        head = file.read(2000)
+    return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
 
 
 def _holds_lm_eval(path: Path) -> bool:

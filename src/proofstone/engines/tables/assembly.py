@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items, option_counts
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.score_texts import read_numbers
 from proofstone.engines.tables.scores_in import ScoresIn, place, refused
 from proofstone.errors import BadInput, Problem
 from proofstone.records import OUTCOMES, Coded, Outcome, Respondent, ScoreTable, TextCodes
@@ -65,6 +66,8 @@ def assemble(parts: Sequence[ScoresIn], *, complete_from: float = 0.95) -> Score
         expected=_expected(unit, who, sample, len(respondents), complete_from),
         item_names=items.names(),
         tells_outcomes=any(part.layout.outcome for part in parts),
+        confidence=_confidence(parts),
+        tokens=_numbers(parts, "tokens"),
     )
 
 
@@ -159,14 +162,19 @@ def _refuse_repeats(
         number = int(np.searchsorted(offsets, score, side="right")) - 1
         before = first[int(key[score])]
         problems.append(Problem(*_repeat(parts, offsets, number, score, before)))
-    is_named = any(part.layout.sample for part in parts)
     raise BadInput(
         f"{len(problems):,} scores come again for the same item and model",
         problems,
-        hint="each item, model and sample may have one score"
-        if is_named
-        else "if items were asked several times, name the column that counts it: --sample COLUMN",
+        hint=_repeat_hint(parts),
     )
+
+
+def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
+    if len(parts) > 1:
+        return "name only one of two files that hold the same scores, such as an older log of a run"
+    if parts[0].layout.sample:
+        return "each item, model and sample may have one score"
+    return "if items were asked several times, name the column that counts it: --sample COLUMN"
 
 
 def _repeat(
@@ -212,6 +220,25 @@ def _answers(parts: Sequence[ScoresIn]) -> Coded:
     names = TextCodes()
     code = _by_score(parts, "answer", names)
     return _known(Coded(code.astype(np.int32), names.names()))
+
+
+def _confidence(parts: Sequence[ScoresIn]) -> NDArray[np.float64] | None:
+    """Stated confidence in [0, 1]; percentages, seen by any above 1, are divided."""
+    found = _numbers(parts, "certainty")
+    if found is None:
+        return None
+    most = 100.0 if np.nanmax(found) > 1 else 1.0
+    return np.where((found >= 0) & (found <= most), found / most, np.nan)
+
+
+def _numbers(parts: Sequence[ScoresIn], role: str) -> NDArray[np.float64] | None:
+    """A column of numbers by score; None where no part has any."""
+    columns = [_column(part, getattr(part.layout, role)) for part in parts]
+    numbers = [
+        read_numbers(column)[part.record] for part, column in zip(parts, columns, strict=True)
+    ]
+    found = np.concatenate(numbers)
+    return None if np.isnan(found).all() else found
 
 
 def _known(fact: Coded) -> Coded:

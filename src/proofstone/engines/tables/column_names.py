@@ -46,6 +46,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "subtask", "subset", "dataset", "benchmark", "language", "lang", "level", "difficulty",
         "stratum", "group", "type", "question_type", "skill", "form",
     ),
+    "certainty": ("confidence", "stated_confidence", "self_confidence", "certainty"),
+    "tokens": ("completion_tokens", "output_tokens", "reply_tokens", "tokens", "n_tokens"),
+    "measured": (
+        "latency", "time", "seconds", "duration", "cost", "price", "tokens", "prompt_tokens",
+        "completion_tokens", "output_tokens", "reasoning_tokens", "length", "words", "characters",
+        "perplexity", "loss", "logprob", "confidence", "probability", "prob", "temperature",
+    ),
     "clusters": (
         "cluster", "clusters", "book", "source", "document", "doc", "passage", "paper", "article",
         "entity", "fact", "facts", "statement", "statements", "chapter", "context", "context_id",

@@ -4,7 +4,8 @@
 2. A table with a column of models and one of scores is long: one row a score.
 3. One with a column of models in which each model stands once, and no items, holds accuracies.
 4. Any other is wide: one row an item. Its item column is the known one, else the first in which no
-   value comes twice. Every other column most of whose cells are scores is a model.
+   value comes twice. Every other column most of whose cells are scores is a model, but for names
+   of other quantities (latency, tokens, confidence). A stratum has few values.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from proofstone.records import Coded, FileColumns
 
 __all__ = ["guess_layout"]
 
+# So many values may be groups in a table of any length; more than so many are none by their name.
+_FEW, _MOST_GROUPS = 20, 300
+
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "gold", "options"),
     "long": (
         "item", "model", "score", "way", "sample", "outcome", "answer", "gold", "options",
-        "simulated",
+        "simulated", "certainty", "tokens",
     ),
     "accuracies": ("model", "overall"),
 }  # fmt: skip
@@ -91,7 +95,7 @@ def _wide(table: FileColumns, found: Layout) -> Layout:
 
 
 def _is_group(name: str) -> bool:
-    return is_named(name, "strata") or is_named(name, "clusters") or is_named(name, "sample")
+    return any(is_named(name, role) for role in ("strata", "clusters", "sample", "measured"))
 
 
 def _is_scores(column: Coded) -> bool:
@@ -109,11 +113,19 @@ def _is_scores(column: Coded) -> bool:
 def _grouped(table: FileColumns, found: Layout) -> Layout:
     """Strata and clusters by their names, unless a user named either."""
     free = [name for name in table.columns if name not in _taken(found)]
-    strata = found.strata or tuple(name for name in free if is_named(name, "strata"))
+    strata = found.strata or tuple(
+        name for name in free if is_named(name, "strata") and _groups(table, name)
+    )
     clusters = found.clusters or tuple(
         name for name in free if is_named(name, "clusters") and name not in strata
     )
     return structs.replace(found, strata=strata, clusters=clusters)
+
+
+def _groups(table: FileColumns, name: str) -> bool:
+    """Whether a column tells groups of items apart, and not each item or a measured quantity."""
+    n_values = len(table.columns[name].names)
+    return n_values <= _FEW or (n_values <= _MOST_GROUPS and 2 * n_values <= len(table))
 
 
 def _accuracies(table: FileColumns, found: Layout) -> Layout:

@@ -14,7 +14,7 @@ Kind = Literal["wide", "long", "accuracies"]
 # The roles that one column has, in the order in which they are told.
 ONES = (
     "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
-    "count", "overall",
+    "certainty", "tokens", "count", "overall",
 )  # fmt: skip
 _MOST_SHOWN = 4
 
@@ -40,6 +40,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     gold: str = ""
     options: str = ""
     simulated: str = ""
+    certainty: str = ""
+    tokens: str = ""
     count: str = ""
     overall: str = ""
     models: tuple[str, ...] = ()

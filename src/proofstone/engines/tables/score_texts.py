@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from proofstone.records import Coded
 
-__all__ = ["MISSING", "Reading", "is_percent", "number_of", "read_scores"]
+__all__ = ["MISSING", "Reading", "is_percent", "number_of", "read_numbers", "read_scores"]
 
 # Spellings of a score that is not there, beside the empty cell; compared in small letters.
 MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
+# No score is great enough to be written with a comma between its thousands.
+_DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)$")
 _WORDS: Mapping[str, float] = {
     "true": 1.0, "correct": 1.0, "right": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
     "false": 0.0, "incorrect": 0.0, "wrong": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0,
@@ -38,7 +41,7 @@ def number_of(text: str) -> float | None:
     if short in _WORDS:
         return _WORDS[short]
     try:
-        number = float(short.removesuffix("%"))
+        number = float(_DECIMAL_COMMA.sub(r"\1.\2", short.removesuffix("%").strip()))
     except ValueError:
         return None
     return number if math.isfinite(number) else None
@@ -63,6 +66,13 @@ def is_percent(columns: Iterable[Coded]) -> bool:
             else:
                 others += n
     return is_clear and above > others
+
+
+def read_numbers(column: Coded) -> NDArray[np.float64]:
+    """The cells of a column as numbers; NaN where there is none, or something else."""
+    numbers = [number_of(name) for name in column.names]
+    known = np.array([*(np.nan if number is None else number for number in numbers), np.nan])
+    return np.asarray(known[column.codes])
 
 
 def read_scores(column: Coded, *, percent: bool) -> Reading:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proofstone.report.sections.benchmarks import benchmarks_section
+from proofstone.report.sections.calibration import calibration_section
 from proofstone.report.sections.discrimination import discrimination_section
 from proofstone.report.sections.factors import factors_section
 from proofstone.report.sections.items import items_section
+from proofstone.report.sections.lengths import lengths_section
 from proofstone.report.sections.pairs import pairs_section
 from proofstone.report.sections.positions import positions_section
 from proofstone.report.sections.resolution import resolution_section
@@ -31,6 +33,8 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     samples_section,
     items_section,
     positions_section,
+    calibration_section,
+    lengths_section,
     factors_section,
     scaling_section,
     benchmarks_section,

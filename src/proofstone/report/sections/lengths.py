@@ -1,0 +1,116 @@
+"""Do longer replies score higher, once harder items are compared with themselves?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from proofstone.engines.stats import LengthEffect, length_effect
+from proofstone.engines.stats.lengths import Slope
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import points
+from proofstone.report.sections.ranked_values import ranked_values
+from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+
+__all__ = ["lengths_section"]
+
+
+def lengths_section(evidence: Evidence) -> Section | None:
+    """The change of score for a reply twice as long, over items and within items. None unless the
+    tokens of replies are known."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None or sheet.table.tokens is None:
+        return None
+    table, tokens = sheet.table, sheet.table.tokens
+    level = evidence.board.confidence
+    rows: list[tuple[Cell, ...]] = []
+    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
+        own = np.flatnonzero(table.respondent == who)
+        effect = length_effect(sheet.counted[own], tokens[own], table.unit[own], confidence=level)
+        length = np.nanmedian(tokens[own]) if (~np.isnan(tokens[own])).any() else math.nan
+        rows.append((label, *_cells(float(length), effect, level)))
+    chosen = np.flatnonzero(np.isin(table.respondent, list(ranked.respondents)))
+    everyone = length_effect(
+        sheet.counted[chosen],
+        tokens[chosen],
+        table.unit[chosen],
+        table.respondent[chosen],
+        confidence=level,
+    )
+    if not everyone.over_items.n:
+        return None
+    middle = float(np.nanmedian(tokens[chosen]))
+    return Section(
+        name="length",
+        title="Whether longer replies score higher",
+        finding=_finding(everyone),
+        cannot=_cannot(everyone),
+        how=(
+            "The slope of the score on the binary logarithm of the reply's tokens: the change for "
+            "a reply twice as long. Over items difficulty is in it, since hard items draw long "
+            "replies; within items replies to the same item are compared, each model's own level "
+            f"taken out. Errors are clustered by item; {100 * level:g}% intervals."
+        ),
+        tables=(_table([("all models", *_cells(middle, everyone, level)), *rows]),),
+    )
+
+
+def _finding(found: LengthEffect) -> str:
+    said = f"Over items, a reply twice as long scores {_signed(found.over_items)} points"
+    if math.isnan(found.within_items.value):
+        return f"{said}; nothing is known within items."
+    return f"{said}; compared on the same item, {_signed(found.within_items)}."
+
+
+def _signed(slope: Slope) -> str:
+    if math.isnan(slope.value):
+        return "an unknown number of"
+    sign = "+" if slope.value > 0 else ""
+    return f"{sign}{points(slope.value)} [{points(slope.low)}, {points(slope.high)}]"
+
+
+def _cannot(found: LengthEffect) -> str:
+    within = found.within_items
+    if math.isnan(within.value) or within.low <= 0 <= within.high:
+        return "Whether longer replies help: on the same item no effect can be told from none."
+    return ""
+
+
+def _cells(length: float, effect: LengthEffect, level: float) -> tuple[Cell, ...]:
+    return (
+        length,
+        _estimate(effect.over_items, level),
+        _estimate(effect.within_items, level),
+        effect.confounded,
+    )
+
+
+def _estimate(slope: Slope, level: float) -> Estimate:
+    return Estimate(
+        value=slope.value,
+        n=slope.n,
+        low=slope.low,
+        high=slope.high,
+        level=level,
+        estimand="items like these",
+        made_by="least squares, errors clustered by item",
+        resampled="items",
+        effective_n=float(slope.n_items),
+    )
+
+
+def _table(rows: list[tuple[Cell, ...]]) -> Table:
+    return Table(
+        title="Points for a reply twice as long",
+        columns=(
+            Column(key="model", name="model"),
+            Column(key="tokens", name="median tokens", digits=0),
+            Column(key="over_items", name="over items", unit="points"),
+            Column(key="within_items", name="on the same item", unit="points",
+                   help="needs several replies to an item"),
+            Column(key="confounded", name="by difficulty", unit="points",
+                   help="the part of the first that the second does not bear out"),
+        ),
+        rows=tuple(rows),
+    )  # fmt: skip
