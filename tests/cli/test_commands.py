@@ -336,6 +336,33 @@ def test_list_shows_what_there_is(made: Path, proofstone: Proofstone, kind: str,
         assert proofstone("show", name, "-w", made).code == 0
 
 
+def test_a_listing_tells_forms_of_one_name_apart(made: Path, proofstone: Proofstone) -> None:
+    """By the number of questions and the seed; one that was corrected since says so."""
+    proofstone("build", "form", "old-books", "--seeds", "4,5", "--questions", 4, "-w", made)
+    item = proofstone("export", "old-books", "--what", "scores", "-o", made / "s.jsonl", "-w", made)
+    assert item.code == 0
+    first = json.loads((made / "s.jsonl").read_text(encoding="utf-8").splitlines()[0])["item"]
+    proofstone("edit", f"item:{first}", "--set", "book=Other", "--reason", "x", "-w", made)
+    lines = proofstone("list", "form", "-w", made).out.splitlines()
+    abouts = sorted(line.split("  ", 2)[2].strip() for line in lines)
+    assert abouts == [
+        "4 questions   seed 4",
+        "4 questions   seed 5",
+        "8 questions   seed 0",
+        "8 questions   seed 0   corrected since",
+    ]
+
+
+def test_the_line_to_look_closer_names_a_few_runs_or_their_forms(
+    made: Path, proofstone: Proofstone
+) -> None:
+    models = ",".join(f"sim/m{n}" for n in range(5))
+    said = proofstone("run", "old-books", "-m", models, "-w", made)
+    (look,) = [line for line in said.err.splitlines() if line.startswith("look: ")]
+    assert re.fullmatch(r"look: proofstone leaderboard form:\w{8}", look)
+    assert proofstone(*look.split()[2:], "-w", made).code == 0
+
+
 def test_show_follows_a_run_to_its_facts(made: Path, proofstone: Proofstone) -> None:
     """From a run to the question, from the question to a statement, from it to its origin."""
     (bank,) = proofstone("list", "bank", "-w", made, "--json").json

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["report_results", "resume_command", "run_command", "score_command"]
 
+_RUNS_NAMED = 4
+
 
 @click.command("run")
 @click.argument("targets", nargs=-1, metavar="TARGETS | run.toml")
@@ -202,9 +204,15 @@ def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) 
             run = f"run:{short(result.planned.run.id)}"
             say(f"go on: proofstone resume {run}{further}", quiet=quiet)
     if results and not as_json:
-        runs = " ".join(f"run:{short(result.planned.run.id)}" for result in results)
-        say(f"look: proofstone leaderboard {runs}", quiet=quiet)
+        say(f"look: proofstone leaderboard {_to_look_at(results)}", quiet=quiet)
     return _exit_code(results)
+
+
+def _to_look_at(results: Sequence[RunResult]) -> str:
+    """A few runs by their ids; of many, their forms, which fit in a line."""
+    if len(results) <= _RUNS_NAMED:
+        return " ".join(f"run:{short(result.planned.run.id)}" for result in results)
+    return " ".join(dict.fromkeys(f"form:{short(r.planned.item_set.id)}" for r in results))
 
 
 def _exit_code(results: Sequence[RunResult]) -> int:

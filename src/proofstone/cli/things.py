@@ -35,12 +35,13 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
 
     Newest first, each with a name and an id by which other commands find it.
     """
-    from proofstone.stages.overview import run_states  # noqa: PLC0415
+    from proofstone.stages.overview import run_states, things_of  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
+        store = workspace.store
         if kind == "run":
-            states = run_states(workspace.store)[::-1]
+            states = run_states(store)[::-1]
             if as_json:
                 print_json(states)
                 return
@@ -50,21 +51,14 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
             ]
             print_table(rows if states else [])
             return
-        found = workspace.store.lookup.every(kind)
-        purged = {stone.source for stone in workspace.store.tombstones.in_force()}
+        listed = things_of(store, kind)
     if as_json:
-        print_json(
-            [{"kind": r.kind, "id": r.id, "name": r.name, "purged": r.id in purged} for r in found]
-        )
+        print_json(listed)
         return
     print_table(
         [
-            (
-                f"{row.name}-{short(row.id, 4)}",
-                f"{kind}:{short(row.id)}",
-                "purged" if row.id in purged else "",
-            )
-            for row in found
+            (f"{thing.name}-{short(thing.id, 4)}", f"{kind}:{short(thing.id)}", thing.about)
+            for thing in listed
         ]
     )
 

@@ -9,7 +9,16 @@ from proofstone.identity import short
 from proofstone.records import Spent, run_label
 from proofstone.stages.dates import minute
 
-__all__ = ["Overview", "RunState", "ScoringShown", "look_over", "run_states", "scorings_of"]
+__all__ = [
+    "Listing",
+    "Overview",
+    "RunState",
+    "ScoringShown",
+    "look_over",
+    "run_states",
+    "scorings_of",
+    "things_of",
+]
 
 
 class RunState(Struct, frozen=True, kw_only=True):
@@ -25,6 +34,15 @@ class RunState(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...]
     simulated: bool
     spent: Spent
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """A row of a listing: ``about`` says in few words what tells it from others of its name."""
+
+    kind: str
+    id: bytes
+    name: str
+    about: str = ""
 
 
 class ScoringShown(Struct, frozen=True, kw_only=True):
@@ -57,6 +75,23 @@ def look_over(store: Store) -> Overview:
         spent=store.spent.by_purpose(),
         lost=tuple(store.expenses.lost()),
     )
+
+
+def things_of(store: Store, kind: str) -> list[Listing]:
+    """The sources, banks or forms of a store, newest first."""
+    purged = {stone.source for stone in store.tombstones.in_force()}
+    found = store.lookup.every(kind)
+    superseded = store.items.superseded([row.id for row in found]) if kind == "form" else set()
+    listed = []
+    for row in found:
+        about = "purged" if row.id in purged else ""
+        if kind == "form":
+            form = store.items.item_set(row.id)
+            seed = "" if form.seed is None else f"   seed {form.seed}"
+            older = "   corrected since" if row.id in superseded else ""
+            about = f"{form.n_items:,} questions{seed}{older}"
+        listed.append(Listing(kind=kind, id=row.id, name=row.name, about=about))
+    return listed
 
 
 def scorings_of(store: Store, run: int) -> list[ScoringShown]:
