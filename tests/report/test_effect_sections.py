@@ -151,6 +151,26 @@ def test_a_way_that_changes_nothing_and_one_that_only_some_were_asked_in() -> No
     assert len(found.tables[0].rows) == 4
 
 
+def test_base_models_stand_beside_the_chat_models_made_from_them() -> None:
+    """On 100 items one gains 20 and the other loses 5; a third has no base model."""
+    names = ("A-8B-Base", "A-8B-Instruct", "B-base", "B", "C-Chat")
+    rows = [row for k, n in enumerate((40, 60, 50, 45, 70)) for row in right_of(100, n, k)]
+    found = section(evidence_of(table_of([Respondent(n, "") for n in names], rows, n_units=100)),
+                    "alignment")  # fmt: skip
+    assert found is not None
+    assert found.finding.startswith("From base to chat accuracy changes by +7.5 points on average")
+    assert [row[:2] for row in found.tables[0].rows] == [("B", "chat"), ("A-8B", "chat")]
+    assert found.plain.startswith("Training to chat matters: A-8B gets about 20 more questions")
+
+
+def test_a_card_says_which_is_the_base_model() -> None:
+    who = [Respondent("M-chat", "", card=Card(kind="base")), Respondent("M", "")]
+    found = section(evidence_of(table_of(who, right_of(30, 9, 0) + right_of(30, 9, 1), n_units=30)),
+                    "alignment")  # fmt: skip
+    assert found is not None
+    assert found.plain.startswith("Training to chat makes no difference")
+
+
 def test_one_way_is_no_factor() -> None:
     who = [Respondent("one", "direct"), Respondent("two", "search")]
     table = table_of(who, right_of(20, 10, 0) + right_of(20, 12, 1), n_units=20)

@@ -228,6 +228,15 @@ def test_clusters_are_drawn_whole_and_overlapping_facts_by_their_covariance() ->
     assert whole.noise() == pytest.approx(3 * alone.noise(), rel=0.1)
 
 
+def test_many_items_are_drawn_by_the_normal_law() -> None:
+    """From 5,000 on: the same noise as items drawn again, named for what it is."""
+    values = answered(18, 5_000, np.linspace(-1, 1, 4))
+    by_law, by_items = drawn(values, n_draws=4_000), drawn(values[:4_999], n_draws=4_000)
+    assert by_law.made_by.startswith("normal law of the means")
+    assert by_items.made_by.startswith("bootstrap")
+    assert by_law.noise() == pytest.approx(by_items.noise(), rel=0.1)
+
+
 def test_strata_hold_their_number_of_items() -> None:
     """A stratum right for all and one wrong for all: within strata no draw moves."""
     values = np.repeat([[1.0, 1.0], [0.0, 0.0]], 20, axis=0)

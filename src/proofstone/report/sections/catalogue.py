@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from proofstone.report.sections.alignment import alignment_section
 from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.calibration import calibration_section
 from proofstone.report.sections.discrimination import discrimination_section
@@ -36,6 +37,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     calibration_section,
     lengths_section,
     factors_section,
+    alignment_section,
     scaling_section,
     benchmarks_section,
     roles_section,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,40 +15,86 @@ from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.report.sentences import counted
 
-__all__ = ["factors_section"]
+__all__ = ["Levels", "describe_factor", "factors_section", "levels_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Models, the levels of a factor (the reference first), and one matrix of values a level
+    (units, models), NaN where a model is not at that level."""
+
+    models: list[str]
+    levels: list[str]
+    values: list[NDArray[np.float64]]
 
 
 def factors_section(evidence: Evidence) -> Section | None:
-    """Each model's change from the most common way to another, and whether all change alike. None
-    where no model was asked in two ways."""
+    """Each model's change from the most common way of asking to another, and whether all change
+    alike. None where no model was asked in two ways."""
     ranked = ranked_values(evidence)
-    if ranked is None:
+    levels = None if ranked is None else _ways(ranked)
+    if ranked is None or levels is None:
         return None
-    names, levels, values = _levels(ranked)
-    if not names:
-        return None
-    found = analyse_factor(
-        values, ranked.keys, estimand=evidence.estimand, confidence=evidence.board.confidence
-    )
-    return Section(
+    return describe_factor(
+        evidence,
+        ranked,
+        levels,
         name="factors",
         title="What the way of asking changes",
-        finding=_finding(found, levels),
-        plain=_plain(found, names, levels),
-        cannot=_cannot(found, names, levels),
-        how="Each model against itself, on the same items; the variance of a change adds up over "
-        f"items that share a key. Changes are from {levels[0]}. Holm's correction over all of "
-        "them. Whether all models change alike: Wald's test of the interaction of model and way, "
-        "by Hotelling's law.",
-        tables=(_table(found, names, levels),),
+        matters="How one asks matters",
+        otherwise="How a model was asked makes no difference here that luck would not make too.",
     )
 
 
-def _levels(
+def describe_factor(
+    evidence: Evidence,
     ranked: RankedValues,
-) -> tuple[list[str], list[str], list[NDArray[np.float64]]]:
-    """Models asked in more ways than one, the ways (the most common first), and one matrix a way
-    (units, models), NaN where a model was not asked so."""
+    found: Levels,
+    *,
+    name: str,
+    title: str,
+    matters: str,
+    otherwise: str,
+) -> Section:
+    """The section of a factor: what it ``matters`` in plain words, or ``otherwise`` that it does
+    not."""
+    factor = analyse_factor(
+        found.values, ranked.keys, estimand=evidence.estimand, confidence=evidence.board.confidence
+    )
+    models, levels = found.models, found.levels
+    return Section(
+        name=name,
+        title=title,
+        finding=_finding(factor, levels),
+        plain=_plain(factor, models, levels, matters) or otherwise,
+        cannot=_cannot(factor, models, levels),
+        how="Each model against itself, on the same items; the variance of a change adds up over "
+        f"items that share a key. Changes are from {levels[0]}. Holm's correction over all of "
+        "them. Whether all models change alike: Wald's test of the interaction of model and "
+        "factor, by Hotelling's law.",
+        tables=(_table(factor, models, levels),),
+    )
+
+
+def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -> Levels | None:
+    """The levels of models that are at two or more, from the column of each model and level. The
+    most common level is the reference, of equally common ones the first; None without any."""
+    several = {model: own for model, own in by_model.items() if len(own) > 1}
+    met = [level for own in several.values() for level in own]
+    levels = sorted(dict.fromkeys(met), key=lambda level: -met.count(level))
+    # Without the reference a model has nothing to be compared with here.
+    models = [model for model, own in several.items() if levels[0] in own]
+    if not models:
+        return None
+    values = [np.full((len(ranked.units), len(models)), np.nan) for _ in levels]
+    for matrix, level in zip(values, levels, strict=True):
+        for place, model in enumerate(models):
+            if level in several[model]:
+                matrix[:, place] = ranked.values[:, several[model][level]]
+    return Levels(models, levels, values)
+
+
+def _ways(ranked: RankedValues) -> Levels | None:
     by_model: dict[str, dict[str, int]] = {}
     # In the order of the file, so that of equally common ways the first one is the reference.
     order = sorted(range(len(ranked.respondents)), key=lambda column: ranked.respondents[column])
@@ -54,19 +102,7 @@ def _levels(
         row = ranked.group.ranked[column]
         way = " ".join(part for part in (row.way, row.settings) if part) or "as it is"
         by_model.setdefault(row.name, {})[way] = column
-    several = {name: ways for name, ways in by_model.items() if len(ways) > 1}
-    ways = [way for own in several.values() for way in own]
-    levels = sorted(dict.fromkeys(ways), key=lambda way: -ways.count(way))
-    # Without the reference a model has nothing to be compared with here.
-    names = [name for name, own in several.items() if levels[0] in own]
-    values = []
-    for level in levels:
-        matrix = np.full((len(ranked.units), len(names)), np.nan)
-        for place, name in enumerate(names):
-            if level in several[name]:
-                matrix[:, place] = ranked.values[:, several[name][level]]
-        values.append(matrix)
-    return names, levels, values
+    return levels_of(ranked, by_model)
 
 
 def _finding(found: Factor, levels: list[str]) -> str:
@@ -91,14 +127,14 @@ def _alike(found: Factor) -> str:
     return f" {differ} ({shown})."
 
 
-def _plain(found: Factor, names: list[str], levels: list[str]) -> str:
+def _plain(found: Factor, names: list[str], levels: list[str], matters: str) -> str:
     sure = [effect for effect in found.effects if effect.p_holm < 0.05]
     if not sure:
-        return "How a model was asked makes no difference here that luck would not make too."
+        return ""
     most = max(sure, key=lambda effect: abs(effect.change.value))
     gains = most.change.value > 0
     return (
-        f"How one asks matters: {names[most.model]} gets about {100 * abs(most.change.value):.0f} "
+        f"{matters}: {names[most.model]} gets about {100 * abs(most.change.value):.0f} "
         f"{'more' if gains else 'fewer'} questions in a hundred right with {levels[most.level]}."
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Estimand, SharedKeys, equal_weights, measure_spread, rank_all
+from proofstone.engines.stats import Estimand, SharedKeys, measure_contrasts
 from proofstone.report.studies.parts import Part
 
 __all__ = ["Change", "change_between", "paired_change"]
@@ -40,11 +40,9 @@ def paired_change(
 ) -> Change:
     """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
     ``keys`` are those of all n units."""
-    units = np.flatnonzero(~np.isnan(values).any(axis=1))
-    turned = values[units][:, ::-1]
-    spread = measure_spread(turned, equal_weights(len(units)), keys.among(units), estimand)
-    (pair,) = rank_all(spread, confidence=confidence).comparisons
-    return Change(pair.difference, pair.low, pair.high)
+    found = measure_contrasts(values[:, :1], values[:, 1:], keys, estimand, paired=True)
+    (change,) = found.estimates(confidence=confidence)
+    return Change(change.value, change.low, change.high)
 
 
 def change_between(
