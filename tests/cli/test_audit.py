@@ -168,3 +168,13 @@ def test_the_page_names_no_folder(proofstone: Proofstone, wide: Path, tmp_path: 
     text = page.read_text(encoding="utf-8")
     assert "results.csv" in text
     assert str(tmp_path) not in text
+
+
+def test_a_name_that_is_neither_file_nor_target_is_told(
+    proofstone: Proofstone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside any workspace it may have been meant as a file."""
+    monkeypatch.chdir(tmp_path)
+    told = proofstone("audit", "results")
+    assert (told.code, told.out) == (2, "")
+    assert "There is no file results, and no workspace here" in told.err

@@ -121,3 +121,12 @@ def test_a_comma_may_stand_for_the_decimal_point(tmp_path: Path) -> None:
     assert found.told() == (
         "model: model; overall: all; strata: law; scores: percent, divided by 100"
     )
+
+
+def test_rows_of_models_without_a_score_lack_the_score(tmp_path: Path) -> None:
+    """And texts are shown in one line."""
+    text = 'id,model,reply\n1,a,"one\ntwo"\n2,a,three\n'
+    with pytest.raises(BadUsage) as caught:
+        layout_of(written(tmp_path, text))
+    assert "no column is known as the score" in str(caught.value)
+    assert "reply: one two, three" in str(caught.value)

@@ -174,7 +174,7 @@ def _audit_runs(
     targets: Sequence[Path], asked: Any, output: Path | None, folder: Path | None
 ) -> Any:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
-    from proofstone.errors import BadUsage  # noqa: PLC0415
+    from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     files = [str(target) for target in targets if not _is_target(target)]
@@ -185,7 +185,14 @@ def _audit_runs(
         )
     names = [str(target) for target in targets]
     how = {"estimand": asked.estimand, "level": asked.level, "confidence": asked.confidence}
-    with open_workspace(folder) as workspace:
+    try:
+        opened = open_workspace(folder)
+    except WorkspaceUnusable as cause:
+        raise NotFound(
+            f"There is no file {names[0]}, and no workspace here in which to look for it.",
+            hint="Check the name and the folder, or name a workspace with -w.",
+        ) from cause
+    with opened as workspace:
         if output is not None:
             workspace.report(*names, path=output, seed=asked.seed, **how)
         return workspace.audit(*names, seed=asked.seed, **how)

@@ -104,6 +104,7 @@ def _environment() -> Environment:
         "bodies": table_bodies,
         "cell_of": shown_cell,
         "drawn": draw,
+        "is_long_word": _is_long_word,
         "has_lanes": _has_lanes,
         "has_ways": _has_ways,
         "rank_place": _rank_place,
@@ -205,6 +206,11 @@ def _tells_any(board: Leaderboard) -> bool:
     """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
     groups = board.standings
     return bool(board.counts) and (not groups or any(map(_tells_outcomes, groups)))
+
+
+def _is_long_word(head: str) -> bool:
+    """Whether a column's head may be broken anywhere, as models' names are."""
+    return any(len(word) > 14 for word in head.split())
 
 
 def _has_lanes(group: Standings) -> bool:

@@ -24,6 +24,8 @@ from proofstone.records import Coded, FileColumns
 
 __all__ = ["guess_layout"]
 
+_NOTHING = Coded(np.empty(0, dtype=np.int32), ())
+
 # So many values may be groups in a table of any length; more than so many are none by their name.
 _FEW, _MOST_GROUPS = 20, 300
 
@@ -70,6 +72,8 @@ def _kind(table: FileColumns, named: Layout) -> Kind:
     score = named.score or first_named([name for name in names if name != item], "score")
     if item and score:
         return "long"
+    if len(table.columns.get(model, _NOTHING).names) < len(table) and item:
+        return "long"  # a model in each of several rows: what is missing is the score
     return "wide" if item and not named.model and not score else "accuracies"
 
 
@@ -220,5 +224,5 @@ def _lacking(found: Layout) -> Iterator[tuple[str, str]]:
 
 
 def _examples(column: Coded) -> str:
-    shown = ", ".join(name[:24] for name in column.names[:3])
+    shown = ", ".join(" ".join(name.split())[:24] for name in column.names[:3])
     return shown + (", ..." if len(column.names) > 3 else "") or "(empty)"
