@@ -196,8 +196,8 @@ def test_the_model_that_falls_on_the_second_benchmark_is_named() -> None:
     found = section(two_tests(falls=True), "benchmarks")
     assert found is not None
     assert found.finding.endswith("m7 stands elsewhere by more than noise.")
-    agreement, moves = found.tables
-    assert len(agreement.rows) == 1
+    agreement, freed, moves = found.tables
+    assert [row[0] for row in (*agreement.rows, *freed.rows)] == ["old, new"] * 2
     assert [row[0] for row in moves.rows if row[-1] == "yes"] == ["m7"]
     same = section(two_tests(falls=False), "benchmarks")
     assert same is not None
@@ -219,7 +219,7 @@ def test_a_leaderboard_by_dataset_is_several_benchmarks() -> None:
         "x and z least (-1.00)."
     )
     assert made.plain.startswith("Of any two models, the benchmarks that agree least put 0 in 100")
-    assert len(made.tables) == 1
+    assert len(made.tables) == 2
     alike = replace(found, value=np.full((6, 3), 0.5))
     flat = section(replace(evidence, accuracies=alike), "benchmarks")
     assert flat is not None

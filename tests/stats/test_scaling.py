@@ -202,6 +202,15 @@ def test_models_that_lie_on_the_line_have_no_doubt_left() -> None:
     found = slope_of(x, np.array([0.1, 0.2, 0.3, 0.4]))
     assert found.models.value == pytest.approx(0.1)
     assert found.r_squared == pytest.approx(1.0)
+    nothing = mixture_gap(x, np.zeros(4), x > 50, basis="total")
+    assert (nothing.gap.value, nothing.p) == (0.0, 1.0)
+
+
+def test_independent_items_without_number_give_the_normal_interval() -> None:
+    """Two models a decade apart, each with variance 0.0001: the slope's is 0.0002."""
+    found = slope_of(np.array([1.0, 10]), np.array([0.2, 0.3]), covariance=np.eye(2) * 1e-4)
+    assert found.items is not None
+    assert found.items.high - found.items.value == pytest.approx(1.959964 * np.sqrt(2e-4))
 
 
 @pytest.mark.slow

@@ -231,7 +231,7 @@ def test_clusters_are_drawn_whole_and_overlapping_facts_by_their_covariance() ->
 def test_many_items_are_drawn_by_the_normal_law() -> None:
     """From 5,000 on: the same noise as items drawn again, named for what it is."""
     values = answered(18, 5_000, np.linspace(-1, 1, 4))
-    by_law, by_items = drawn(values, n_draws=4_000), drawn(values[:4_999], n_draws=4_000)
+    by_law, by_items = drawn(values, n_draws=1_500), drawn(values[:4_999], n_draws=1_500)
     assert by_law.made_by.startswith("normal law of the means")
     assert by_items.made_by.startswith("bootstrap")
     assert by_law.noise() == pytest.approx(by_items.noise(), rel=0.1)

@@ -41,6 +41,11 @@ class _Pair:
     freed: Disattenuated
     moves: tuple[RankMove, ...]
 
+    @property
+    def name(self) -> str:
+        """Both, as a table names them."""
+        return f"{self.first}, {self.second}"
+
 
 def benchmarks_section(evidence: Evidence) -> Section | None:
     """All pairs of up to eight benchmarks; None unless a column named benchmark, dataset, task,
@@ -66,7 +71,11 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
         f"keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction of Pearson's "
         "correlation. Moves: against the line that most models follow (Passing and Bablok), Holm "
         "over models.",
-        tables=(_agreement(pairs), *(_moves(pair, models) for pair in pairs if len(pairs) == 1)),
+        tables=(
+            _agreement(pairs),
+            _freed(pairs),
+            *(_moves(pair, models) for pair in pairs if len(pairs) == 1),
+        ),
     )
 
 
@@ -164,24 +173,39 @@ def _agreement(pairs: Sequence[_Pair]) -> Table:
     return Table(
         title="Agreement of two benchmarks",
         columns=(
-            Column(key="first", name="benchmark"),
-            Column(key="second", name="and"),
+            Column(key="pair", name="benchmarks"),
             Column(key="tau_models", name="tau-b, over models"),
             Column(key="tau_items", name="tau-b, over items"),
             Column(key="rho_models", name="rho, over models"),
             Column(key="rho_items", name="rho, over items"),
-            Column(key="observed", name="correlation"),
-            Column(key="freed", name="freed of noise", help="what endless items would show"),
-            Column(key="reliability_first", name="reliability",
-                   help="share of the first's differences that other items would show again"),
-            Column(key="reliability_second", name="and", help="the same of the second"),
             Column(key="moved", name="moved", help="models elsewhere by more than noise"),
         ),
         rows=tuple(
             (
-                pair.first, pair.second, pair.tau.models, pair.tau.items, pair.rho.models,
-                pair.rho.items, pair.freed.observed, pair.freed.items, *pair.freed.reliability,
+                pair.name, pair.tau.models, pair.tau.items, pair.rho.models, pair.rho.items,
                 sum(move.moved for move in pair.moves),
+            )
+            for pair in pairs
+        ),
+    )  # fmt: skip
+
+
+def _freed(pairs: Sequence[_Pair]) -> Table:
+    return Table(
+        title="What endless items would show",
+        columns=(
+            Column(key="pair", name="benchmarks"),
+            Column(key="observed", name="correlation"),
+            Column(key="freed_models", name="freed, over models", help="of the items' noise"),
+            Column(key="freed_items", name="freed, over items"),
+            Column(key="reliability_first", name="first reliable",
+                   help="share of the first's differences that other items would show again"),
+            Column(key="reliability_second", name="second reliable"),
+        ),
+        rows=tuple(
+            (
+                pair.name, pair.freed.observed, pair.freed.models, pair.freed.items,
+                *pair.freed.reliability,
             )
             for pair in pairs
         ),
