@@ -19,6 +19,7 @@ from proofstone.records import (
     Item,
     ItemSet,
     Person,
+    Plan,
     Role,
     Ruling,
     Run,
@@ -26,6 +27,7 @@ from proofstone.records import (
     corrected_set,
     correction_id,
     item_id,
+    plan_id,
     ruling_id,
 )
 
@@ -47,6 +49,12 @@ async def fill(store: Store, model: str, texts: list[str]) -> None:
     items = [item(t, (built(t).fact.id,), number=i) for i, t in enumerate(texts)]
     made = item_set(items)
     store.items.add_set(made, items, now=2.0)
+    for kind, target in (("form", made.id), ("bank", bank.id)):
+        plan = Plan(
+            kind=kind, target=target, measure="accuracy", estimand="bank", n_items=len(items),
+            stopping="once", at=1.5,
+        )  # fmt: skip
+        store.plans.add(structs.replace(plan, id=plan_id(plan)))
     asked = run(made, model)
     key = store.runs.add(asked, 3.0, "0.1")
     places = [place for _position, place in store.items.places(made.id, -1, 100)]
@@ -131,6 +139,8 @@ async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, dir
     assert merged["person"] == 1
     assert merged["correction"] == 3 + 3
     assert merged["ruling"] == 2 + 2
+    assert merged["plan"] == 2 + 2
+    assert len(target.plans.of_sets([target.runs.every()[0][1].item_set])) == 1
     assert merged["corrected_set"] == merged["item_set_role"] == 2
     assert report.added["run"] == 1
     key, asked = next(pair for pair in target.runs.every() if pair[1].respondent == "scripted/two")

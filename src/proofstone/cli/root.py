@@ -29,6 +29,9 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "People": {
         "review": ("review", "The people behind corrections."),
     },
+    "Freeze": {
+        "plan": ("planning", "Fix the analysis of a form's or bank's runs, before they are run."),
+    },
     "Run": {
         "run": ("running", "Ask models the questions of a form or bank, and score them."),
         "resume": ("running", "Go on with a run where it stopped."),

@@ -10,6 +10,7 @@ import click
 
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.listing_plans import tell_plans
 from proofstone.cli.options import (
     budget_option,
     cache_option,
@@ -102,6 +103,7 @@ def run_command(
         with watching(quiet=quiet) as watch:
             results = perform_request(workspace, request, watch=watch, on_interrupt=tell_interrupt)
         code = report_results(results, as_json=as_json, quiet=quiet)
+        tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
 
@@ -145,6 +147,7 @@ def resume_command(
                 budget=budget,
             )
         code = report_results(results, as_json=as_json, quiet=quiet)
+        tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
 

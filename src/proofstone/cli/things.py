@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.counting import show_statistics
+from proofstone.cli.listing_plans import list_plans
 from proofstone.cli.options import (
     json_option,
     output_option,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_command", "list_command", "show_command"]
 
-LISTED = ("source", "bank", "form", "run")
+LISTED = ("source", "bank", "form", "run", "plan")
 OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
@@ -50,6 +51,9 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
                 (f"run:{s.id}", s.label, s.form, s.done, s.total, s.spent.cost_text) for s in states
             ]
             print_table(rows if states else [])
+            return
+        if kind == "plan":
+            list_plans(workspace, as_json=as_json)
             return
         listed = things_of(store, kind)
     if as_json:
@@ -87,9 +91,10 @@ def show_command(
     """Show one thing whole, with what it came from.
 
     ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
-    item, run, response, call, scoring and score, each as KIND:DIGITS or, where it has one, by name.
-    From a score the way leads back over the reply and the question to its facts, their page and
-    their source. A response is response:RUN/ITEM/SAMPLE, a score score:SCORING/ITEM/SAMPLE/MEASURE.
+    item, plan, run, response, call, scoring and score, each as KIND:DIGITS or, where it has one, by
+    name. From a score the way leads back over the reply and the question to its facts, their page
+    and their source. A response is response:RUN/ITEM/SAMPLE, a score
+    score:SCORING/ITEM/SAMPLE/MEASURE.
 
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.

@@ -54,6 +54,7 @@ from proofstone.records.messages import (
 )
 from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, OwnPrompt, own_prompt_of
 from proofstone.records.people import Person
+from proofstone.records.plans import Plan, plan_id
 from proofstone.records.presets import Choice, Preset
 from proofstone.records.results import (
     OUR_SETTINGS,
@@ -117,6 +118,7 @@ __all__ = [
     "OwnPrompt",
     "Passage",
     "Person",
+    "Plan",
     "Preset",
     "Price",
     "Purpose",
@@ -156,6 +158,7 @@ __all__ = [
     "merged_card",
     "own_prompt_of",
     "passage_id",
+    "plan_id",
     "ruling_id",
     "run_id",
     "run_label",

@@ -13,6 +13,7 @@ from proofstone.records.knowledge import RoleName
 from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
 from proofstone.records.spent import Spent
+from proofstone.report.planned import PlanMark
 
 __all__ = [
     "WARN_ABOVE",
@@ -200,7 +201,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     ``group_by`` is the field of the card that rows are grouped by,
     ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
     ``n_retired`` items are left out of everything here; ``as_scored``: nothing that people ruled or
-    retired is applied. As text it is the terminal's table.
+    retired is applied. ``plans`` are those that its runs were made under. As text it is the
+    terminal's table.
     """
 
     measure: str
@@ -218,6 +220,7 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     as_scored: bool = False
+    plans: tuple[PlanMark, ...] = ()
 
     @property
     def is_corrected(self) -> bool:

@@ -36,6 +36,7 @@ from proofstone.report.page_parts import (
     table_bodies,
 )
 from proofstone.report.plain_words import open_questions, plain_sentences
+from proofstone.report.plans import plan_lines
 from proofstone.report.section_cells import shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, counted, joined, scale_head
 
@@ -128,6 +129,7 @@ def _environment() -> Environment:
         "ruling_cells": ruling_cells,
         "same_recipe": same_recipe,
         "scale_head": scale_head,
+        "plan_lines": plan_lines,
         "where_lines": where_lines,
     }
     environment.globals.update(named)

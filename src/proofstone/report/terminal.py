@@ -26,6 +26,7 @@ from proofstone.report.numbers import (
     shown_rank,
     shown_share,
 )
+from proofstone.report.plans import plan_lines
 from proofstone.report.sentences import counted
 
 __all__ = ["SIMULATED_BANNER", "render_terminal", "to_json"]
@@ -59,6 +60,7 @@ def render_terminal(
         lines.append("no scores yet: nothing to rank")
     for group in board.standings:
         lines += _standings(board, group, card_columns, width=width, colour=colour)
+    lines += plan_lines(board)
     lines += where_lines(board)
     lines += correction_notes(board)
     if any(row.estimate.n for group in board.standings for row in group.ranked):

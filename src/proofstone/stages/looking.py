@@ -25,6 +25,8 @@ from proofstone.stages.naming import (
     response_id,
     score_id,
 )
+from proofstone.stages.plan_shown import describe_plan
+from proofstone.stages.planned import plan_sentence
 from proofstone.stages.served import note_of_run
 
 __all__ = ["look", "look_at"]
@@ -53,6 +55,8 @@ def look_at(store: Store, found: Found, *, limit: int = 3) -> Description:
     """The same for a row with a hash that was found already."""
     if found.kind == "run":
         described = _run(store, found)
+    elif found.kind == "plan":
+        described = describe_plan(store, found)
     elif found.kind == "scoring":
         described = _scoring(store, found)
     else:
@@ -199,6 +203,7 @@ def _run(store: Store, found: Found) -> Description:
         ("own prompt", own_prompt_of(run.settings)),
         ("settings", _settings(_others(run.settings))),
         ("replicate", run.replicate),
+        ("plan", plan_sentence(store, key, run)),
         ("prompts", run.prompt_hash.hex()),
         ("replies", f"{store.runs.count_done(key, run.last_step)} of {_total(store, run)}"),
         ("cost", f"{totals.calls} calls, {cost}"),

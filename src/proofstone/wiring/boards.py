@@ -16,6 +16,7 @@ from proofstone.report.sections import Evidence
 from proofstone.report.sheet import Sheet
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
+from proofstone.stages.plans import plan_marks
 from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
 
 __all__ = ["BoardMade", "make_board"]
@@ -68,7 +69,8 @@ def make_board(
         notes=notes,
         **options,
     )
-    board = structs.replace(board, as_scored=view.as_scored)
+    plans = plan_marks(store, chosen.runs)
+    board = structs.replace(board, as_scored=view.as_scored, plans=plans)
     measure = headline(method)
     evidence = Evidence(
         board=board,

@@ -16,7 +16,9 @@ from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.records import Plan
     from proofstone.report.between import Compared, Gated, Side
+    from proofstone.stages.plans import PlanAsked
 
 __all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
 
@@ -80,6 +82,26 @@ class Comparing(Asking, Exporting):
         noted = annotated(gated.compared, stale=stale, rescored=rescored)
         told = with_texts(self.store, find_method, noted, texts)
         return structs.replace(gated, compared=told)
+
+    def plan(self, target: Target, asked: PlanAsked | None = None) -> Plan:
+        """Freezes the analysis of a form's or bank's runs, before they are run.
+
+        Raises BadUsage for a measure that is none, or what cannot be a comparison.
+        """
+        from proofstone.engines.models.redaction import scrubber_of  # noqa: PLC0415
+        from proofstone.stages.plans import PlanAsked, freeze_plan  # noqa: PLC0415 - numpy
+
+        found = find_target(self.store, target, ("form", "bank"))
+        owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
+        scrubber = scrubber_of(self.config)
+        return freeze_plan(
+            self.store,
+            find_method(owner(found.id).method),
+            found,
+            asked or PlanAsked(),
+            scrub=lambda text: scrubber.raw(text.encode()).decode(),
+            clock=self.clock,
+        )
 
     def _side(self, target: Target | Path, view: View) -> Side:
         from proofstone.stages.sides import read_file, read_runs  # noqa: PLC0415 - numpy

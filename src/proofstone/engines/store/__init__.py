@@ -32,6 +32,7 @@ from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.own_prompts import OwnPromptStore
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
+from proofstone.engines.store.plans import PlanStore
 from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_purge
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.purging import empty_rows, rewrite
@@ -140,6 +141,7 @@ class Store:
         self.roles = RoleStore(self.database)
         self.funnels = FunnelStore(self.database)
         self.responses = ResponseStore(self.database)
+        self.plans = PlanStore(self.database)
         self.rulings = RulingStore(self.database)
         self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)

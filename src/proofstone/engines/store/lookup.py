@@ -14,7 +14,7 @@ from proofstone.errors import BadUsage, NotFound
 
 __all__ = ["KINDS", "Found", "Lookup"]
 
-Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run", "scoring"]
+Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan"]
 
 _TABLES: dict[str, Table] = {
     "source": schema.source,
@@ -25,6 +25,7 @@ _TABLES: dict[str, Table] = {
     "form": schema.item_set,
     "run": schema.run,
     "scoring": schema.scoring,
+    "plan": schema.plan,
 }
 _ALSO = {"statement": "fact"}  # a method's own word for a kind
 KINDS = tuple(_TABLES)

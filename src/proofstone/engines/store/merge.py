@@ -92,6 +92,7 @@ _PLAN = (
             "replaces_id": _s.ruling,
         },
     ),
+    _Copied(_s.plan, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
     _Copied(_s.tombstone, {"actor_id": _s.actor}),
     _Copied(_s.expense, {}, ("owner", "started_at")),
 )  # fmt: skip

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0008"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0009"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -304,6 +304,13 @@ ruling = Table(
     Column("verdict", Text, nullable=False), _ref("actor_id", "actor"),
     Column("reason", Text, nullable=False), Column("created_at", Float, nullable=False),
     _ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
+)  # fmt: skip
+
+# What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
+plan = Table(
+    "plan", metadata, _key(), _hash(), _ref("item_set_id", "item_set", optional=True),
+    _ref("bank_id", "bank", optional=True), Column("payload", LargeBinary, nullable=False),
+    Column("created_at", Float, nullable=False),
 )  # fmt: skip
 
 # A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that

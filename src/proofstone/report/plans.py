@@ -1,0 +1,92 @@
+"""Which plans the runs of a leaderboard were made under, and what of it was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from proofstone.engines.stats import ESTIMANDS, estimand_name
+from proofstone.report.columns import printable
+from proofstone.report.numbers import points, shown_interval
+from proofstone.report.planned import PlanMark
+from proofstone.report.sentences import counted
+
+if TYPE_CHECKING:
+    from proofstone.engines.stats import Comparison
+    from proofstone.report.board import Leaderboard
+
+__all__ = ["plan_lines"]
+
+
+def plan_lines(board: Leaderboard) -> Iterator[str]:
+    """What was planned, when, and how this differs from it; nothing where there is no plan."""
+    for mark in board.plans:
+        yield printable(_head(mark))
+        for text in _departures(board, mark):
+            yield printable(f"departs from the plan {mark.id}: {text}")
+        for first, second in mark.comparisons:
+            word = "named late" if mark.n_after == mark.n_runs else "planned"
+            yield printable(f"{word}: {_outcome(board, mark, first, second)}")
+
+
+def _head(mark: PlanMark) -> str:
+    what = f"{mark.measure}, {counted(mark.n_items, 'item')}, {counted(mark.samples, 'sample')}"
+    if mark.resolves is not None:
+        what += f", to find {points(mark.resolves)} points"
+    if mark.n_after == mark.n_runs:
+        return (
+            f"planned {mark.made_at} {mark.id}, made after the first reply: everything here is "
+            f"exploratory ({what})"
+        )
+    only = "everything else here is exploratory"
+    if mark.n_after or mark.n_unplanned:
+        late = mark.n_after + mark.n_unplanned
+        only = f"{counted(late, 'run')} here without a plan made before; {only}"
+    return f"planned {mark.made_at} {mark.id}: {what}; {only}"
+
+
+def _departures(board: Leaderboard, mark: PlanMark) -> Iterator[str]:
+    names = {str(name): estimand_name(name) for name in ESTIMANDS}
+    estimand = names.get(mark.estimand, mark.estimand)
+    for word, here, then in (
+        ("measure", board.measure, mark.measure),
+        ("intervals speak of", board.estimand, estimand),
+        ("averaged by", board.level, mark.level),
+        ("confidence", f"{board.confidence:g}", f"{mark.confidence:g}"),
+    ):
+        if here != then:
+            yield f"{word} {here}, planned {then}"
+    if board.n_items < mark.n_items:
+        yield f"{counted(board.n_items, 'item')}, planned {mark.n_items:,}"
+
+
+def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str:
+    """What came of one planned comparison."""
+    found = _compared(board, first, second)
+    head = f"{first} - {second}"
+    if found is None:
+        return f"{head}: not both are ranked here once"
+    pair, sign = found
+    low, high = sorted((sign * pair.low, sign * pair.high))
+    p = min(1.0, pair.p * len(mark.comparisons))
+    told = "told apart" if p < 1 - mark.confidence else "not told apart"
+    interval = f"{points(sign * pair.difference)} {shown_interval(low, high, 0)}"
+    k = len(mark.comparisons)
+    corrected = f", times {k} planned" if k > 1 else ""
+    return f"{head}: {interval} points, p {p:.2g}{corrected}: {told}"
+
+
+def _compared(board: Leaderboard, first: str, second: str) -> tuple[Comparison, int] | None:
+    """The comparison of the only two ranked rows that have these names or labels."""
+    for group in board.standings:
+        places = [
+            [at for at, row in enumerate(group.ranked) if name in (row.name, row.label)]
+            for name in (first, second)
+        ]
+        if [len(each) for each in places] != [1, 1]:
+            continue
+        (a,), (b,) = places
+        for pair in group.compared:
+            if {pair.first, pair.second} == {a, b}:
+                return pair, 1 if pair.first == a else -1
+    return None

@@ -1,0 +1,46 @@
+"""``plan`` as a person calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from told import Proofstone
+
+ANN, BOB = "sim/ann?ability=0.8", "sim/bob?miss=0.5"
+
+
+def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: Path) -> None:
+    """A new form is planned, run, listed and shown; the page has the plan's line too."""
+    form = proofstone("build", "form", "old-books", "--seed", 9, "--questions", 8, "-w", made)
+    name = form.out.split()[1]
+    told = proofstone("plan", name, "--compare", ANN, BOB, "--exclude", "none", "-w", made)
+    assert told.code == 0
+    plan = told.out.splitlines()[0]
+    assert f"compare     {ANN} - {BOB}" in told.out
+    assert "resolves    " in told.out
+    run = proofstone("run", name, "-m", f"{ANN},{BOB}", "-w", made)
+    assert run.err.count(f"was planned 20{run.err.split('was planned 20')[1][:2]}") == 2
+    assert plan in proofstone("list", "plan", "-w", made).out
+    assert proofstone("list", "plan", "-w", made, "--json").json[0]["samples"] == 1
+    assert proofstone("show", plan, "-w", made).out == told.out
+    board = proofstone("leaderboard", name, "-w", made)
+    assert "everything else here is exploratory" in board.out
+    assert f"planned: {ANN} - {BOB}: " in board.out
+    assert proofstone("leaderboard", name, "-w", made, "--json").json["plans"][0]["n_runs"] == 2
+    page = tmp_path / "page.html"
+    assert proofstone("report", name, "-o", page, "-w", made).code == 0
+    assert "everything else here is exploratory" in page.read_text(encoding="utf-8")
+
+
+def test_a_late_plan_is_told_at_once(made: Path, proofstone: Proofstone) -> None:
+    """Four runs had replies before it."""
+    told = proofstone("plan", "old-books", "-w", made)
+    assert told.code == 0
+    assert "4 of its runs had replies already" in told.err
+    assert proofstone("plan", "old-books", "-w", made, "--json").json["measure"] == "accuracy"
+
+
+def test_bad_plans_are_refused(made: Path, proofstone: Proofstone) -> None:
+    told = proofstone("plan", "old-books", "--measure", "luck", "-w", made)
+    assert (told.code, told.out) == (2, "")
+    assert "measures: accuracy" in told.err
