@@ -29,6 +29,8 @@ incomplete, not ranked: missing replies counted all wrong .. all right
 llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.8, 88.7], 0 failed
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)
 
+note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
+               are wide. For these alone, with other items: --estimand bank.
 pairs          The difference between the two is not more than noise in the items.
 resolution     These are too few independent items to find any difference between two models. Which
                of two models is better: no difference is large enough for these items.
@@ -178,3 +180,11 @@ def test_a_name_that_is_neither_file_nor_target_is_told(
     told = proofstone("audit", "results")
     assert (told.code, told.out) == (2, "")
     assert "There is no file results, and no workspace here" in told.err
+
+
+def test_few_clusters_are_noted_where_intervals_speak_of_others(
+    proofstone: Proofstone, wide: Path
+) -> None:
+    """Three books are guessed from a name; for these alone items count."""
+    assert "only 3 clusters" in proofstone("audit", wide).out
+    assert "only 3 clusters" not in proofstone("audit", wide, "--estimand", "bank").out

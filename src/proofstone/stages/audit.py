@@ -41,6 +41,8 @@ from proofstone.stages.dates import minute
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results"]
 
+# With fewer, intervals for other clusters hardly tell anybody apart.
+_FEW_CLUSTERS = 20
 _LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
 
 
@@ -252,6 +254,12 @@ def _measure(table: ScoreTable) -> Measure:
 
 
 def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
+    n_clusters = len(np.unique(table.cluster_key))
+    if 0 < n_clusters < _FEW_CLUSTERS and asked.estimand == "knowledge":
+        yield (
+            f"The items fall into only {counted(n_clusters, 'cluster')}: intervals speak of other "
+            "such clusters too, and are wide. For these alone, with other items: --estimand bank."
+        )
     full = len(table.items)
     there = np.bincount(table.respondent, minlength=len(table.respondents))
     samples = int(table.sample.max(initial=0)) + 1
