@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from proofstone.errors import BadUsage, NotFound
+from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.methods import find_method, find_payload, method_names
-from proofstone.ports import Method
-from proofstone.records import OUTCOMES, ItemSet
+from proofstone.ports import Method, TakesPrompts
+from proofstone.records import OUTCOMES, ItemSet, OwnPrompt
 
 
 @pytest.fixture(params=method_names())
@@ -129,3 +129,16 @@ def test_its_presets_can_be_taken(method: Method) -> None:
             assert choice.here
             assert choice.published
             assert bool(choice.at) == bool(choice.parameter)
+
+
+def test_templates_may_use_what_is_declared_and_nothing_else(method: Method) -> None:
+    """Where a method takes templates: every variable says what it holds, and one that is not among
+    them, or a template that shows nothing, is refused in each way."""
+    if not isinstance(method, TakesPrompts):
+        return
+    assert all(method.prompt_variables.values())
+    form = ItemSet(name="form", kind="form", method=method.name)
+    for way in method.ways:
+        for text in ("Answer!", "{{ nothing_of_the_kind }}"):
+            with pytest.raises(BadInput):
+                method.check_prompt(OwnPrompt("mine.jinja", text), way, form)

@@ -128,6 +128,24 @@ def test_the_planted_sentence_is_gone_from_every_row_and_file(books: Path) -> No
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+def test_a_prompt_template_that_quotes_the_source_goes_with_it(books: Path, tmp_path: Path) -> None:
+    """A person put one of its statements into a template; another template stays."""
+    quoting, other = tmp_path / "quoting.jinja", tmp_path / "other.jinja"
+    quoting.write_text(f"You know that:\n{PLANTED}\n{{{{ question }}}}", encoding="utf-8")
+    other.write_text("By heart: {{ question }}", encoding="utf-8")
+    with open_workspace(books) as workspace:
+        runs = [
+            workspace.run("books", models="sim/ann", prompt=path)[0].planned.run
+            for path in (quoting, other)
+        ]
+        workspace.purge("source:" + source_id(workspace, "Herbal"), reason="the licence has ended")
+        assert PLANTED not in every_text(workspace)
+        texts = [
+            workspace.store.own_prompts.text(bytes.fromhex(run.settings["prompt"])) for run in runs
+        ]
+    assert texts == [None, "By heart: {{ question }}"]
+
+
 def source_id(workspace: Workspace, title: str) -> str:
     return next(row.id.hex() for row in workspace.store.lookup.every("source") if row.name == title)
 
