@@ -20,7 +20,7 @@ from proofstone.cli.options import (
     seed_option,
     workspace_option,
 )
-from proofstone.cli.output import print_json
+from proofstone.cli.output import print_json, say
 
 __all__ = ["audit_command"]
 
@@ -34,6 +34,12 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 @click.command("audit")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_option
+@click.option(
+    "--work-list",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write all items to look at, with the reason and what to type: .csv, .jsonl.",
+)
 @click.option(
     "--as",
     "kind",
@@ -104,6 +110,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 def audit_command(
     files: tuple[Path, ...],
     output: Path | None,
+    work_list: Path | None,
     kind: str | None,
     models: tuple[str, ...],
     strata: tuple[str, ...],
@@ -153,6 +160,8 @@ def audit_command(
         audit = audit_files(files, asked)
         if output is not None:
             _write_page(audit, output)
+    if work_list is not None:
+        _write_work_list(audit, work_list)
     if as_json:
         print_json(audit)
         return
@@ -207,6 +216,13 @@ def _write_page(audit: Any, path: Path) -> None:
     words = [Path(word).name if Path(word).exists() else word for word in sys.argv[1:]]
     command = f"proofstone {shlex.join(words)}"
     write_text(path, render_page(audit_page(audit, now=time.time(), command=command)))
+
+
+def _write_work_list(audit: Any, path: Path) -> None:
+    from proofstone.stages.audit import write_work_list  # noqa: PLC0415
+
+    n = write_work_list(audit, path)
+    say(f"{path}   {n} {'item' if n == 1 else 'items'} to look at")
 
 
 def _layout(

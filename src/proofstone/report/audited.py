@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from proofstone.report.board import Leaderboard
+from proofstone.report.sections.item_work import WorkRow
 from proofstone.report.sections.section import Section
 
 __all__ = ["Audit", "FileRead"]
@@ -22,8 +23,8 @@ class FileRead(Struct, frozen=True, kw_only=True):
 
 class Audit(Struct, frozen=True, kw_only=True):
     """The files read, the leaderboard of what they hold, and the sections that apply. ``notes`` say
-    what limits all of it. ``seed`` is
-    that of all draws; ``version`` of the program that made it."""
+    what limits all of it. ``work_list`` are all items to look at, gravest first. ``seed`` is that
+    of all draws; ``version`` of the program that made it."""
 
     title: str
     files: tuple[FileRead, ...]
@@ -32,3 +33,4 @@ class Audit(Struct, frozen=True, kw_only=True):
     sections: tuple[Section, ...]
     seed: int
     version: str
+    work_list: tuple[WorkRow, ...] = ()

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.engines.ingest import RowReader, read_rows, table_suffix
+from proofstone.engines.ingest import RowReader, read_rows, table_suffix, write_rows
 from proofstone.engines.ingest.columns import read_columns
 from proofstone.engines.stats import Estimand
 from proofstone.engines.tables import (
@@ -35,11 +35,12 @@ from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sections.item_work import work_list, work_rows
 from proofstone.report.sentences import counted
 from proofstone.report.sheet import Sheet
 from proofstone.stages.dates import minute
 
-__all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results"]
+__all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
 
 # With fewer, intervals for other clusters hardly tell anybody apart.
 _FEW_CLUSTERS = 20
@@ -128,7 +129,14 @@ def audit_table(
         sections=make_sections(evidence),
         seed=asked.seed,
         version=__version__,
+        work_list=work_list(evidence),
     )
+
+
+def write_work_list(audit: Audit, path: Path) -> int:
+    """Writes all items to look at, one row an item; the suffix of ``path`` says in which form.
+    Returns how many. Raises what ``write_rows`` does."""
+    return write_rows(path, work_rows(audit.work_list))
 
 
 def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:

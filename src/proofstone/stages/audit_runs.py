@@ -5,6 +5,7 @@ from __future__ import annotations
 from proofstone import __version__
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sections.item_work import work_list
 from proofstone.report.sentences import counted
 from proofstone.stages.summarise import Selection, shown_name
 
@@ -25,4 +26,5 @@ def audit_evidence(evidence: Evidence, selection: Selection) -> Audit:
         sections=make_sections(evidence),
         seed=evidence.seed,
         version=__version__,
+        work_list=work_list(evidence),
     )

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from proofstone.report.sections.alignment import alignment_section
 from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.calibration import calibration_section
+from proofstone.report.sections.dimension import dimension_section
 from proofstone.report.sections.discrimination import discrimination_section
 from proofstone.report.sections.factors import factors_section
+from proofstone.report.sections.item_model import item_model_section
 from proofstone.report.sections.items import items_section
 from proofstone.report.sections.lengths import lengths_section
 from proofstone.report.sections.pairs import pairs_section
@@ -31,8 +33,10 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     stability_section,
     strata_section,
     discrimination_section,
+    dimension_section,
     samples_section,
     items_section,
+    item_model_section,
     positions_section,
     calibration_section,
     lengths_section,

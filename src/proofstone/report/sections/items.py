@@ -8,34 +8,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics, describe_items
-from proofstone.identity import short
-from proofstone.records.score_table import ScoreTable
-from proofstone.report.sections.ranked_values import RankedValues, ranked_values
-from proofstone.report.sections.replies import gold_codes, replies_of
+from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics
+from proofstone.report.sections.item_work import DescribedItems, described_items
+from proofstone.report.sections.ranked_values import RankedValues
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sentences import counted
-from proofstone.report.sheet import Sheet
 
 __all__ = ["items_section"]
 
 _MOST_LISTED = 50
 _FEWEST = 8  # models, for an item to be accused by them
-# The reasons that accuse an item come before those that only say that it tells nobody apart.
-_GRAVEST = ("strong-distractor", "weak-beat-strong", "nearly-all-wrong", "nearly-all-right")
 
 
 def items_section(evidence: Evidence) -> Section | None:
     """Counts of what is wrong with items, and a list of those to look at first with the reason.
     None with fewer than three ranked respondents: they cannot rank each other."""
-    ranked, sheet = ranked_values(evidence), evidence.sheet
-    if ranked is None or sheet is None or len(ranked.respondents) < 3:
+    found = described_items(evidence)
+    if found is None:
         return None
-    found = _described(sheet, ranked)
-    flagged = [item for item in found if item.flags]
+    ranked, flagged = found.ranked, found.flagged()
     counts: Counter[ItemFlag] = Counter(flag for item in flagged for flag in item.flags)
-    negative = sum(1 for item in found if item.discrimination < 0)
-    known = [item.discrimination for item in found if not math.isnan(item.discrimination)]
+    negative = sum(1 for item in found.items if item.discrimination < 0)
+    known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
     return Section(
         name="items",
         title="Which items to look at first",
@@ -50,18 +44,9 @@ def items_section(evidence: Evidence) -> Section | None:
         ),
         tables=(
             *([_reasons(counts)] if counts else []),
-            *([_worst(sheet.table, ranked, flagged)] if flagged else []),
+            *([_worst(found, flagged)] if flagged else []),
         ),
     )
-
-
-def _described(sheet: Sheet, ranked: RankedValues) -> Sequence[ItemStatistics]:
-    """The statistics of each ranked unit; distractors where each was asked once, with answers."""
-    replies = replies_of(sheet, ranked)
-    if replies.answers.shape[2] == 1 and (replies.answers >= 0).any():
-        gold = gold_codes(sheet, ranked)
-        return describe_items(ranked.values, answers=replies.answers[:, :, 0], gold=gold)
-    return describe_items(ranked.values)
 
 
 def _finding(
@@ -109,9 +94,8 @@ def _reasons(counts: Counter[ItemFlag]) -> Table:
     )
 
 
-def _worst(table: ScoreTable, ranked: RankedValues, flagged: Sequence[ItemStatistics]) -> Table:
-    ordered = sorted(flagged, key=_gravity)
-    more = len(ordered) - _MOST_LISTED
+def _worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
+    more = len(flagged) - _MOST_LISTED
     return Table(
         title="Look at these first",
         columns=(
@@ -127,28 +111,20 @@ def _worst(table: ScoreTable, ranked: RankedValues, flagged: Sequence[ItemStatis
             Column(key="distractor", name="wrong answer of the best"),
             Column(key="distractor_share", name="its share", unit="share"),
         ),
-        rows=tuple(_row(table, ranked, item) for item in ordered[:_MOST_LISTED]),
-        note=f"{more:,} more are not shown." if more > 0 else "",
+        rows=tuple(_row(found, item) for item in flagged[:_MOST_LISTED]),
+        note=f"{more:,} more are not shown; --work-list FILE writes all." if more > 0 else "",
     )  # fmt: skip
 
 
-def _gravity(item: ItemStatistics) -> tuple[int, float]:
-    first = min(_GRAVEST.index(flag) for flag in item.flags)
-    return first, 0.0 if math.isnan(item.discrimination) else item.discrimination
-
-
-def _row(table: ScoreTable, ranked: RankedValues, item: ItemStatistics) -> tuple[Cell, ...]:
-    unit = int(ranked.units[item.unit])
-    name = table.item_names[unit] if table.item_names else f"item:{short(table.items[unit])}"
-    is_known = item.distractor >= 0
+def _row(found: DescribedItems, item: ItemStatistics) -> tuple[Cell, ...]:
     return (
-        name,
+        found.name(item),
         "; ".join(ITEM_FLAGS[flag] for flag in item.flags),
         item.n,
         item.difficulty,
         item.discrimination,
         item.strong,
         item.weak,
-        table.answers[item.distractor] if is_known else None,
-        item.distractor_share if is_known else None,
+        found.distractor(item),
+        item.distractor_share if item.distractor >= 0 else None,
     )

@@ -1,0 +1,120 @@
+"""A model of all items and models at once: two-parameter item response theory, and its fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import ItemResponse, benjamini_hochberg, fit_two_parameter
+from proofstone.report.sections.item_work import DescribedItems, described_items
+from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+from proofstone.report.sentences import counted
+
+__all__ = ["item_model_section"]
+
+_FEWEST_MODELS, _FEWEST_ITEMS = 20, 20
+_MOST_ITEMS = 3_000  # beyond, the fit takes longer than all the rest
+_MOST_LISTED = 20
+_FALSE_SHARE = 0.1
+
+
+def item_model_section(evidence: Evidence) -> Section | None:
+    """Skills, items that discriminate least, and items that the model does not fit. None with
+    fewer than twenty items or ranked models, or with more than three thousand items."""
+    found = described_items(evidence)
+    if found is None or len(found.ranked.respondents) < _FEWEST_MODELS:
+        return None
+    if not _FEWEST_ITEMS <= len(found.ranked.units) <= _MOST_ITEMS:
+        return None
+    fit = fit_two_parameter(found.ranked.values)
+    misfits = _misfits(fit)
+    return Section(
+        name="item-model",
+        title="A model of items and skills",
+        finding=_finding(fit, misfits),
+        cannot=_cannot(fit),
+        how=(
+            "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin 1981), "
+            f"with priors on slopes and intercepts (Mislevy 1986); {fit.n_iterations} iterations"
+            f"{', not converged' if 'not-converged' in fit.flags else ''}. "
+            "Fit by Yen's Q1 over groups of like skill, so that at most a tenth of the items said "
+            "not to follow it are so by chance. Items count as independent given skill."
+        ),
+        tables=(_skills(found, fit), _items(found, fit, misfits)),
+    )
+
+
+def _misfits(fit: ItemResponse) -> NDArray[np.bool_]:
+    """Whose curve is wrong, at a false discovery rate of 10%."""
+    known = ~np.isnan(fit.fit_p)
+    adjusted = np.ones(len(fit.fit_p))
+    if known.any():
+        adjusted[known] = benjamini_hochberg(fit.fit_p[known])
+    return np.asarray(adjusted < _FALSE_SHARE)
+
+
+def _finding(fit: ItemResponse, misfits: NDArray[np.bool_]) -> str:
+    low, high = np.quantile(fit.difficulty, [0.1, 0.9])
+    tested = int((~np.isnan(fit.fit_p)).sum())
+    said = (
+        f"The answers tell {100 * fit.reliability:.0f}% of the variance of the models' skill; "
+        f"eight items of ten are right half of the time at skills from {low:.1f} to {high:.1f}"
+    )
+    if not tested:
+        return f"{said}."
+    wrong = int(misfits.sum())
+    verb = "does" if wrong == 1 else "do"
+    return f"{said}; {counted(wrong, 'item')} of {tested:,} {verb} not follow the model."
+
+
+def _cannot(fit: ItemResponse) -> str:
+    n = len(fit.skill)
+    if "few-respondents" not in fit.flags:
+        return ""
+    return (
+        f"Slopes and difficulties of single items: with {n} models (fewer than 50) the priors "
+        "speak with the data."
+    )
+
+
+def _skills(found: DescribedItems, fit: ItemResponse) -> Table:
+    return Table(
+        title="Skill by model",
+        columns=(
+            Column(key="model", name="model"),
+            Column(key="n", name="n", help="items"),
+            Column(key="skill", name="skill", help="in standard deviations of all skills"),
+            Column(key="skill_sd", name="its deviation", help="of the posterior"),
+        ),
+        rows=tuple(
+            (label, len(found.ranked.units), float(skill), float(sd))
+            for label, skill, sd in zip(found.ranked.labels, fit.skill, fit.skill_sd, strict=True)
+        ),
+    )
+
+
+def _items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_]) -> Table:
+    order = np.lexsort((fit.slope, ~misfits))[:_MOST_LISTED]
+    return Table(
+        title="Items that fit or discriminate least",
+        columns=(
+            Column(key="item", name="item"),
+            Column(key="follows", name="follows the model"),
+            Column(key="n", name="n", help="models that were scored on it"),
+            Column(key="slope", name="slope", help="how sharply it parts skills; 1 is usual"),
+            Column(key="difficulty", name="difficulty",
+                   help="the skill at which it is right half of the time"),
+            Column(key="outfit", name="outfit", help="about 1 where the model holds"),
+            Column(key="infit", name="infit", help="the same, weighted by information"),
+            Column(key="fit_p", name="p", unit="probability"),
+        ),
+        rows=tuple(_row(found, fit, place, wrong=bool(misfits[place])) for place in order.tolist()),
+        note=f"{_MOST_LISTED} of {len(fit.slope):,} items." if len(fit.slope) > 20 else "",
+    )  # fmt: skip
+
+
+def _row(found: DescribedItems, fit: ItemResponse, place: int, *, wrong: bool) -> tuple[Cell, ...]:
+    item = found.items[place]
+    columns = (fit.slope, fit.difficulty, fit.outfit, fit.infit, fit.fit_p)
+    values = (float(column[place]) for column in columns)
+    return (found.name(item), "no" if wrong else "as far as seen", item.n, *values)

@@ -1,0 +1,128 @@
+"""Sections on items: the work list, the check of dimension, the model of items and skills."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from proofstone.records import Respondent
+from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sections.item_work import work_list, work_rows
+from report.made_up import right_of, table_of
+from report.test_sections import evidence_of, nine, section, three
+
+
+def names(evidence: Evidence) -> list[str]:
+    return [each.name for each in make_sections(evidence)]
+
+
+def test_the_work_list_says_what_to_type() -> None:
+    """Item 0, whose key is wrong: the five strong replied B, which `rule` takes as correct."""
+    evidence = nine(answers=True)
+    assert evidence.sheet is not None
+    table = evidence.sheet.table
+    runs = [
+        replace(who, runs=(bytes([who_at]) * 16,)) for who_at, who in enumerate(table.respondents)
+    ]
+    sheet = replace(evidence.sheet, table=replace(table, respondents=tuple(runs)))
+    first = work_list(replace(evidence, sheet=sheet))[0]
+    assert (first.place, first.item, first.distractor) == (1, "item:0000", "B")
+    assert first.flags == ("weak-beat-strong", "strong-distractor")
+    assert first.show == "proofstone show item:0000"
+    assert first.edit == 'proofstone edit item:0000 --reason "..."'
+    assert first.retire == 'proofstone retire item:0000 --reason "..."'
+    replies = ",".join(f"{f'0{who}' * 4}/0000/0" for who in range(4, 9))
+    assert first.rule == f'proofstone rule {replies} correct --reason "..."'
+
+
+def test_items_of_a_file_have_no_commands() -> None:
+    """They stand in no workspace; a missing number is an empty cell."""
+    evidence = nine()
+    assert evidence.sheet is not None
+    named = replace(evidence.sheet.table, item_names=tuple(f"q{unit}" for unit in range(30)))
+    rows = work_list(replace(evidence, sheet=replace(evidence.sheet, table=named)))
+    first = next(iter(work_rows(rows)))
+    assert (first["item"], first["show"], first["rule"]) == ("q0", "", "")
+    assert first["distractor_share"] is None
+    assert first["flags"] == "weak-beat-strong"
+
+
+def test_few_models_make_no_work_list() -> None:
+    """Two cannot rank each other; three accuse nobody."""
+    table = table_of([Respondent(name, "") for name in "ab"], right_of(9, 4, 0) + right_of(9, 5, 1),
+                     n_units=9)  # fmt: skip
+    assert work_list(evidence_of(table)) == ()
+    assert work_list(three()) == ()
+
+
+def profiled(swap: bool) -> Evidence:
+    """Two models on 80 items: 30 of 40 right each in law and art; where ``swap``, one has all of
+    law and half of art, and the other the other way round."""
+    rights = ((40, 20), (20, 40)) if swap else ((30, 30), (30, 30))
+    rows = [
+        (item, who, 0, "answered", float(item // 2 < rights[who][item % 2]))
+        for who in range(2)
+        for item in range(80)
+    ]
+    groups = ["art" if item % 2 else "law" for item in range(80)]
+    return evidence_of(
+        table_of([Respondent(name, "") for name in "ab"], rows, n_units=80, discipline=groups)  # type: ignore[arg-type]
+    )
+
+
+def test_groups_that_rank_models_differently_are_named() -> None:
+    """Each of the two is 25 points above its level in one group and 25 below in the other."""
+    found = section(profiled(swap=True), "dimension")
+    assert found.finding.startswith(
+        "Groups by discipline rank models differently beyond chance: by discipline, models stray "
+        "from their own level by 25.0 points"
+    )
+    row = found.tables[0].rows[0]
+    assert row[:4] == ("discipline", 2, 80, pytest.approx(0.25))
+
+
+def test_groups_that_rank_models_alike_leave_the_rest_open() -> None:
+    """Both have the same scores everywhere."""
+    found = section(profiled(swap=False), "dimension")
+    assert found.finding.startswith("Groups by discipline")
+    assert "small differences between them would not be seen" in found.cannot
+
+
+def test_groups_of_few_items_are_not_checked() -> None:
+    """Nine items in two groups are fewer than five each."""
+    table = table_of([Respondent(name, "") for name in "ab"], right_of(9, 4, 0) + right_of(9, 5, 1),
+                     n_units=9, discipline=["law"] * 4 + ["art"] * 5)  # fmt: skip
+    assert "dimension" not in names(evidence_of(table))
+
+
+def many(n_models: int, n_items: int = 40) -> Evidence:
+    """Models and items of evenly spaced skills and difficulties; noise by a fixed seed."""
+    rng = np.random.default_rng(1)
+    skill, hard = np.linspace(-2, 2, n_models), np.linspace(-1, 1, n_items)
+    rows = [
+        (item, who, 0, "answered", float(rng.random() < 1 / (1 + np.exp(hard[item] - skill[who]))))
+        for who in range(n_models)
+        for item in range(n_items)
+    ]
+    respondents = [Respondent(f"m{who}", "") for who in range(n_models)]
+    return evidence_of(table_of(respondents, rows, n_units=n_items))  # type: ignore[arg-type]
+
+
+def test_the_item_model_ranks_skills_and_lists_items() -> None:
+    """Skills fall as the ranking does; with 24 models the priors speak."""
+    found = section(many(24), "item-model")
+    skills, items = found.tables
+    values = [row[2] for row in skills.rows]
+    assert np.corrcoef(np.arange(24), values)[0, 1] < -0.95  # type: ignore[arg-type]
+    assert len(items.rows) == 20
+    assert items.note == "20 of 40 items."
+    assert "with 24 models (fewer than 50)" in found.cannot
+
+
+def test_the_item_model_needs_twenty_models_and_items() -> None:
+    """Else there is nothing to fit."""
+    assert "item-model" not in names(many(19))
+    assert "item-model" not in names(many(24, n_items=19))
+    assert section(many(52, n_items=20), "item-model").cannot == ""
