@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,25 @@ def test_accuracies_alone_have_no_items(tmp_path: Path, proofstone: Proofstone) 
     told = proofstone("compare", table, table)
     assert told.code == 2
     assert "no items to pair" in told.err
+
+
+def test_a_run_at_two_dates(made: Path, runs: dict[str, str], proofstone: Proofstone) -> None:
+    """What was scored anew, ruled and retired since is not there yet at the earlier time; before
+    the run there is nothing."""
+    ann = runs["sim/ann direct"]
+    with open_workspace(made) as workspace:
+        (form,) = workspace.store.lookup.every("form")
+        first, second = (s.loaded.item.id.hex() for s in workspace.store.items.page(form.id, -1, 2))
+        then = datetime.fromtimestamp(workspace.clock.now(), UTC).isoformat()
+        time.sleep(0.01)
+        workspace.rule(f"{ann.removeprefix('run:')}/{first}/0", "incorrect", reason="a guess")
+        workspace.retire(f"item:{second}", reason="unclear")
+    told = proofstone("compare", f"{ann}@{then}", ann, "-w", made, "--json").json
+    assert (told["before"]["n_retired"], told["after"]["n_retired"]) == (0, 1)
+    (pair,) = told["pairs"]
+    (change,) = [c for c in pair["changes"] if c["factor"] == "corrections"]
+    assert change["after"] == "1 reply ruled on"
+    assert pair["n_common"] == 7
+    told = proofstone("compare", f"{ann}@2001-01-01", ann, "-w", made)
+    assert told.code == 2
+    assert "nothing was scored there by 2001-01-02 00:00 UTC" in told.err

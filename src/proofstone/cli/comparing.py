@@ -90,7 +90,8 @@ def compare_command(
     """Say what changed from A to B, and by how much, on common items.
 
     A and B are runs, forms or banks of the workspace, or files of results as 'audit' reads them
-    (CSV, JSONL, Parquet, lm-eval and Inspect logs). What differs between the two is listed factor
+    (CSV, JSONL, Parquet, lm-eval and Inspect logs); RUN@2026-03-01 is a row as it stood at the end
+    of that day. What differs between the two is listed factor
     by factor (model, items, prompt, settings, scorer, judge), each with what follows for the
     comparison; what cannot be compared is said with the reason.
 

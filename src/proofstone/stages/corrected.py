@@ -25,10 +25,12 @@ FIRST = "first"
 
 class View(Struct, frozen=True, kw_only=True):
     """Which scores are read. ``as_scored``: no ruling and no retirement is applied. ``scorings``
-    are digits of scorings that stand for the current ones of their runs, or "first"."""
+    are digits of scorings that stand for the current ones of their runs, or "first". ``until``:
+    as it stood at that time, with nothing that was scored, ruled or retired since."""
 
     as_scored: bool = False
     scorings: tuple[str, ...] = ()
+    until: float | None = None
 
 
 CURRENT = View()
@@ -40,6 +42,7 @@ def corrected(
     runs: Mapping[bytes, int],
     retired: Retired,
     measure: Measure,
+    until: float | None = None,
 ) -> ScoreTable:
     """``table`` with rulings applied and ``retired`` items left out. ``runs`` are ids and keys.
 
@@ -50,13 +53,17 @@ def corrected(
         leave_out,
     )
 
-    rulings = _rulings(store, table, runs, retired)
+    rulings = _rulings(store, table, runs, retired, until)
     kept = replace(leave_out(table, retired.ids), n_retired=len(retired.ids))
     return apply_rulings(kept, rulings, measure)
 
 
 def _rulings(
-    store: Store, table: ScoreTable, runs: Mapping[bytes, int], retired: Retired
+    store: Store,
+    table: ScoreTable,
+    runs: Mapping[bytes, int],
+    retired: Retired,
+    until: float | None,
 ) -> list[TableRuling]:
     """The rulings in force over what the table's respondents replied."""
     from proofstone.report.corrected import TableRuling  # noqa: PLC0415 - numpy is loaded here
@@ -64,7 +71,7 @@ def _rulings(
     place = {runs[run]: at for at, who in enumerate(table.respondents) for run in who.runs}
     return [
         TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
-        for found in store.rulings.in_force(list(place))
+        for found in store.rulings.in_force(list(place), until)
         if found.ruling.item not in retired.ids
     ]
 
@@ -92,10 +99,10 @@ def chosen_scorings(
     Raises NotFound for digits that are no whole scoring of these runs, BadUsage where they fit
     several.
     """
-    known = {key: store.scores.of_run(key) for key, _run in runs}
+    known = {key: _whole_by(store, key, view.until) for key, _run in runs}
     if view.scorings == (FIRST,):
         return {key: scorings[0] for key, scorings in known.items() if scorings}
-    chosen = {key: now for key, _run in runs if (now := store.scores.current(key)) is not None}
+    chosen = {key: _latest(scorings) for key, scorings in known.items() if scorings}
     every = [scoring for scorings in known.values() for scoring in scorings]
     for text in view.scorings:
         digits = text.removeprefix("scoring:")
@@ -107,3 +114,16 @@ def chosen_scorings(
             raise BadUsage(f"{text!r} names {len(found)} scorings", hint="give more digits")
         chosen[found[0].run] = found[0]
     return chosen
+
+
+def _whole_by(store: Store, run: int, until: float | None) -> list[ScoringInfo]:
+    """The whole scorings of a run, oldest first; only those that were whole at a time."""
+    scorings = store.scores.of_run(run)
+    if until is None:
+        return scorings
+    return [each for each in scorings if each.completed_at and each.completed_at <= until]
+
+
+def _latest(scorings: Sequence[ScoringInfo]) -> ScoringInfo:
+    """The one that became whole last."""
+    return max(scorings, key=lambda each: (each.completed_at or 0.0, each.key))

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from proofstone.engines.store import Found, Store
 from proofstone.engines.store.scores import ScoringInfo
+from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import (
@@ -22,6 +25,7 @@ from proofstone.report.between import FILE, Party, Side, SideShown
 from proofstone.report.sentences import counted
 from proofstone.stages.audit import Asked, read_results
 from proofstone.stages.corrected import View, chosen_scorings
+from proofstone.stages.dates import minute
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
 
 __all__ = ["read_file", "read_runs", "stale_runs"]
@@ -43,14 +47,16 @@ def read_runs(
     """
     selection = select_runs(store, [found])
     method = method_of(selection.method)
-    table = read_scores(store, method, selection, family=family, view=view)
     chosen = chosen_scorings(store, selection.runs, view)
+    if view.until is not None:
+        selection = _scored_by_then(selection, chosen, view.until)
+    table = read_scores(store, method, selection, family=family, view=view)
     measure = headline(method)
     sets = ", ".join(shown_name(item_set) for item_set in selection.item_sets[:_MOST_NAMED])
     more = len(selection.item_sets) - _MOST_NAMED
     side = Side(
         shown=SideShown(
-            name=_spelled(found),
+            name=_spelled(found) + (f" as of {minute(view.until)}" if view.until else ""),
             holds=sets + (f" and {more} more" if more > 0 else ""),
             n_items=len(table.items),
             n_retired=table.n_retired,
@@ -108,6 +114,19 @@ def stale_runs(store: Store, method_of: Callable[[str], Method], found: Found) -
         for key, run in selection.runs
         if (now := store.scores.current(key)) is not None and now.scorer_version != version
     ]
+
+
+def _scored_by_then(
+    selection: Selection, chosen: Mapping[int, ScoringInfo], until: float
+) -> Selection:
+    """The selection without the runs that were not scored whole by then."""
+    runs = tuple((key, run) for key, run in selection.runs if key in chosen)
+    if not runs:
+        raise NotFound(
+            f"nothing was scored there by {minute(until)}",
+            hint="a run that was resumed later counts from then",
+        )
+    return structs.replace(selection, runs=runs)
 
 
 def _former(store: Store) -> dict[str, str]:

@@ -121,7 +121,7 @@ def read_scores(
     samples = {run.id: int(run.settings.get("samples", 1)) for _key, run in selection.runs}
     respondents = _on_their_scales(method, selection)
     chosen = chosen_scorings(store, selection.runs, view)
-    retired = Retired() if view.as_scored else store.corrections.retired(list(sizes))
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
     n_items = sum(sizes.values()) - retired.n_places
     expected = [n_items * samples[who.runs[0]] for who in respondents]
     last_step = {run.id: run.last_step for _key, run in selection.runs}
@@ -144,7 +144,7 @@ def read_scores(
         kind=headline(method).unit,
     )
     if not view.as_scored:
-        table = corrected(store, table, keys, retired, headline(method))
+        table = corrected(store, table, keys, retired, headline(method), view.until)
     return with_hands(store, table, list(sizes), family)
 
 
@@ -157,7 +157,7 @@ def read_more_scores(
     chosen = chosen_scorings(store, selection.runs, view)
     scorings = _scorings(selection, table.respondents, chosen)
     sets = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
-    retired = Retired() if view.as_scored else store.corrections.retired(list(sets))
+    retired = Retired() if view.as_scored else store.corrections.retired(list(sets), view.until)
     keys = {run.id: key for key, run in selection.runs}
     measures = {measure.of: measure for measure in reversed(method.measures)}
     del measures[headline(method).of]

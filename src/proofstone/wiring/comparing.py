@@ -11,6 +11,7 @@ from proofstone.engines.store import Found
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.corrected import CURRENT, View
+from proofstone.stages.dates import at_date
 from proofstone.wiring.asking import Asking
 from proofstone.wiring.exporting import Exporting
 from proofstone.wiring.targets import Target, find_target
@@ -40,7 +41,8 @@ class Comparing(Asking, Exporting):
     ) -> Compared:
         """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
 
-        Each is a run, a form, a bank, or a file of results. ``rescore`` first scores the stored
+        Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of
+        results. ``rescore`` first scores the stored
         replies of runs that an older scorer scored, asking nobody. ``texts``: of how many items
         won and lost the first words are wanted (None: all). ``asked``: ``estimand``,
         ``confidence``, ``seed``.
@@ -108,12 +110,17 @@ class Comparing(Asking, Exporting):
 
         if is_results_file(target):
             return read_file(Path(str(target)), _asked())
+        if isinstance(target, str):
+            until = at_date(target)[1]
+            view = view if until is None else structs.replace(view, until=until)
         found = self._row(target)
         return read_runs(self.store, find_method, found, family=self.family_of, view=view)
 
     def _row(self, target: Target | Path) -> Found:
-        text = str(target) if isinstance(target, Path) else target
-        return find_target(self.store, text, _KINDS)
+        named = str(target) if isinstance(target, Path) else target
+        if isinstance(named, str):
+            named = at_date(named)[0]
+        return find_target(self.store, named, _KINDS)
 
     def _stale(self, targets: list[Target | Path]) -> list[str]:
         """Which of A and B another version than today's scorer scored."""

@@ -105,9 +105,10 @@ class CorrectionStore:
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def retired(self, item_sets: Sequence[bytes]) -> Retired:
-        """The retired items among those of these sets."""
-        items, facts = self._retired_keys("item_id"), self._retired_keys("fact_id")
+    def retired(self, item_sets: Sequence[bytes], until: float | None = None) -> Retired:
+        """The retired items among those of these sets, now or at an earlier time."""
+        items = self._retired_keys("item_id", until)
+        facts = self._retired_keys("fact_id", until)
         if not items and not facts:
             return Retired()
         member, rests = schema.item_set_item, schema.item_fact
@@ -164,13 +165,15 @@ class CorrectionStore:
                 keys = {former for _identity, former in rows if former is not None}
         return found
 
-    def _retired_keys(self, column: str) -> list[int]:
+    def _retired_keys(self, column: str, until: float | None = None) -> list[int]:
         table = schema.correction
         query = (
             select(table.c[column], table.c.action)
             .where(table.c[column].is_not(None), table.c.action != "edit")
             .order_by(table.c.created_at, table.c.hash)
         )
+        if until is not None:
+            query = query.where(table.c.created_at <= until)
         with self._database.reading() as connection:
             newest = {row[0]: row[1] for row in connection.execute(query)}
         return [key for key, action in newest.items() if action == "retire"]

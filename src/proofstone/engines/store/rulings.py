@@ -58,9 +58,9 @@ class RulingStore:
         with self._database.reading() as connection:
             return [_ruling(row) for row in connection.execute(query)]
 
-    def in_force(self, runs: Sequence[int]) -> list[RulingInForce]:
+    def in_force(self, runs: Sequence[int], until: float | None = None) -> list[RulingInForce]:
         """The rulings that hold in these runs, one an (item, sample), in the order they were
-        made; of several over one reply the newest."""
+        made; of several over one reply the newest. With ``until``, those made by then."""
         table, response = schema.ruling, schema.response
         query = (
             _select()
@@ -76,6 +76,8 @@ class RulingStore:
             .where(response.c.run_id.in_(runs))
             .order_by(response.c.run_id, response.c.item_id, response.c.sample)
         )
+        if until is not None:
+            query = query.where(table.c.created_at <= until)
         newest: dict[tuple[int, int, int], RulingInForce] = {}
         with self._database.reading() as connection:
             for row in connection.execute(query):
