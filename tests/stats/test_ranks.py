@@ -88,6 +88,19 @@ def test_all_right_against_all_wrong_is_a_sign_test(n: int, resolved: bool) -> N
     assert pair.resolved is resolved
 
 
+def test_a_difference_that_is_the_same_everywhere_has_no_variance_below_zero() -> None:
+    """Two columns half a point apart on each of three items: rounding left -7e-18, whose root is
+    no number, and the interval of the difference was none."""
+    values = np.array([[0.0, 1.0, 0.5], [0.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
+    keys = SharedKeys(3, np.arange(3), np.zeros(3, dtype=np.int64))
+    for estimand in ("bank", "knowledge"):
+        spread = measure_spread(values, equal_weights(3), keys, estimand)
+        assert (spread.difference_variances() >= 0.0).all()
+    bank = measure_spread(values, equal_weights(3), SharedKeys.none(3), "bank")
+    apart = rank_all(bank).comparisons[2]
+    assert (apart.low, apart.high) == (pytest.approx(0.5), pytest.approx(0.5))
+
+
 def test_items_of_one_fact_resolve_nothing() -> None:
     keys = SharedKeys(8, np.arange(8), np.zeros(8, dtype=np.int64))
     (pair,) = ranked(np.tile([1.0, 0.0], (8, 1)), keys).comparisons

@@ -65,8 +65,9 @@ class Spread:
         return np.asarray((product + product.T) / 2.0)
 
     def difference_variances(self) -> Floats:
-        """The variance of ``means[a] - means[b]`` (R, R), floored in the same way."""
-        independent = _of_differences(self.alone.T @ self.alone)
+        """The variance of ``means[a] - means[b]`` (R, R), floored in the same way, and at 0: the
+        sums of a constant difference end a rounding error below it."""
+        independent = np.maximum(_of_differences(self.alone.T @ self.alone), 0.0)
         return np.maximum(independent, _of_differences(self.parts.T @ self.partners))
 
 
