@@ -41,7 +41,7 @@ def test_the_screen_of_a_dry_run(made: Path, proofstone: Proofstone) -> None:
         "         its replies are kept: the run takes them from the cache",
         "95% prediction intervals for what is left to ask, reasoning and retries counted as the "
         "pilot met them",
-        "if every reply were as long as it may be: 0.260 USD",
+        "if every reply were as long as it may be: 0.261 USD",
         "a connection that breaks may be billed besides, up to 0.0433 USD each: none did in the "
         "pilot",
         "budget   1 USD covers what is left to ask",

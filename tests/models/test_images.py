@@ -14,7 +14,6 @@ from test_chat_endpoint import endpoint
 from proofstone.engines.models import Endpoint, SystemClock, request_hash
 from proofstone.engines.models.openai_chat import ChatEndpoint
 from proofstone.engines.models.openai_completions import CompletionsEndpoint
-from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import ModelRequest
@@ -165,10 +164,3 @@ def test_a_message_is_shown_with_the_place_of_its_images() -> None:
     assert message.text == f"Which?\n[image/png, sha256 {digest(PNG).hex()[:8]}]"
     assert [image.digest for image in message.images] == [digest(PNG)]
     assert Message("user", "x").images == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"), [("", 4), ("abcd" * 10, 4 + 10), ("水" * 10, 4 + 8), ("abc水", 6)]
-)
-def test_tokens_are_estimated(text: str, tokens: int) -> None:
-    assert about_tokens([Message("user", text)]) == tokens

@@ -10,13 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from proofstone.draws import Draws
-from proofstone.engines.models import Asked, Asker, about_tokens
+from proofstone.engines.models import Asked, Asker
 from proofstone.engines.store import Store, StoredItem
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json
 from proofstone.ports import Method, ModelRequest
 from proofstone.records import Message, Oracle, Reply, Usage
 from proofstone.stages.planning import PlannedRun
+from proofstone.stages.prompt_tokens import counted_tokens
 from proofstone.stages.requests import request_of, sent_to_model
 
 __all__ = ["Cell", "Group", "Survey", "first_request", "group_surveys", "survey_run"]
@@ -136,7 +137,7 @@ class _Count:
         step, request = missing
         self._is_one_request &= step == self._planned.run.last_step
         self._characters += sum(len(message.text) for message in request.messages)
-        self._prompt_tokens += about_tokens(request.messages)
+        self._prompt_tokens += counted_tokens(request.messages)
         most = asker.most_tokens(request)
         if most.completion is None or self._reply_tokens is None:
             self._reply_tokens = None

@@ -41,7 +41,6 @@ from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
 from proofstone.engines.models.spending import Exposure, Spending
 from proofstone.engines.models.stopping import Stopped
-from proofstone.engines.models.token_estimate import about_tokens
 from proofstone.engines.models.toml_lines import key_lines
 from proofstone.engines.models.unbudgeted import no_price, unbounded_reply
 
@@ -74,7 +73,6 @@ __all__ = [
     "Stopped",
     "SystemClock",
     "UnreadableReplyError",
-    "about_tokens",
     "call_roll",
     "card_of",
     "charge",
