@@ -176,7 +176,10 @@ def read_more_scores(
     }
     if view.as_scored:
         return found
-    return {of: corrected(store, more, keys, retired, measures[of]) for of, more in found.items()}
+    return {
+        of: corrected(store, more, keys, retired, measures[of], view.until)
+        for of, more in found.items()
+    }
 
 
 def _scorings(
