@@ -75,6 +75,8 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 @_column("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
 @_column("tokens", "How many tokens the reply had.")
 @_column("options", "How many options an item has: gives the chance level.")
+@_column("human", "What people gave the same record, where they saw it: the check of a judge.")
+@_column("judge", "What the judge gave it; else the score.")
 @_column("overall", "Of accuracies alone: the overall accuracy.")
 @click.option(
     "--items",

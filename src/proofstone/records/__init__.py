@@ -30,6 +30,7 @@ from proofstone.records.items import (
     imported_set_id,
     item_id,
 )
+from proofstone.records.judged import Judged
 from proofstone.records.knowledge import (
     Bank,
     Fact,
@@ -109,6 +110,7 @@ __all__ = [
     "ImageType",
     "Item",
     "ItemSet",
+    "Judged",
     "LoadedItem",
     "Measure",
     "Message",

@@ -22,6 +22,7 @@ from proofstone.engines.tables import (
     guess_layout,
     inspect_columns,
     is_lm_eval,
+    judged_labels,
     lm_eval_columns,
     model_of,
     read_accuracies,
@@ -29,7 +30,7 @@ from proofstone.engines.tables import (
     task_of,
 )
 from proofstone.errors import BadUsage, NotFound
-from proofstone.records import Accuracies, FileColumns, Measure, Outcome, ScoreTable
+from proofstone.records import Accuracies, FileColumns, Judged, Measure, Outcome, ScoreTable
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
@@ -73,9 +74,17 @@ def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):
         return _audit_accuracies(read, asked, title)
-    table, files = _assembled(read, asked)
+    parts, table, files = _assembled(read, asked)
     measure = _measure(table)
-    return audit_table(table, [measure], measure.name, asked=asked, title=title, files=files)
+    return audit_table(
+        table,
+        [measure],
+        measure.name,
+        asked=asked,
+        title=title,
+        files=files,
+        judged=judged_labels(parts),
+    )
 
 
 def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure]:
@@ -90,14 +99,16 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
             f"{', '.join(alone)} holds accuracies alone, so there are no items to pair",
             hint="give scores by item: one row an item, or one row a score",
         )
-    table, _told = _assembled(read, asked)
+    _parts, table, _told = _assembled(read, asked)
     return table, _measure(table)
 
 
-def _assembled(read: Sequence[_Read], asked: Asked) -> tuple[ScoreTable, tuple[FileRead, ...]]:
+def _assembled(
+    read: Sequence[_Read], asked: Asked
+) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
     parts = [scores_in(part.table, part.layout) for part in read]
     table = assemble(parts, complete_from=asked.complete_from)
-    return table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
+    return parts, table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
 
 
 def audit_table(
@@ -108,6 +119,7 @@ def audit_table(
     asked: Asked,
     title: str,
     files: tuple[FileRead, ...],
+    judged: Judged | None = None,
 ) -> Audit:
     """The audit of a score table under the measure ``headline``."""
     board = leaderboard(
@@ -120,7 +132,9 @@ def audit_table(
     )
     measure = next(each for each in measures if each.name == headline)
     sheet = Sheet(table, measure.counts, measure.golds, measure.says)
-    evidence = Evidence(board=board, sheet=sheet, seed=asked.seed, estimand=asked.estimand)
+    evidence = Evidence(
+        board=board, sheet=sheet, judged=judged, seed=asked.seed, estimand=asked.estimand
+    )
     return Audit(
         title=title,
         files=files,

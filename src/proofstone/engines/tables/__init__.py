@@ -5,6 +5,7 @@ from proofstone.engines.tables.assembly import assemble
 from proofstone.engines.tables.choosing import chosen
 from proofstone.engines.tables.guessing import guess_layout
 from proofstone.engines.tables.inspect_logs import inspect_columns
+from proofstone.engines.tables.judged_labels import judged_labels
 from proofstone.engines.tables.layout import Kind, Layout
 from proofstone.engines.tables.lm_eval import is_lm_eval, lm_eval_columns, model_of, task_of
 from proofstone.engines.tables.scores_in import ScoresIn, scores_in
@@ -18,6 +19,7 @@ __all__ = [
     "guess_layout",
     "inspect_columns",
     "is_lm_eval",
+    "judged_labels",
     "lm_eval_columns",
     "model_of",
     "read_accuracies",

@@ -14,7 +14,7 @@ Kind = Literal["wide", "long", "accuracies"]
 # The roles that one column has, in the order in which they are told.
 ONES = (
     "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
-    "certainty", "tokens", "count", "overall",
+    "certainty", "tokens", "count", "overall", "human", "judge",
 )  # fmt: skip
 _MOST_SHOWN = 4
 
@@ -25,6 +25,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     ``wide``: one row an item, ``models`` are columns of scores. ``long``: one row a score, under
     ``model`` and ``score``. ``accuracies``: one row a model (``models`` are then strata, columns of
     accuracies, with ``overall`` apart), or one a model and stratum with ``score`` and ``count``.
+    ``human`` and ``judge`` are labels of the same records by people and by a judge, never guessed.
     ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
     are columns that nothing reads. ``missing`` are the spellings of missing scores that occur.
     """
@@ -44,6 +45,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     tokens: str = ""
     count: str = ""
     overall: str = ""
+    human: str = ""
+    judge: str = ""
     models: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()

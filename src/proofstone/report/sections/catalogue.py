@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from proofstone.report.sections.alignment import alignment_section
 from proofstone.report.sections.benchmarks import benchmarks_section
+from proofstone.report.sections.best_of import best_of_section
 from proofstone.report.sections.calibration import calibration_section
 from proofstone.report.sections.dimension import dimension_section
 from proofstone.report.sections.discrimination import discrimination_section
 from proofstone.report.sections.factors import factors_section
 from proofstone.report.sections.item_model import item_model_section
 from proofstone.report.sections.items import items_section
+from proofstone.report.sections.judged import judged_section
 from proofstone.report.sections.lengths import lengths_section
 from proofstone.report.sections.pairs import pairs_section
 from proofstone.report.sections.positions import positions_section
@@ -35,6 +37,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     discrimination_section,
     dimension_section,
     samples_section,
+    best_of_section,
     items_section,
     item_model_section,
     positions_section,
@@ -45,6 +48,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     scaling_section,
     benchmarks_section,
     roles_section,
+    judged_section,
     totals_section,
 )
 

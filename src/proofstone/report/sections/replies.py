@@ -16,10 +16,12 @@ __all__ = ["Replies", "gold_codes", "replies_of"]
 @dataclass(frozen=True, slots=True)
 class Replies:
     """``scores`` (units, respondents, samples), NaN where there is none, and ``answers`` alike:
-    codes into the score table's ``answers``, -1 where none is known."""
+    codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence alike,
+    None where nothing tells it."""
 
     scores: NDArray[np.float64]
     answers: NDArray[np.int32]
+    stated: NDArray[np.float64] | None = None
 
 
 def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
@@ -40,7 +42,11 @@ def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
     if any(table.answers):
         empty = [code for code, name in enumerate(table.answers) if not name]
         answers[place] = np.where(np.isin(table.answer[kept], empty), -1, table.answer[kept])
-    return Replies(scores, answers)
+    stated = None
+    if table.confidence is not None:
+        stated = np.full(shape, np.nan)
+        stated[place] = table.confidence[kept]
+    return Replies(scores, answers, stated)
 
 
 def gold_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:

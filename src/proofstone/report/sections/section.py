@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.engines.stats import Estimand
 from proofstone.records.accuracies import Accuracies
+from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
 from proofstone.report.board import Leaderboard
 from proofstone.report.sheet import Sheet
@@ -92,11 +93,13 @@ class Section(Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What sections are made from: the leaderboard; the scores as its measure values them, where
-    there are items; the accuracies, where there is nothing else. ``seed`` is that of all draws;
-    ``estimand`` is what intervals speak of."""
+    there are items; the accuracies, where there is nothing else; labels by people
+    and by a judge, where they were named. ``seed`` is that of all draws; ``estimand`` is what
+    intervals speak of."""
 
     board: Leaderboard
     sheet: Sheet | None = None
     accuracies: Accuracies | None = None
+    judged: Judged | None = None
     seed: int = 0
     estimand: Estimand = "knowledge"

@@ -1,0 +1,179 @@
+"""What more samples buy, with somebody who knows the right answer and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import majority_at_k, mean_estimates, pass_at_k, surest_at_k
+from proofstone.engines.stats.weights import equal_weights
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import points
+from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.replies import Replies, replies_of
+from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
+
+__all__ = ["best_of_section"]
+
+_SIZES = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256)
+_MOST_SIZES = 8
+_MOST_DRAWS, _FEWEST_DRAWS, _MOST_WORK = 200, 20, 500_000_000
+_MOST_PAIRS = 100_000_000
+_MOST_DRAWN = 25
+Curves = dict[str, dict[int, tuple[Estimate, ...]]]
+_NAMES = {
+    "oracle": "at least one right",
+    "majority": "majority",
+    "surest": "surest",
+}
+
+
+def best_of_section(evidence: Evidence) -> Section | None:
+    """Best-of-N, and the majority and the surest of N, for N up to the samples at hand. None unless
+    each item has two or more samples of every ranked respondent."""
+    ranked, sheet = ranked_values(evidence), evidence.sheet
+    if ranked is None or sheet is None:
+        return None
+    replies = replies_of(sheet, ranked)
+    k = int((~np.isnan(replies.scores)).sum(axis=2).min(initial=10**9)) if len(ranked.units) else 0
+    if replies.scores.shape[2] < 2 or k < 2:
+        return None
+    sizes = _chosen(k)
+    curves = _curves(evidence, ranked, replies, sizes)
+    return Section(
+        name="best-of",
+        title="What asking again buys",
+        finding=_finding(ranked.labels, curves, k),
+        plain=_plain(ranked.labels, curves, k),
+        cannot=(
+            ""
+            if {"majority", "surest"} & curves.keys()
+            else "What a user could gain by asking again: no answers or confidences to choose by."
+        ),
+        how=(
+            "At least one of N right is unbiased from all samples (Chen et al. 2021) and needs "
+            "somebody who knows the right answer. What a user can have without one: the answer "
+            "that most of N samples give (mean over draws of N samples, seed "
+            f"{evidence.seed}), and the one stated as surest (exact). Intervals by items, as on "
+            "the leaderboard."
+        ),
+        tables=(_table(ranked.labels, curves, sizes),),
+        figures=tuple(_heat(ranked.labels, name, curves[name]) for name in curves),
+    )
+
+
+def _chosen(k: int) -> list[int]:
+    """At most eight sizes from 1 to k, both among them."""
+    sizes = [size for size in _SIZES if size < k] + [k]
+    if len(sizes) <= _MOST_SIZES:
+        return sizes
+    places = np.unique(np.linspace(0, len(sizes) - 1, _MOST_SIZES).round().astype(int))
+    return [sizes[place] for place in places.tolist()]
+
+
+def _curves(
+    evidence: Evidence, ranked: RankedValues, replies: Replies, sizes: Sequence[int]
+) -> Curves:
+    found: Curves = {}
+    for size in sizes:
+        for name, values in _values(replies, size, evidence.seed):
+            if not np.isnan(values).any():
+                found.setdefault(name, {})[size] = mean_estimates(
+                    values,
+                    equal_weights(len(values)),
+                    ranked.keys,
+                    estimand=evidence.estimand,
+                    confidence=evidence.board.confidence,
+                )
+    return found
+
+
+def _values(replies: Replies, size: int, seed: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    yield "oracle", pass_at_k(replies.scores, size)
+    n_pairs = replies.scores.size * replies.scores.shape[2]
+    if (replies.answers >= 0).any() and n_pairs <= _MOST_PAIRS:
+        n_draws = min(_MOST_DRAWS, max(_FEWEST_DRAWS, _MOST_WORK // max(n_pairs, 1)))
+        yield (
+            "majority",
+            majority_at_k(replies.scores, replies.answers, size, n_draws=n_draws, seed=seed),
+        )
+    if replies.stated is not None and n_pairs <= _MOST_PAIRS:
+        yield "surest", surest_at_k(replies.scores, replies.stated, size)
+
+
+def _finding(labels: Sequence[str], curves: Curves, k: int) -> str:
+    one = curves["oracle"][1][0].value
+    said = (
+        f"{labels[0]} goes from {points(one)} with one sample to "
+        f"{points(curves['oracle'][k][0].value)} where one of {k} has to be right"
+    )
+    others = [
+        f"{points(curves[name][k][0].value)} by the {word}"
+        for name, word in (("majority", "majority"), ("surest", "surest"))
+        if name in curves
+    ]
+    return f"{said}{'; to ' + ' and '.join(others) if others else ''}."
+
+
+def _plain(labels: Sequence[str], curves: Curves, k: int) -> str:
+    if "majority" not in curves:
+        return ""
+    gain = curves["majority"][k][0].value - curves["oracle"][1][0].value
+    if gain < 0.005:
+        return f"Asking {labels[0]} {k} times and taking its most frequent answer gains nothing."
+    return (
+        f"Asking {labels[0]} {k} times and taking its most frequent answer gains {points(gain)} "
+        "points, at that many times the price."
+    )
+
+
+def _table(labels: Sequence[str], curves: Curves, sizes: Sequence[int]) -> Table:
+    return Table(
+        title="Scores by number of samples",
+        columns=(
+            Column(key="model", name="model"),
+            Column(key="samples", name="N"),
+            *(Column(key=name, name=_NAMES[name], unit="points", help=_HELP[name])
+              for name in curves),
+        ),
+        rows=tuple(
+            (label, size, *(curve[size][at] for curve in curves.values()))
+            for at, label in enumerate(labels)
+            for size in sizes
+        ),
+    )  # fmt: skip
+
+
+_HELP = {
+    "oracle": "best of N, for somebody who knows the right answer",
+    "majority": "the most frequent answer of N, which any user can take",
+    "surest": "the answer of N stated as surest, which any user can take",
+}
+
+
+def _heat(labels: Sequence[str], name: str, curve: dict[int, tuple[Estimate, ...]]) -> Figure:
+    return Figure(
+        name=f"best-of-{name}",
+        kind="heat",
+        title=f"By number of samples: {_NAMES[name]}",
+        subtitle=f"{_HELP[name]}; points out of 100"
+        f"{'; the first 25 models' if len(labels) > _MOST_DRAWN else ''}",
+        marks=tuple(
+            Mark(
+                row=label,
+                column=f"{size}",
+                value=found[at].value,
+                low=found[at].low,
+                high=found[at].high,
+                n=found[at].n,
+                text=points(found[at].value),
+            )
+            for at, label in enumerate(labels[:_MOST_DRAWN])
+            for size, found in curve.items()
+        ),
+        row_axis="model",
+        column_axis="samples",
+        value_axis="points",
+    )

@@ -1,0 +1,262 @@
+"""How far a judge agrees with people, and what its scores are once people's labels correct them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import (
+    Coefficient,
+    Confusion,
+    JudgedRate,
+    agreement,
+    cohen_kappa,
+    confuse,
+    correct_judged_rate,
+    krippendorff_alpha,
+)
+from proofstone.records.judged import Judged
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import points, shown_estimate
+from proofstone.report.sections.section import (
+    Cell,
+    Column,
+    Evidence,
+    Figure,
+    Mark,
+    Section,
+    Table,
+)
+from proofstone.report.sentences import counted
+
+__all__ = ["judged_section"]
+
+_FEW = 50
+Floats = NDArray[np.float64]
+
+
+def judged_section(evidence: Evidence) -> Section | None:
+    """The confusion matrix, coefficients of agreement, and rates corrected by people's labels. None
+    where no record has a label by both."""
+    judged = evidence.judged
+    if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
+        return None
+    level, seed = evidence.board.confidence, evidence.seed
+    table = confuse(judged.people, judged.judge, len(judged.labels), confidence=level)
+    found = dict(_coefficients(judged, seed, level))
+    rates = dict(_rates(judged, level))
+    n = int(np.array(table.counts).sum())
+    return Section(
+        name="judge",
+        title="Whether the judge can be trusted",
+        finding=_finding(table, found, n),
+        plain=_plain(rates),
+        cannot=_cannot(rates, n),
+        how=(
+            "Agreement on the records that both labelled; coefficients by percentiles of 2,000 "
+            f"draws of items, seed {seed}; shares by Wilson. Corrected rates are "
+            "prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic 2023), records "
+            "independent: right only where the records that people saw were drawn at random."
+        ),
+        tables=(
+            _matrix(judged, table),
+            _by_label(judged, table),
+            _agreement(found),
+            _corrected(rates),
+        ),
+        figures=(_heat(judged, table),),
+    )
+
+
+def _coefficients(judged: Judged, seed: int, level: float) -> Iterator[tuple[str, Estimate]]:
+    """Each coefficient by its name, over the records that both labelled, items drawn."""
+    both = (judged.people >= 0) & (judged.judge >= 0)
+    people, judge, item = judged.people[both], judged.judge[both], judged.item[both]
+    ratings = np.column_stack([people, judge])
+    n_labels = len(judged.labels)
+    plain: tuple[Coefficient, ...] = ("observed agreement", "Gwet AC1")
+    for name in plain:
+        yield (
+            name.replace("Gwet", "Gwet's"),
+            agreement(ratings, name, n_categories=n_labels, clusters=item, seed=seed,
+                      confidence=level),
+        )  # fmt: skip
+    yield "Cohen's kappa", cohen_kappa(people, judge, clusters=item, seed=seed, confidence=level)
+    if judged.values is not None and n_labels > 2:
+        yield (
+            "Cohen's kappa, quadratic",
+            cohen_kappa(people, judge, weights="quadratic", clusters=item, seed=seed,
+                        confidence=level),
+        )  # fmt: skip
+    yield (
+        "Krippendorff's alpha, nominal",
+        krippendorff_alpha(ratings, clusters=item, seed=seed, confidence=level),
+    )
+    if judged.values is not None and n_labels > 2:
+        top = int(ratings.max()) + 1
+        yield (
+            "Krippendorff's alpha, interval",
+            krippendorff_alpha(ratings, "interval", values=judged.values[:top], clusters=item,
+                               seed=seed, confidence=level),
+        )  # fmt: skip
+
+
+def _rates(judged: Judged, level: float) -> Iterator[tuple[str, JudgedRate]]:
+    """The mean score, of all and by model, where labels are scores in [0, 1]; else each label's
+    share."""
+    values = judged.values
+    if values is None or values.min() < 0 or values.max() > 1:
+        for code, label in enumerate(judged.labels):
+            worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
+            yield f"share of {label}", _rate(judged, worth, slice(None), level)
+        return
+    yield "all records", _rate(judged, values, slice(None), level)
+    if len(judged.models) > 1:
+        for code, model in enumerate(judged.models):
+            yield model, _rate(judged, values, judged.model == code, level)
+
+
+def _rate(
+    judged: Judged, worth: Floats, chosen: NDArray[np.bool_] | slice, level: float
+) -> JudgedRate:
+    people, judge = judged.people[chosen], judged.judge[chosen]
+    both = (people >= 0) & (judge >= 0)
+    elsewhere = (people < 0) & (judge >= 0)
+    return correct_judged_rate(
+        worth[people[both]], worth[judge[both]], worth[judge[elsewhere]], confidence=level
+    )
+
+
+def _finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
+    kappa = found["Cohen's kappa"]
+    said = f"Judge and people agree on {shown_estimate(table.accuracy)}% of {counted(n, 'record')}"
+    if math.isnan(kappa.value):
+        return f"{said}; both use one label only, so that chance cannot be taken out."
+    return f"{said}; kappa {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]."
+
+
+def _plain(rates: dict[str, JudgedRate]) -> str:
+    name, rate = next(iter(rates.items()))
+    what = "the mean score" if name == "all records" else f"the {name}"
+    return (
+        f"By the judge alone {what} is {points(rate.judge_only)}; corrected by what people saw it "
+        f"is {shown_estimate(rate.corrected)}."
+    )
+
+
+def _cannot(rates: dict[str, JudgedRate], n: int) -> str:
+    first = next(iter(rates.values()))
+    parts = []
+    if n < _FEW:
+        parts.append(f"How good the judge is: {counted(n, 'record')} by people are few.")
+    if not first.helps:
+        parts.append("The judge adds nothing to people's labels here.")
+    return " ".join(parts)
+
+
+def _matrix(judged: Judged, table: Confusion) -> Table:
+    return Table(
+        title="People's labels (rows) and the judge's (columns)",
+        columns=(
+            Column(key="people", name="people"),
+            *(Column(key=f"judge_{label}", name=f"judge: {label}") for label in judged.labels),
+            Column(key="n", name="n", help="records with this label by people"),
+        ),
+        rows=tuple(
+            (label, *row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)
+        ),
+        note=f"{table.left_out:,} records lack one of both." if table.left_out else "",
+        sorts=False,
+    )
+
+
+def _by_label(judged: Judged, table: Confusion) -> Table:
+    return Table(
+        title="By label",
+        columns=(
+            Column(key="label", name="label"),
+            Column(key="recall", name="recall", unit="points",
+                   help="of people's records with this label, how many the judge gives it too"),
+            Column(key="precision", name="precision", unit="points",
+                   help="of the judge's records with this label, how many people give it too"),
+        ),
+        rows=tuple(zip(judged.labels, table.recall, table.precision, strict=True)),
+    )  # fmt: skip
+
+
+def _agreement(found: dict[str, Estimate]) -> Table:
+    return Table(
+        title="Agreement",
+        columns=(
+            Column(key="coefficient", name="coefficient"),
+            Column(key="n", name="n", help="records"),
+            Column(key="value", name="value", digits=3, help="1 is full agreement; 0 is chance"),
+        ),
+        rows=tuple((name, each.n, each) for name, each in found.items()),
+        note="Kappa falls where one label holds nearly all records although both agree; AC1 does "
+        "not. Observed agreement takes no chance out.",
+        sorts=False,
+    )
+
+
+def _corrected(rates: dict[str, JudgedRate]) -> Table:
+    return Table(
+        title="The judge's rates, corrected by people's labels",
+        columns=(
+            Column(key="of", name="of"),
+            Column(key="n_people", name="by people", help="records that both labelled"),
+            Column(key="corrected", name="corrected", unit="points", help="PPI++"),
+            Column(key="people_only", name="by people alone", unit="points"),
+            Column(key="judge_only", name="by the judge alone", unit="points",
+                   help="without an interval: none could mend a judge that leans"),
+            Column(key="bias", name="judge's lean", unit="points",
+                   help="how far the judge lies above people on the same records"),
+            Column(key="trust", name="trust",
+                   help="how much of the judge's word is used: 0 none, 1 all"),
+            Column(key="labels_saved", name="labels saved", digits=0,
+                   help="labels by people that the judge stands for; 0: it does not help"),
+        ),
+        rows=tuple(_corrected_row(name, rate) for name, rate in rates.items()),
+    )  # fmt: skip
+
+
+def _corrected_row(name: str, rate: JudgedRate) -> tuple[Cell, ...]:
+    people = rate.people_only
+    return (
+        name,
+        people.n,
+        rate.corrected,
+        people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan),
+        rate.judge_only,
+        rate.bias,
+        rate.trust,
+        rate.labels_saved,
+    )
+
+
+def _heat(judged: Judged, table: Confusion) -> Figure:
+    rows = [(label, row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)]
+    return Figure(
+        name="judge",
+        kind="heat",
+        title="The judge's labels by people's",
+        subtitle="percent of people's records with a label (rows) by the judge's label (columns)",
+        marks=tuple(
+            Mark(
+                row=f"people: {label}",
+                column=f"judge: {other}",
+                value=count / n if n else math.nan,
+                n=n,
+                text=f"{100 * count / n:.0f}" if n else "",
+            )
+            for label, row, n in rows
+            for other, count in zip(judged.labels, row, strict=True)
+        ),
+        row_axis="people",
+        column_axis="judge",
+        value_axis="percent",
+    )
