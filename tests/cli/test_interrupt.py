@@ -45,6 +45,10 @@ def server(made: Path, pace: Pace) -> Iterator[ScriptedServer]:
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
+    """The command as in a terminal: a shell's background job would hand on that SIGINT is ignored,
+    and a handler is not handed on."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     command = ["run", "old-books", "-m", "scripted/one", "-w", str(folder)]
     return subprocess.Popen(
         [sys.executable, "-m", "proofstone", *command],
@@ -83,8 +87,7 @@ def test_twice_leaves_at_once(
         wait_until(lambda: server.requests == CONNECTIONS)
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        while "stopping: waiting for" not in process.stderr.readline():
-            pass
+        assert any("stopping: waiting for" in line for line in iter(process.stderr.readline, ""))
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         _out, err = process.communicate(timeout=30)
