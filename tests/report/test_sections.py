@@ -91,6 +91,15 @@ def test_stability_names_both_schemes_and_the_seed() -> None:
     assert sum(shares) == pytest.approx(1.0)
 
 
+def test_who_shares_the_lead_does_not_stay_first_alone() -> None:
+    """Two are right on the same 18 of 20 items, the third on 2: any of the two counts as first."""
+    rows = right_of(20, 18, 0) + right_of(20, 18, 1) + right_of(20, 2, 2)
+    table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
+    found = section(evidence_of(table), "stability")
+    assert "one of the 2 that share the lead stays first in 100%" in found.finding
+    assert "one of the 2 that share the lead would almost always have come first" in found.plain
+
+
 def test_the_same_seed_gives_the_same_sections() -> None:
     """And another seed other draws."""
     assert make_sections(three()) == make_sections(three())

@@ -18,7 +18,7 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, say
 
-__all__ = ["compare_command", "estimate_options"]
+__all__ = ["compare_command", "estimate_options", "rescore_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,6 +42,13 @@ def estimate_options(command: Command) -> Command:
     return command
 
 
+rescore_option = click.option(
+    "--rescore",
+    is_flag=True,
+    help="First score stored replies with today's scorer where an older one did; nobody is asked.",
+)
+
+
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
@@ -53,11 +60,7 @@ def estimate_options(command: Command) -> Command:
     show_default=True,
     help="How many items won, and as many lost, to list.",
 )
-@click.option(
-    "--rescore",
-    is_flag=True,
-    help="First score stored replies with today's scorer where an older one did; nobody is asked.",
-)
+@rescore_option
 @click.option(
     "--as-scored", is_flag=True, help="Before any correction: no ruling, nothing retired."
 )

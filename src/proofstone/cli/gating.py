@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from proofstone.cli.comparing import estimate_options
+from proofstone.cli.comparing import estimate_options, rescore_option
 from proofstone.cli.options import json_option, seed_option, workspace_option
 from proofstone.cli.output import print_json
 
@@ -39,11 +39,7 @@ __all__ = ["gate_command"]
     metavar="FILE",
     help="Write a summary for a CI step; items stand there by id alone.",
 )
-@click.option(
-    "--rescore",
-    is_flag=True,
-    help="First score stored replies with today's scorer where an older one did; nobody is asked.",
-)
+@rescore_option
 @click.option(
     "-n",
     "most",

@@ -48,23 +48,17 @@ def _bias(prefix: str, of: str, unit: str, what: str) -> tuple[Measure, ...]:
             denominator=f"all {what} with a verdict",
             label="says true",
         ),
-        Measure(
-            name=f"{prefix}true_positive",
-            of=of,
-            unit=unit,
-            counts=_WRONG,
-            golds=("true",),
-            denominator=f"all {what} that are true",
-            label="of true",
-        ),
-        Measure(
-            name=f"{prefix}true_negative",
-            of=of,
-            unit=unit,
-            counts=_WRONG,
-            golds=("false",),
-            denominator=f"all {what} that are false",
-            label="of false",
+        *(
+            Measure(
+                name=f"{prefix}true_{sign}",
+                of=of,
+                unit=unit,
+                counts=_WRONG,
+                golds=(gold,),
+                denominator=f"all {what} that are {gold}",
+                label=f"of {gold}",
+            )
+            for sign, gold in (("positive", "true"), ("negative", "false"))
         ),
     )
 

@@ -41,17 +41,24 @@ def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
     kept, anew = _percent(half.first_alone), _percent(boot.first_alone)
     return (
         f"With half of the items the order of the top {half.k} agrees with the whole by a tau of "
-        f"{_two(half.tau.mean)}, and {ranked.labels[0]} stays first in {kept} of draws; with as "
-        f"many items drawn anew, in {anew}."
+        f"{_two(half.tau.mean)}, and {_leader(ranked, half)} stays first in {kept} of draws; with "
+        f"as many items drawn anew, in {anew}."
     )
+
+
+def _leader(ranked: RankedValues, drawn: Stability) -> str:
+    """Who is first in the full sample; where several share it, staying is said of any of them."""
+    if len(drawn.leaders) == 1:
+        return ranked.labels[drawn.leaders[0]]
+    return f"one of the {len(drawn.leaders)} that share the lead"
 
 
 def _plain(ranked: RankedValues, boot: Stability) -> str:
     stays = boot.first_alone
     how_often = "almost always" if stays > 0.95 else "mostly" if stays > 0.7 else "often not"
     return (
-        f"Had other questions of the same kind been asked, {ranked.labels[0]} would {how_often} "
-        f"have come first ({_percent(stays)} of {boot.n_draws:,} trials)."
+        f"Had other questions of the same kind been asked, {_leader(ranked, boot)} would "
+        f"{how_often} have come first ({_percent(stays)} of {boot.n_draws:,} trials)."
     )
 
 
