@@ -134,6 +134,7 @@ def test_inspect_logs_may_be_json(inspect_logs: Path, tmp_path: Path) -> None:
         "write_eval_log(read_eval_log(sys.argv[1]), sys.argv[2])"
     )
     path = tmp_path / "log.json"
-    first = min(inspect_logs.glob("*.eval"))
+    # Names hold the second and a random word; the first to be written is that of the first model.
+    first = min(inspect_logs.glob("*.eval"), key=lambda log: log.stat().st_mtime_ns)
     subprocess.run([sys.executable, "-c", script, first, path], check=True, capture_output=True)
     assert means([path]) == {"mockllm/good": (6 / 8, 8)}
