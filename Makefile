@@ -29,7 +29,7 @@ test: $(STAMPS)/dev
 	$(RUN)python -m pytest -m 'not slow' $(PYTEST_FLAGS)
 
 test-all: $(STAMPS)/dev
-	$(RUN)python -m pytest $(PYTEST_FLAGS)
+	$(RUN)python -m pytest --hypothesis-profile searching $(PYTEST_FLAGS)
 
 # `make -k check` goes on after the first that fails.
 check: style types contracts licences pins pages

@@ -68,6 +68,14 @@ def test_csv_writes_lists_as_json_and_missing_null_and_empty_as_an_empty_cell(
     )
 
 
+@pytest.mark.parametrize("name", ["a;", "0\t"])
+def test_a_lone_column_keeps_the_sign_that_elsewhere_separates_cells(
+    tmp_path: Path, name: str
+) -> None:
+    write_rows(tmp_path / "x.csv", [{name: "1"}])
+    assert back(tmp_path / "x.csv") == [{name: "1"}]
+
+
 def test_a_single_empty_cell_is_still_a_row(tmp_path: Path) -> None:
     write_rows(tmp_path / "x.csv", [{"a": "1"}, {"a": ""}, {"a": "3"}])
     assert back(tmp_path / "x.csv") == [{"a": "1"}, {}, {"a": "3"}]

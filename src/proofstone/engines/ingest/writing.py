@@ -123,7 +123,9 @@ def _record(cells: Sequence[str], separator: str) -> bytes:
 
 
 def _needs_quotes(cell: str, separator: str) -> bool:
-    return any(sign in cell for sign in (separator, '"', "\n", "\r", ";"))
+    """Semicolons and tabs too: unquoted in a header without a comma, ``separator_of`` would read
+    them as what separates the cells."""
+    return any(sign in cell for sign in (separator, '"', "\n", "\r", ";", "\t"))
 
 
 def _quoted(cell: str) -> str:
