@@ -13,7 +13,7 @@ from proofstone.records import Estimate, Outcome, Respondent
 from proofstone.report import Standings, answer_sentences, chance_sentence, leaderboard
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import shown_estimate, shown_interval, shown_rank, shown_share
-from proofstone.report.sentences import counted, joined
+from proofstone.wording import counted, joined
 
 NAN = math.nan
 ABOVE, INSIDE, BELOW = (0.3, 0.5), (0.1, 0.3), (0.0, 0.1)
@@ -115,7 +115,7 @@ def test_respondents_of_one_score_are_named_together() -> None:
     assert answer_of([9, 9, 8]).endswith(
         "the data cannot tell them from one another, nor from 1 other."
     )
-    assert "items, 4 score highest, 9.0 each; " in answer_of([9, 9, 9, 9, 1])
+    assert "items, 4 of them score highest, 9.0 each; " in answer_of([9, 9, 9, 9, 1])
 
 
 def test_a_single_respondent_is_not_called_highest() -> None:

@@ -15,6 +15,7 @@ import click
 
 from proofstone.cli.options import (
     json_option,
+    language_option,
     output_option,
     read_list,
     seed_option,
@@ -106,6 +107,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
     help="What intervals speak of: other clusters (books, facts) too, or these with other items.",
 )
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@language_option
 @seed_option
 @workspace_option
 @json_option

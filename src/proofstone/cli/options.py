@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from proofstone.cli.declared import PromptOption, WayOption
+from proofstone.wording import LANGUAGES, Language, speaking
 
 if TYPE_CHECKING:
     from proofstone.ports import Parameter
@@ -19,6 +20,7 @@ __all__ = [
     "budget_option",
     "cache_option",
     "json_option",
+    "language_option",
     "model_options",
     "output_option",
     "quiet_option",
@@ -43,6 +45,22 @@ workspace_option = click.option(
     help="The workspace; else the nearest one at or above this folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def _speak(context: click.Context, _parameter: click.Parameter, wanted: Language) -> None:
+    """All texts until the command ends are in that language; keys of JSON and errors are not."""
+    context.with_resource(speaking(wanted))
+
+
+language_option = click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    expose_value=False,
+    callback=_speak,
+    help="The language of page, figures and summary: English or Chinese.",
+)
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
 )

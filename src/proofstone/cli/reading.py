@@ -13,6 +13,7 @@ import click
 
 from proofstone.cli.options import (
     json_option,
+    language_option,
     output_option,
     read_list,
     workspace_option,
@@ -148,6 +149,7 @@ def leaderboard_command(
 @_by_cards
 @_as_scored
 @_scoring
+@language_option
 @workspace_option
 @json_option
 def report_command(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from proofstone.report.board import Leaderboard, RowGroup
 from proofstone.report.columns import printable
 from proofstone.report.numbers import shown_estimate
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["group_heading", "where_lines"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proofstone.report.board import BoardRow, Leaderboard, Standings
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["RULING_HEADS", "correction_notes", "ruled_rows", "ruling_cells"]
 

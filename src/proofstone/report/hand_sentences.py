@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proofstone.report.board import BoardRow, Hand, HandRole
 from proofstone.report.numbers import shown_estimate, shown_rank
-from proofstone.report.sentences import counted, joined
+from proofstone.wording import counted, joined
 
 __all__ = ["HAND_MARK", "deeds", "hand_sentence", "marked"]
 

@@ -9,7 +9,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   input.type = "search";
   told.setAttribute("role", "status");
   label.className = "filter";
-  label.append("Only rows with", input, " ", told);
+  label.append(document.body.dataset.onlyRows, input, " ", told);
   table.parentElement.before(label);
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -19,7 +19,8 @@ for (const table of document.querySelectorAll("table.sorts")) {
       row.hidden = !row.classList.contains("part") && !words.every((word) => text.includes(word));
       if (!row.hidden) shown += 1;
     }
-    told.textContent = words.length ? `${shown} of ${rows.length}` : "";
+    const said = document.body.dataset.rowsShown.replace("{shown}", shown).replace("{all}", rows.length);
+    told.textContent = words.length ? said : "";
   });
 }
 

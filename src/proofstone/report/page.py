@@ -35,10 +35,12 @@ from proofstone.report.page_parts import (
     same_recipe,
     table_bodies,
 )
+from proofstone.report.page_texts import page_texts
 from proofstone.report.plain_words import open_questions, plain_sentences
 from proofstone.report.plans import plan_lines
 from proofstone.report.section_cells import shown_cell, told_estimate
-from proofstone.report.sentences import answer_sentences, counted, joined, scale_head
+from proofstone.report.sentences import answer_sentences, scale_head
+from proofstone.wording import say, word
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -95,7 +97,8 @@ def _environment() -> Environment:
         "visible": _visible,
         "sortable": _sortable,
         "letters": _letters,
-        "card_fact": card_value,
+        "card_fact": lambda card, field: word(card_value(card, field)),
+        "worded": word,
     }
     environment.filters.update(shown)
     named: Mapping[str, Any] = {
@@ -117,13 +120,11 @@ def _environment() -> Environment:
         "by_remedy": by_remedy,
         "column_widths": column_widths,
         "correction_notes": correction_notes,
-        "counted": counted,
         "deeds": deeds,
         "dot_plot": dot_plot,
         "estimate_tables": estimate_tables,
         "hand_sentence": hand_sentence,
         "has_samples": _has_samples,
-        "joined": joined,
         "lanes": _lanes,
         "ruled_rows": ruled_rows,
         "ruling_cells": ruling_cells,
@@ -132,7 +133,7 @@ def _environment() -> Environment:
         "plan_lines": plan_lines,
         "where_lines": where_lines,
     }
-    environment.globals.update(named)
+    environment.globals.update({**named, **page_texts()})
     return environment
 
 
@@ -167,7 +168,9 @@ def _visible(text: str) -> str:
     """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
     shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
     left_out = len(text) - MOST_CHARACTERS
-    return shown if left_out <= 0 else f"{shown}\n[... {left_out:,} more characters]"
+    if left_out <= 0:
+        return shown
+    return f"{shown}\n{say('[... {n:,} more characters]', n=left_out)}"
 
 
 def _visible_character(character: str) -> str:

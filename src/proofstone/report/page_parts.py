@@ -12,6 +12,7 @@ from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import group_heading
 from proofstone.report.numbers import points
 from proofstone.report.page_data import FormShown, QuestionShown
+from proofstone.wording import paragraph, say, word
 
 __all__ = [
     "EstimateTable",
@@ -23,11 +24,6 @@ __all__ = [
     "same_recipe",
     "table_bodies",
 ]
-
-_LEVELS = (
-    "Sample-wise counts each item the same. A coarser level counts each of its groups the same, "
-    "whatever its size."
-)
 
 
 class EstimateTable(Struct, frozen=True, kw_only=True):
@@ -47,27 +43,39 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
     if not rows:
         return
     yield EstimateTable(
-        about="by estimand",
-        note="Fresh questions from this bank alone, or other facts as well: see How to read these "
-        "numbers.",
+        about=say("by estimand"),
+        note=say(
+            "Fresh questions from this bank alone, or other facts as well: see How to read these "
+            "numbers."
+        ),
         heads=(("this bank", ""), ("knowledge like this bank's", "")),
         cells=tuple((row.bank, row.knowledge) for row in rows),
     )
     if len(rows[0].levels) > 1:
         yield EstimateTable(
-            about="by level of averaging",
-            note=f"{_LEVELS} Intervals for {estimand}.",
-            heads=tuple((f"{level.name}-wise", "") for level in rows[0].levels),
+            about=say("by level of averaging"),
+            note=paragraph(
+                say("Sample-wise counts each item the same."),
+                say("A coarser level counts each of its groups the same, whatever its size."),
+                _spoken_of(estimand),
+            ),
+            heads=tuple(
+                (say("{level}-wise", level=word(level.name)), "") for level in rows[0].levels
+            ),
             cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
         )
     measures = {other.name: other.denominator for row in rows for other in row.others}
     if measures:
         yield EstimateTable(
-            about="other measures",
-            note=f"Each with its own denominator. Intervals for {estimand}.",
+            about=say("other measures"),
+            note=paragraph(say("Each with its own denominator."), _spoken_of(estimand)),
             heads=tuple(measures.items()),
             cells=tuple(tuple(_measured(row, name) for name in measures) for row in rows),
         )
+
+
+def _spoken_of(estimand: str) -> str:
+    return say("Intervals for {estimand}.", estimand=word(estimand))
 
 
 def _measured(row: BoardRow, name: str) -> Estimate:
@@ -105,7 +113,9 @@ def by_remedy(group: Standings) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
-            found.setdefault(advice.try_next, []).append(f"{row.label}: {advice.what}")
+            found.setdefault(advice.try_next, []).append(
+                say("{who}: {what}", who=row.label, what=advice.what)
+            )
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofstone.report.page_data import Asked, PageData
-from proofstone.report.sentences import joined
+from proofstone.wording import joined, say, say_of
 
 __all__ = ["open_questions", "plain_sentences"]
 
@@ -23,13 +23,25 @@ def _cost(asked: tuple[Asked, ...]) -> Iterator[str]:
         rates = sorted((1000 * (each.cost_usd or 0.0) / each.calls, each.label) for each in priced)
         (low, cheap), (high, dear) = rates[0], rates[-1]
         if high > 0:
-            span = f"{low:.2f} USD ({cheap}) to {high:.2f} USD ({dear})"
-            yield f"A thousand questions cost from {span}."
+            yield say(
+                "A thousand questions cost from {low:.2f} USD ({cheap}) to {high:.2f} USD "
+                "({dear}).",
+                low=low,
+                cheap=cheap,
+                high=high,
+                dear=dear,
+            )
     timed = [each for each in asked if each.median_latency_s is not None]
     if len(timed) > 1:
         times = sorted((each.median_latency_s or 0.0, each.label) for each in timed)
         (fast, first), (slow, last) = times[0], times[-1]
-        yield f"Half of the replies came within {fast:.1f} s ({first}) to {slow:.1f} s ({last})."
+        yield say(
+            "Half of the replies came within {fast:.1f} s ({first}) to {slow:.1f} s ({last}).",
+            fast=fast,
+            first=first,
+            slow=slow,
+            last=last,
+        )
 
 
 def open_questions(data: PageData) -> list[str]:
@@ -39,14 +51,19 @@ def open_questions(data: PageData) -> list[str]:
         row.label for group in data.board.standings for row in group.incomplete if group.ranked
     ]
     if short:
-        are = "is" if len(short) == 1 else "are"
         said.append(
-            f"{joined(short)} {are} not ranked: too many scores are missing to say where they "
-            "belong."
+            say_of(
+                len(short),
+                "{models} is not ranked: too many scores are missing to say where it belongs.",
+                "{models} are not ranked: too many scores are missing to say where they belong.",
+                models=joined(short),
+            )
         )
     if data.files:
         said.append(
-            "Nothing here is known of how the models were asked, how replies were read, or whether "
-            "the right answers are right: only the scores were given."
+            say(
+                "Nothing here is known of how the models were asked, how replies were read, or "
+                "whether the right answers are right: only the scores were given."
+            )
         )
     return said

@@ -9,7 +9,7 @@ from proofstone.engines.stats import ESTIMANDS, estimand_name
 from proofstone.report.columns import printable
 from proofstone.report.numbers import points, shown_interval
 from proofstone.report.planned import PlanMark
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 if TYPE_CHECKING:
     from proofstone.engines.stats import Comparison

@@ -27,7 +27,7 @@ from proofstone.report.numbers import (
     shown_share,
 )
 from proofstone.report.plans import plan_lines
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["SIMULATED_BANNER", "render_terminal", "to_json"]
 

@@ -37,9 +37,9 @@ from proofstone.report.leaderboard import leaderboard
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
-from proofstone.report.sentences import counted
 from proofstone.report.sheet import Sheet
 from proofstone.stages.dates import minute
+from proofstone.wording import counted
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
 

@@ -6,8 +6,8 @@ from proofstone import __version__
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list
-from proofstone.report.sentences import counted
 from proofstone.stages.summarise import Selection, shown_name
+from proofstone.wording import counted
 
 __all__ = ["audit_evidence"]
 

@@ -19,7 +19,7 @@ def describe_plan(store: Store, found: Found) -> Description:
     """All that a plan fixes, and what it is to find."""
     plan = store.plans.one(found.key)
     from proofstone.engines.stats import estimand_name  # noqa: PLC0415 - numpy
-    from proofstone.report.sentences import counted  # noqa: PLC0415
+    from proofstone.wording import counted  # noqa: PLC0415
 
     estimand = estimand_name(plan.estimand)
     average = (

@@ -22,11 +22,11 @@ from proofstone.records import (
     own_prompt_of,
 )
 from proofstone.report.between import FILE, Party, Side, SideShown
-from proofstone.report.sentences import counted
 from proofstone.stages.audit import Asked, read_results
 from proofstone.stages.corrected import View, chosen_scorings
 from proofstone.stages.dates import minute
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
+from proofstone.wording import counted
 
 __all__ = ["read_file", "read_runs", "stale_runs"]
 

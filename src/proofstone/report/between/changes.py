@@ -11,7 +11,7 @@ from typing import get_args
 
 from proofstone.report.between.compared import Change, Factor, Party
 from proofstone.report.between.side import Common
-from proofstone.report.sentences import counted, joined
+from proofstone.wording import counted, joined
 
 __all__ = ["attribute", "changes_between", "moves_scores"]
 

@@ -18,8 +18,8 @@ from proofstone.report.between.compared import (
 )
 from proofstone.report.columns import aligned, printable
 from proofstone.report.numbers import MISSING, points, shown_estimate, shown_interval
-from proofstone.report.sentences import counted
 from proofstone.report.terminal import SIMULATED_BANNER
+from proofstone.wording import counted
 
 __all__ = ["labelled", "render_compared", "shown_item", "signed"]
 

@@ -29,7 +29,7 @@ from proofstone.errors import BadUsage
 from proofstone.report.between.changes import attribute, changes_between
 from proofstone.report.between.compared import Compared, Difference, Moved, PairCompared
 from proofstone.report.between.side import Common, Side, common_items
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["Ask", "Paired", "compare_sides", "pair_values"]
 

@@ -11,8 +11,8 @@ from proofstone.report.between.compared import FILE, Party, SideShown
 from proofstone.report.between.gated import Check, Gated
 from proofstone.report.columns import printable
 from proofstone.report.numbers import points
-from proofstone.report.sentences import counted
 from proofstone.report.terminal import SIMULATED_BANNER
+from proofstone.wording import counted
 
 __all__ = ["render_gate", "to_junit", "to_markdown"]
 

@@ -26,7 +26,7 @@ from proofstone.report.between.comparing import Ask, Paired, compare_sides, pair
 from proofstone.report.between.gated import Check, Gated, GateRule, Verdict
 from proofstone.report.between.side import Common, Side, common_items
 from proofstone.report.numbers import points, shown_estimate, shown_interval
-from proofstone.report.sentences import counted, joined
+from proofstone.wording import counted, joined
 
 __all__ = ["gate_sides"]
 

@@ -22,7 +22,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.report.sentences import joined
+from proofstone.wording import joined
 
 __all__ = ["benchmarks_section"]
 

@@ -13,7 +13,7 @@ from proofstone.engines.stats import Effect, Factor, analyse_factor
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["Levels", "describe_factor", "factors_section", "levels_of"]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import ItemResponse, benjamini_hochberg, fit_two_parameter
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["item_model_section"]
 

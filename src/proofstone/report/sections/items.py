@@ -12,7 +12,7 @@ from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.ranked_values import RankedValues
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["items_section"]
 

@@ -31,7 +31,7 @@ from proofstone.report.sections.section import (
     Section,
     Table,
 )
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["judged_section"]
 

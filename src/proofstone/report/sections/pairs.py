@@ -12,7 +12,7 @@ from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.numbers import points
 from proofstone.report.sections.pair_columns import PairColumns, further_columns
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.report.sentences import counted, joined
+from proofstone.wording import counted, joined
 
 __all__ = ["pairs_section"]
 

@@ -14,7 +14,7 @@ from proofstone.report.hand_sentences import deeds
 from proofstone.report.numbers import points, shown_rank
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.report.sentences import joined
+from proofstone.wording import joined
 
 __all__ = ["roles_section"]
 

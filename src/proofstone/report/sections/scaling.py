@@ -25,7 +25,7 @@ from proofstone.report.model_sizes import ModelSize, size_of
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.report.sentences import joined
+from proofstone.wording import joined
 
 __all__ = ["scaling_section"]
 

@@ -11,7 +11,7 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Standings
 from proofstone.report.numbers import points
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["strata_section"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from proofstone.records.accuracies import Accuracies
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["totals_section"]
 

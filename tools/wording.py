@@ -1,0 +1,190 @@
+"""What the code and the page templates say to readers, and what a catalogue lacks of it.
+
+python -m tools.wording     prints what the Chinese catalogue lacks, as lines to fill in
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+from tools.resolved import ROOT
+
+__all__ = [
+    "Said",
+    "closed_sets",
+    "constants",
+    "literal_texts",
+    "places",
+    "said_in_code",
+    "said_in_templates",
+]
+
+SOURCES = ROOT / "src" / "proofstone"
+# Which positional arguments of a call are messages, and which name a counted thing.
+_MESSAGES = {"say": (0,), "say_of": (1, 2), "noted": (0,)}
+_NOUN = 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Said:
+    """A message, or the ``noun`` of a counted thing, and the file that says it."""
+
+    text: str
+    where: str
+    is_noun: bool = False
+
+
+def said_in_code() -> Iterator[Said]:
+    """Everything that modules say through ``proofstone.wording``, in order of files."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if _says(tree):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    arguments = [list(_texts(argument)) for argument in node.args]
+                    yield from _said(node.func.id, arguments, _where(path))
+
+
+def said_in_templates() -> Iterator[Said]:
+    """The same of the page's templates."""
+    from jinja2 import Environment, nodes  # noqa: PLC0415
+
+    for path in _templates():
+        for call in (
+            Environment(autoescape=True)
+            .parse(path.read_text(encoding="utf-8"))
+            .find_all(nodes.Call)
+        ):
+            if isinstance(call.node, nodes.Name):
+                arguments = [
+                    [each.value] if isinstance(each, nodes.Const) and isinstance(each.value, str)
+                    else []
+                    for each in call.args
+                ]  # fmt: skip
+                yield from _said(call.node.name, arguments, _where(path))
+
+
+def literal_texts() -> Iterator[Said]:
+    """Words that stand in a template outside of every message: text, or an attribute that is read
+    out."""
+    from jinja2 import Environment  # noqa: PLC0415
+
+    for path in _templates():
+        if path.name.endswith(".html.jinja"):
+            tokens = Environment(autoescape=True).lex(path.read_text(encoding="utf-8"))
+            reader = _Texts()
+            reader.feed("".join(text for _line, kind, text in tokens if kind == "data"))
+            for text in reader.found:
+                yield Said(text, _where(path))
+
+
+def constants() -> set[str]:
+    """Every string that stands in a module or a template call: what a word may come from."""
+    found = {said.text for said in said_in_templates()}
+    for path in sorted(SOURCES.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+def closed_sets() -> Iterator[str]:
+    """Names of closed sets that readers see through ``word``."""
+    from proofstone.engines.stats import ESTIMANDS, FLAGS, estimand_name  # noqa: PLC0415
+    from proofstone.records.knowledge import RoleName  # noqa: PLC0415
+    from proofstone.records.results import OUTCOMES  # noqa: PLC0415
+
+    yield from map(estimand_name, ESTIMANDS)
+    yield from FLAGS.values()
+    yield from OUTCOMES
+    yield from get_args(RoleName)
+
+
+def places(message: str) -> set[str]:
+    """The named places of a message."""
+    return {name for _text, name, _spec, _how in Formatter().parse(message) if name is not None}
+
+
+def _says(tree: ast.Module) -> bool:
+    """Whether a module takes its words from ``proofstone.wording`` (another ``say`` prints)."""
+    return any(
+        isinstance(node, ast.ImportFrom) and node.module == "proofstone.wording"
+        for node in ast.walk(tree)
+    )
+
+
+def _said(function: str, arguments: list[list[str]], where: str) -> Iterator[Said]:
+    for place in _MESSAGES.get(function, ()):
+        for text in arguments[place] if place < len(arguments) else []:
+            yield Said(text, where)
+    if function == "counted" and len(arguments) > _NOUN:
+        for text in arguments[_NOUN]:
+            yield Said(text, where, is_noun=True)
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    """The texts that an argument may be: a constant, or either side of a choice of constants."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    if isinstance(node, ast.IfExp):
+        yield from _texts(node.body)
+        yield from _texts(node.orelse)
+
+
+class _Texts(HTMLParser):
+    """Collects what a reader would see or hear: letters in text and in read attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self._take(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in {"aria-label", "title", "alt", "placeholder"}:
+                self._take(value or "")
+
+    def _take(self, text: str) -> None:
+        self.found += re.findall(r"[^\W\d_][\w' -]*", text.replace("proofstone", ""))
+
+
+def _templates() -> list[Path]:
+    return sorted((SOURCES / "report").rglob("*.jinja"))
+
+
+def _where(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def main() -> int:
+    """Prints the missing entries; 1 where there are any."""
+    from proofstone.wording import catalogue, nouns  # noqa: PLC0415
+
+    known, counted = catalogue("zh"), nouns("zh")
+    lacking: dict[str, dict[str, None]] = {}
+    closed = (Said(name, "words") for name in closed_sets())
+    for said in (*said_in_code(), *said_in_templates(), *closed):
+        if said.text not in (counted if said.is_noun else known):
+            file = "nouns.toml" if said.is_noun else said.where
+            lacking.setdefault(file, {})[said.text] = None
+    for file, texts in lacking.items():
+        sys.stdout.write(f"# {file}\n")
+        for text in texts:
+            key = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            sys.stdout.write(f'"{key}" = ""\n')
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
