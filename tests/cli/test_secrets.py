@@ -131,6 +131,9 @@ def test_no_key_is_kept_or_shown(
         ("list", "run", "--json"),
         ("export", "old-books", "-o", folder / "bank.jsonl"),
         ("report", "old-books", "-o", folder / "page.html"),
+        ("report", "old-books", "-o", folder / "public.html", "--audience", "public"),
+        ("audit", "old-books", "-o", folder / "audited.html", "--json"),
+        ("audit", "old-books", "--audience", "public", "--json"),
         ("workspace", "backup", folder / "backup.sqlite"),
     ]
     for command in commands:
@@ -147,7 +150,8 @@ def test_no_key_is_kept_or_shown(
     kept = kept_in(folder)
     assert kept.count(b"you sent") > 8
     assert b"you sent" in (folder / "page.html").read_bytes()
-    for name in ("bundle.zip", "saved.toml", "bank.jsonl", "backup.sqlite"):
+    pages = ("public.html", "audited.html")
+    for name in (*pages, "bundle.zip", "saved.toml", "bank.jsonl", "backup.sqlite"):
         assert (folder / name).is_file()
     backup = (folder / "backup.sqlite").read_bytes()
     for secret in (KEY, OF_TEAM, OF_PROXY):  # of the environment, which no backup holds

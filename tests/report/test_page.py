@@ -350,3 +350,15 @@ def test_text_has_a_contrast_of_at_least_4_5(text: str, ground: str) -> None:
     colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", page))
     lighter, darker = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+def test_the_public_sees_no_question_and_no_reply() -> None:
+    """Whatever the caller put in; control prompts, which are the program's own, stay."""
+    data = full_page()
+    inside = Outline(render_page(data)).text
+    outside = Outline(render_page(msgspec.structs.replace(data, audience="public"))).text
+    for text in ("Be brief.", "alert(1)", "question 7"):
+        assert text in inside
+        assert text not in outside
+    assert "1 2 3" in outside
+    assert outside.startswith("Results: Elements Skip to the answer Results: Elements Public.")

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from proofstone.cli.options import (
+    audience_option,
     json_option,
     language_option,
     output_option,
@@ -109,6 +110,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @language_option
 @seed_option
+@audience_option
 @workspace_option
 @json_option
 def audit_command(
@@ -127,6 +129,7 @@ def audit_command(
     estimand: Any,
     confidence: float,
     seed: int,
+    audience: Any,
     folder: Path | None,
     as_json: bool,
     **columns: str,
@@ -144,7 +147,8 @@ def audit_command(
 
     What each column means is guessed from its name and values, told, and can be named. A missing
     score is missing, never wrong. Every number has n and an interval; what the data cannot tell
-    apart is shown as a tie.
+    apart is shown as a tie. With --audience public no text of items or replies stands in anything
+    that this writes or prints; a file's items are numbered then.
     """
     from proofstone.stages.audit import Asked, audit_files  # noqa: PLC0415 - numpy
 
@@ -157,6 +161,7 @@ def audit_command(
         level=level,
         confidence=confidence,
         seed=seed,
+        audience=audience,
     )
     if any(map(_is_target, files)):
         audit = _audit_runs(files, asked, output, folder)
@@ -198,6 +203,7 @@ def _audit_runs(
         )
     names = [str(target) for target in targets]
     how = {"estimand": asked.estimand, "level": asked.level, "confidence": asked.confidence}
+    how |= {"audience": asked.audience}
     try:
         opened = open_workspace(folder)
     except WorkspaceUnusable as cause:
@@ -216,10 +222,17 @@ def _write_page(audit: Any, path: Path) -> None:
     from proofstone.stages.audit import audit_page  # noqa: PLC0415
     from proofstone.stages.page_files import write_text  # noqa: PLC0415
 
-    # Names without their folders: a page that is handed on says nothing of this machine.
-    words = [Path(word).name if Path(word).exists() else word for word in sys.argv[1:]]
-    command = f"proofstone {shlex.join(words)}"
+    command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
     write_text(path, render_page(audit_page(audit, now=time.time(), command=command)))
+
+
+def _without_folder(word: str) -> str:
+    """A word of the command without the folders of this machine, for a page that is handed on;
+    after an option's ``=`` too."""
+    option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
+    path = Path(value)
+    is_place = path.is_absolute() or value.startswith(("~", ".")) or (value and path.exists())
+    return f"{option}{equals}{path.name if is_place else value}"
 
 
 def _write_work_list(audit: Any, path: Path) -> None:

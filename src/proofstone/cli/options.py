@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from proofstone.records import Role
 
 __all__ = [
+    "audience_option",
     "budget_option",
     "cache_option",
     "json_option",
@@ -60,6 +61,13 @@ language_option = click.option(
     expose_value=False,
     callback=_speak,
     help="The language of page, figures and summary: English or Chinese.",
+)
+audience_option = click.option(
+    "--audience",
+    type=click.Choice(["internal", "public"]),
+    default="internal",
+    show_default=True,
+    help="public leaves out every text of items, passages and replies.",
 )
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."

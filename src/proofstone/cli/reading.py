@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from proofstone.cli.options import (
+    audience_option,
     json_option,
     language_option,
     output_option,
@@ -150,6 +151,7 @@ def leaderboard_command(
 @_as_scored
 @_scoring
 @language_option
+@audience_option
 @workspace_option
 @json_option
 def report_command(
@@ -163,6 +165,7 @@ def report_command(
     columns: tuple[str, ...],
     as_scored: bool,
     scorings: tuple[str, ...],
+    audience: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -170,7 +173,8 @@ def report_command(
 
     TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
     opens without a network: ranking, intervals, what each outcome counts as, and for each model
-    some questions with the exact prompt, the raw reply and the extracted answer.
+    some questions with the exact prompt, the raw reply and the extracted answer. With
+    --audience public it holds no text of questions and replies, and can be handed on.
 
     \b
     Studies, each with --study NAME:
@@ -199,9 +203,10 @@ def report_command(
             where=where,
             card_columns=read_list(columns),
             view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
+            audience=audience,
         )
     if as_json:
-        print_json({"page": str(path)})
+        print_json({"page": str(path), "audience": audience})
     else:
         click.echo(f"page   {path}")
         say("open it in a browser; it needs no network")

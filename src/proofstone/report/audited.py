@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from proofstone.records.audience import Audience
 from proofstone.report.board import Leaderboard
 from proofstone.report.sections.item_work import WorkRow
 from proofstone.report.sections.section import Section
@@ -24,8 +25,10 @@ class FileRead(Struct, frozen=True, kw_only=True):
 class Audit(Struct, frozen=True, kw_only=True):
     """The files read, the leaderboard of what they hold, and the sections that apply. ``notes`` say
     what limits all of it. ``work_list`` are all items to look at, gravest first. ``seed`` is that
-    of all draws; ``version`` of the program that made it."""
+    of all draws; ``version`` of the program that made it. One for the ``audience`` "public" holds
+    no text of items or replies."""
 
+    audience: Audience = "internal"
     title: str
     files: tuple[FileRead, ...]
     board: Leaderboard

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
+from proofstone.report.audience import page_for
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import where_lines
 from proofstone.report.card_values import card_value
@@ -59,6 +60,7 @@ def render_page(data: PageData) -> str:
     Texts of models and items are escaped, control and direction characters made visible. A content
     security policy allows nothing but the page's own style and script, by hash.
     """
+    data = page_for(data)
     environment = _environment()
     style = environment.get_template("page.css.jinja").render(n_lanes=_n_lanes(data))
     script = environment.get_template("page.js").render()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from proofstone.records.audience import Audience
 from proofstone.records.messages import Message
 from proofstone.records.results import Outcome, Usage
 from proofstone.report.audited import FileRead
@@ -92,7 +93,8 @@ class PageData(Struct, frozen=True, kw_only=True):
     of which nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
 
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
-    facts of the models' cards to show on the leaderboard.
+    facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
+    no ``questions``, whatever stands there, and no replies to ``controls``.
     """
 
     title: str
@@ -106,3 +108,4 @@ class PageData(Struct, frozen=True, kw_only=True):
     asked: tuple[Asked, ...] = ()
     controls: tuple[Control, ...] = ()
     questions: tuple[QuestionShown, ...] = ()
+    audience: Audience = "internal"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +31,10 @@ from proofstone.engines.tables import (
 )
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records import Accuracies, FileColumns, Judged, Measure, Outcome, ScoreTable
+from proofstone.records.audience import Audience
+from proofstone.records.model_names import shown_names
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
+from proofstone.report.audience import judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.page_data import PageData, Provenance
@@ -52,7 +55,8 @@ _LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracie
 class Asked:
     """What a user asks of an audit. ``named`` are columns by their roles; ``where`` the records
     that count; ``items`` the number of items of each stratum, for accuracies alone;
-    ``complete_from`` the share of its items with which a model is ranked."""
+    ``complete_from`` the share of its items with which a model is ranked; ``audience`` whom the
+    audit is for."""
 
     named: Layout = field(default_factory=Layout)
     where: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +66,7 @@ class Asked:
     level: str = "sample"
     confidence: float = 0.95
     seed: int = 0
+    audience: Audience = "internal"
 
 
 def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
@@ -106,9 +111,18 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
 def _assembled(
     read: Sequence[_Read], asked: Asked
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
-    parts = [scores_in(part.table, part.layout) for part in read]
+    parts = _without_folders([scores_in(part.table, part.layout) for part in read])
     table = assemble(parts, complete_from=asked.complete_from)
     return parts, table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
+
+
+def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
+    """The scores with models that a log names by a path named by its end."""
+    names = shown_names(name for part in parts for name in part.model.names)
+    return [
+        replace(part, model=part.model._replace(names=tuple(names[n] for n in part.model.names)))
+        for part in parts
+    ]
 
 
 def audit_table(
@@ -122,6 +136,7 @@ def audit_table(
     judged: Judged | None = None,
 ) -> Audit:
     """The audit of a score table under the measure ``headline``."""
+    table, judged = table_for(table, asked.audience), judged_for(judged, asked.audience)
     board = leaderboard(
         table,
         measures,
@@ -136,6 +151,7 @@ def audit_table(
         board=board, sheet=sheet, judged=judged, seed=asked.seed, estimand=asked.estimand
     )
     return Audit(
+        audience=asked.audience,
         title=title,
         files=files,
         board=board,
@@ -157,6 +173,7 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
     """The page of an audit."""
     return PageData(
         title=audit.title,
+        audience=audit.audience,
         board=audit.board,
         sections=audit.sections,
         files=audit.files,
@@ -257,7 +274,12 @@ def _file(read: _Read, part: ScoresIn) -> FileRead:
     full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
     if full > len(part.value):
         holds += f", {full - len(part.value):,} missing"
-    return FileRead(name=read.table.name, kind=read.kind, columns=read.layout.told(), holds=holds)
+    return FileRead(name=read.table.name, kind=read.kind, columns=_told(read.layout), holds=holds)
+
+
+def _told(layout: Layout) -> str:
+    shown = shown_names(layout.models)
+    return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
 
 
 def _measure(table: ScoreTable) -> Measure:
@@ -302,9 +324,12 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
         )
     (only,) = read
     found = read_accuracies(only.table, only.layout, asked.items)
+    shown = shown_names(found.models)
+    found = replace(found, models=tuple(shown[name] for name in found.models))
     board = accuracy_board(found, confidence=asked.confidence)
     evidence = Evidence(board=board, accuracies=found, seed=asked.seed)
     return Audit(
+        audience=asked.audience,
         title=title,
         files=(_accuracies_file(only, found),),
         board=board,

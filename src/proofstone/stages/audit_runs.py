@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proofstone import __version__
+from proofstone.records.audience import Audience
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list
@@ -12,14 +13,17 @@ from proofstone.wording import counted
 __all__ = ["audit_evidence"]
 
 
-def audit_evidence(evidence: Evidence, selection: Selection) -> Audit:
-    """The audit of runs of our own."""
+def audit_evidence(
+    evidence: Evidence, selection: Selection, audience: Audience = "internal"
+) -> Audit:
+    """The audit of runs of our own, from evidence made for its audience."""
     names = ", ".join(shown_name(item_set) for item_set in selection.item_sets)
     board = evidence.board
     rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
     holds = f"{counted(board.n_items, 'item')}, {counted(len(rows), 'respondent')}"
     runs = counted(len(selection.runs), "run")
     return Audit(
+        audience=audience,
         title=names,
         files=(FileRead(name=names, kind=f"{runs} in this workspace", columns="", holds=holds),),
         board=board,

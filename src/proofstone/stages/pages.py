@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -14,6 +15,8 @@ from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.ports import CallRecord
 from proofstone.records import OUR_SETTINGS, Message, Respondent, Run, Score, Usage, own_prompt_of
+from proofstone.records.audience import Audience
+from proofstone.records.model_names import shown_names
 from proofstone.report import (
     Asked,
     Control,
@@ -45,15 +48,20 @@ def page_data(
     command: str = "",
     card_columns: Sequence[str] = (),
     sections: tuple[Section, ...] = (),
+    audience: Audience = "internal",
 ) -> PageData:
-    """Everything a page of these runs shows, read from the store."""
+    """Everything a page of these runs shows its ``audience``, read from the store."""
     runs = {run.id: (key, run) for key, run in selection.runs}
+    found = respondents_of(selection)
+    shown = shown_names(who.name for who in found)
     respondents = [
-        (who, [runs[identity] for identity in who.runs]) for who in respondents_of(selection)
+        (replace(who, name=shown[who.name]), [runs[identity] for identity in who.runs])
+        for who in found
     ]
     names = ", ".join(sorted({item_set.name for item_set in selection.item_sets}))
     return PageData(
         title=names,
+        audience=audience,
         board=board,
         sections=sections,
         card_columns=tuple(card_columns),
@@ -75,7 +83,9 @@ def page_data(
         ),
         asked=tuple(_asked(store, who, mine) for who, mine in respondents),
         controls=() if control is None else tuple(_controls(control)),
-        questions=tuple(
+        questions=()
+        if audience == "public"
+        else tuple(
             question for who, mine in respondents for question in _questions(store, who, mine)
         ),
     )
@@ -109,7 +119,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
         label=_label(who),
         settings=tuple(_settings(runs[0][1])),
         dropped=calls[0].settings_dropped if calls else (),
-        served_models=_distinct(share.model for share in shares),
+        served_models=_distinct(shown_names(share.model for share in shares).values()),
         fingerprints=_distinct(share.fingerprint for share in shares),
         calls=n_calls,
         usage=Usage(

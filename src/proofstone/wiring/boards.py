@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -10,10 +10,15 @@ from msgspec import structs
 from proofstone.engines.models import ModelConfig
 from proofstone.engines.store import Store
 from proofstone.methods import find_method
+from proofstone.ports import Method
+from proofstone.records import ScoreTable
+from proofstone.records.audience import Audience
 from proofstone.report import Leaderboard, leaderboard
+from proofstone.report.audience import table_for
 from proofstone.report.card_values import read_columns, read_field, read_where
 from proofstone.report.sections import Evidence
 from proofstone.report.sheet import Sheet
+from proofstone.report.shown_models import board_with, names_of, table_with
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
 from proofstone.stages.plans import plan_marks
@@ -41,13 +46,15 @@ def make_board(
     card_columns: Sequence[str] = (),
     view: View = CURRENT,
     seed: int = 0,
+    audience: Audience = "internal",
     **options: Any,
 ) -> BoardMade:
     """The leaderboard of a selection, the runs that stand on it, and what its report is made from.
 
     Where cards are asked for (to group, filter or show), a model of which none was kept has the
     one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
-    none, NotFound where the filter leaves nobody.
+    none, NotFound where the filter leaves nobody. For ``audience`` see
+    ``report.audience.table_for``.
     """
     texts = [where] if isinstance(where, str) else list(where)
     conditions = read_where(texts)
@@ -57,9 +64,11 @@ def make_board(
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
     notes = (*newer_forms(store, chosen.item_sets), *book.retired, *(book.notes if asked else ()))
-    table = read_scores(store, method, chosen, family=family, view=view)
+    read = read_scores(store, method, chosen, family=family, view=view)
+    names = names_of(read, (run.respondent for _key, run in selection.runs))
+    table = _shown(carded(read, book), names, method, audience)
     board = leaderboard(
-        carded(table, book),
+        table,
         method.measures,
         method.headline,
         more=read_more_scores(store, method, chosen, table, view),
@@ -71,6 +80,7 @@ def make_board(
     )
     plans = plan_marks(store, chosen.runs)
     board = structs.replace(board, as_scored=view.as_scored, plans=plans)
+    board = board_with(board, names)
     measure = headline(method)
     evidence = Evidence(
         board=board,
@@ -79,3 +89,12 @@ def make_board(
         seed=seed,
     )
     return BoardMade(board, chosen, evidence)
+
+
+def _shown(
+    table: ScoreTable, names: Mapping[str, str], method: Method, audience: Audience
+) -> ScoreTable:
+    """The scores by shown names, for their audience; labels that the method's measures ask for
+    stay, since scores are counted by them."""
+    labels = {label for measure in method.measures for label in (*measure.golds, measure.says)}
+    return table_for(table_with(table, names), audience, keep=labels)

@@ -51,7 +51,8 @@ class Reading(Catalogue):
         command: str = "",
         **options: Any,
     ) -> None:
-        """Writes the leaderboard of the targets with its evidence as one HTML page."""
+        """Writes the leaderboard of the targets with its evidence as one HTML page; for the
+        ``audience`` "public" without any text of items and replies."""
         from proofstone.report import render_page  # noqa: PLC0415
         from proofstone.report.sections import make_sections  # noqa: PLC0415
         from proofstone.stages.page_files import write_text  # noqa: PLC0415
@@ -67,6 +68,7 @@ class Reading(Catalogue):
             control=control,
             command=command,
             card_columns=options.get("card_columns", ()),
+            audience=options.get("audience", "internal"),
         )
         write_text(Path(path), render_page(data))
 
@@ -75,7 +77,8 @@ class Reading(Catalogue):
         from proofstone.stages.audit_runs import audit_evidence  # noqa: PLC0415 - numpy is loaded there
 
         made = self._board(self._selection(targets), options)
-        return audit_evidence(made.evidence, made.selection)
+        audience = options.get("audience", "internal")
+        return audit_evidence(made.evidence, made.selection, audience)
 
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
         """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.

@@ -1,0 +1,177 @@
+"""``--audience``: what is written for the public holds no text of items, passages or replies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proofstone.wiring import create_workspace, open_workspace
+from scripted_server import Act, Seen, answer
+from serving import configure, serving
+from small_bank import rows, write_lines
+from told import Proofstone
+
+STATEMENT, REPLY, REASONING, PROMPT = (
+    f"planted-{kind}-5e1f" for kind in ("statement", "reply", "reasoning", "prompt")
+)
+SHOWN_INSIDE = (STATEMENT, REPLY, REASONING, PROMPT)
+HIDDEN = tuple(f"planted-reason-of-a-{what}" for what in ("fact", "ruling", "retirement"))
+MODELS = tuple(f"scripted/m{number}" for number in range(4))
+
+
+def talkative(seen: Seen) -> Act:
+    """Answers that hold texts, right ones and wrong ones, one without an answer."""
+    letter = "ABCD"[(seen.number // 3) % 4]
+    said = f"{REPLY} Answer: {letter}" if seen.number % 5 else REPLY
+    return answer(said, reasoning_content=REASONING)
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace whose statements, template, replies and reasons each hold a string of their own;
+    four models were asked, one reply was ruled on, an item retired."""
+    folder = tmp_path_factory.mktemp("audience")
+    bank = [
+        {**row, "text": f"{STATEMENT} {row['text']}"}
+        | ({"reason": HIDDEN[0]} if "reason" in row else {})
+        for row in rows()
+    ]
+    template = folder / "mine.jinja"
+    template.write_text(f"{PROMPT} {{{{ question }}}}", encoding="utf-8")
+    create_workspace(folder / "work").close()
+    with serving(talkative) as server:
+        configure(folder / "work", server.url)
+        with open_workspace(folder / "work") as workspace:
+            forms = workspace.build_form(
+                workspace.import_bank(write_lines(folder / "old-books.jsonl", bank)), questions=12
+            )
+            workspace.run(forms, models=list(MODELS), prompt=template)
+    return folder / "work"
+
+
+def test_own_runs_for_the_public_hold_no_text(
+    proofstone: Proofstone, worked: Path, tmp_path: Path
+) -> None:
+    """Neither the page nor any JSON; the same for colleagues holds all of it but the reasons that
+    people gave."""
+    run = proofstone("list", "run", "-w", worked, "--json").json[0]["id"]
+    shown = proofstone("show", run, "-n", 1, "-w", worked, "--json").json
+    first = (shown if isinstance(shown, list) else shown["replies"])[0]
+    reply = f"{run[:8]}/{first['item']}/0"
+    assert proofstone("rule", reply, "correct", "--reason", HIDDEN[1], "-w", worked).code == 0
+    told = proofstone("retire", f"item:{first['item']}", "--reason", HIDDEN[2], "-w", worked)
+    assert told.code == 0, told.err
+    said = {}
+    for audience in ("internal", "public"):
+        page, audited = tmp_path / f"{audience}.html", tmp_path / f"audited-{audience}.html"
+        how = ("old-books", "-w", worked, "--audience", audience, "--json")
+        report = proofstone("report", *how, "-o", page)
+        assert report.json == {"page": str(page), "audience": audience}
+        audit = proofstone("audit", *how, "-o", audited, "--work-list", tmp_path / "work.jsonl")
+        assert audit.json["audience"] == audience
+        said[audience] = [
+            page.read_text(encoding="utf-8"), audited.read_text(encoding="utf-8"),
+            audit.out, (tmp_path / "work.jsonl").read_text(encoding="utf-8"),
+        ]  # fmt: skip
+    for text in (*said["public"], *said["internal"]):
+        assert not [planted for planted in HIDDEN if planted in text]
+    for text in said["public"]:
+        assert "planted-" not in text
+    for page in said["internal"][:2]:
+        assert not [planted for planted in SHOWN_INSIDE if planted not in page]
+
+
+def test_each_page_says_first_whom_it_is_for(
+    proofstone: Proofstone, worked: Path, tmp_path: Path
+) -> None:
+    """In its head and before the answer; internal unless told."""
+    page = tmp_path / "page.html"
+    for options, word, other in (
+        ((), "Internal.", "Public."),
+        (("--audience", "public"), "Public.", "Internal."),
+    ):
+        assert proofstone("report", "old-books", "-w", worked, "-o", page, *options).code == 0
+        text = page.read_text(encoding="utf-8")
+        assert f'<meta name="audience" content="{word.rstrip(".").lower()}">' in text
+        assert f"<strong>{word}</strong>" in text.partition('id="answer"')[0]
+        assert f"<strong>{other}</strong>" not in text
+
+
+ITEM, GOLD, WRONG, PASSAGE, ADVICE = (
+    f"planted {kind} 77c0" for kind in ("item", "right answer", "wrong answer", "passage", "note")
+)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """Nine models on 30 items, named by their texts; on the first the five best give one wrong
+    answer, the others the right one. Passages are clusters, a long text a stratum."""
+    lines = []
+    for item in range(30):
+        for who in range(9):
+            is_right = who < 4 if item == 0 else item < 3 * who + 3
+            lines.append(
+                {
+                    "question": f"{ITEM} {item}?", "model": f"m{who}", "score": int(is_right),
+                    "answer": f"{GOLD} {item}" if is_right else f"{WRONG} {item}",
+                    "gold": f"{GOLD} {item}", "passage": f"{PASSAGE} {item // 2}",
+                    "topic": f"{ADVICE} {item % 2} " + "so long that it is a text. " * 4,
+                }
+            )  # fmt: skip
+    return write_lines(tmp_path / "answers.jsonl", lines)
+
+
+def test_files_for_the_public_number_their_items(
+    proofstone: Proofstone, foreign: Path, tmp_path: Path
+) -> None:
+    """No name of an item, answer, key, passage or long group stands anywhere; the numbers do not
+    move. For colleagues the items and answers stand as the file has them."""
+    page, work = tmp_path / "page.html", tmp_path / "work.csv"
+    found = {}
+    for audience in ("internal", "public"):
+        told = proofstone(
+            "audit", foreign, "--item", "question", "--answer", "answer", "--gold", "gold",
+            "--cluster", "passage", "--stratum", "topic", "--audience", audience,
+            "-o", page, "--work-list", work, "--json",
+        )  # fmt: skip
+        assert told.code == 0, told.err
+        written = [page.read_text(encoding="utf-8"), work.read_text(encoding="utf-8"), told.out]
+        found[audience] = told.json
+        if audience == "public":
+            assert not [text for text in written if "planted" in text]
+            assert "item 1" in written[0]
+        else:
+            assert all(f"{ITEM} 0?" in text and f"{WRONG} 0" in text for text in written)
+    ours, theirs = found["internal"], found["public"]
+    assert [row["place"] for row in ours["work_list"]] == [
+        row["place"] for row in theirs["work_list"]
+    ]
+    accused = theirs["work_list"][0]
+    assert (accused["item"], accused["distractor"][:7]) == ("item 1", "answer ")
+    rows = [board["board"]["standings"][0]["ranked"] for board in (ours, theirs)]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_no_folder_of_this_machine_stands_in_it(
+    proofstone: Proofstone, tmp_path: Path, audience: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither that of the files, nor of the page, nor of a model that a log names by its path."""
+    home = tmp_path / "home" / "somebody"
+    home.mkdir(parents=True)
+    path = home / "results.csv"
+    path.write_text(f"item,model,score\n1,{home}/m,1\n1,other,0\n2,{home}/m,0\n2,other,0\n")
+    wide = home / "wide.csv"
+    wide.write_text(f"item,hf/{home}/w,b\n1,1,0\n2,0,0\n")
+    for file in (path, wide):
+        page = home / f"{file.stem}.html"
+        words = ("audit", str(file), "-o", str(page), "--json", "--audience", audience)
+        monkeypatch.setattr("sys.argv", ["proofstone", *words])
+        told = proofstone(*words)
+        assert told.code == 0, told.err
+        text = page.read_text(encoding="utf-8")
+        assert str(tmp_path) not in text
+        assert str(tmp_path) not in json.dumps(told.json)
+        assert f"proofstone audit {file.name} -o {page.name}" in text
