@@ -1,0 +1,36 @@
+"""Judging: a closed label on a text, by one model or a panel, with every vote accounted for."""
+
+from proofstone.engines.judging.accounts import JudgeAccount, judge_accounts
+from proofstone.engines.judging.arranging import arrangements
+from proofstone.engines.judging.injections import (
+    Attack,
+    AttackResult,
+    attacks,
+    summarise_attacks,
+    try_attacks,
+)
+from proofstone.engines.judging.panel import JudgeModel, JudgingRules, Panel
+from proofstone.engines.judging.posing import ReplyForm, pose
+from proofstone.engines.judging.reading import ReadLabel, read_label
+from proofstone.engines.judging.votes import PanelRules, decide, without
+
+__all__ = [
+    "Attack",
+    "AttackResult",
+    "JudgeAccount",
+    "JudgeModel",
+    "JudgingRules",
+    "Panel",
+    "PanelRules",
+    "ReadLabel",
+    "ReplyForm",
+    "arrangements",
+    "attacks",
+    "decide",
+    "judge_accounts",
+    "pose",
+    "read_label",
+    "summarise_attacks",
+    "try_attacks",
+    "without",
+]

@@ -1,0 +1,99 @@
+"""A question to a judge as messages, for endpoints with and without JSON schemas."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+
+from proofstone.engines.judging.fencing import fence_code, harmless
+from proofstone.records import JudgeQuestion, Message
+
+__all__ = ["ReplyForm", "Wording", "label_schema", "pose", "wording"]
+
+ReplyForm = Literal["json", "line"]
+
+
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one language around a question."""
+
+    role: str
+    material: str
+    labels: str
+    label: str
+    opens: str
+    closes: str
+    json: str
+    line: str
+    last: str
+    again: str
+
+
+def wording(language: str) -> Wording:
+    """The words for a language: Chinese for zh and its kinds, else English."""
+    return _read("zh" if language.startswith("zh") else "en")
+
+
+@cache
+def _read(name: str) -> Wording:
+    file = files(__package__) / f"wording.{name}.toml"
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Wording)
+
+
+def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) -> list[Message]:
+    """The messages of a question, its exhibits fenced. ``is_again``: the reply before held no
+    label, and the form of the reply is asked for once more."""
+    words = wording(question.language)
+    code = fence_code([exhibit.text for exhibit in question.exhibits])
+    wanted = words.json if form == "json" else _lines(question, words)
+    if is_again:
+        wanted = words.again.replace("{form}", wanted)
+    system = f"{words.role}\n\n{words.material.replace('{code}', code)}"
+    parts = [question.task, _labels(question, words), *_blocks(question, words, code), wanted]
+    return [Message("system", system), Message("user", "\n\n".join(parts))]
+
+
+def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
+    """The JSON schema of a reply: the reason first, so that the label follows from it."""
+    return {
+        "title": "judgement",
+        "type": "object",
+        "properties": {
+            "reason": {"type": "string"},
+            "label": {"type": "string", "enum": list(question.names)},
+        },
+        "required": ["reason", "label"],
+        "additionalProperties": False,
+    }
+
+
+def _labels(question: JudgeQuestion, words: Wording) -> str:
+    lines = [
+        words.label.replace("{name}", label.name).replace("{meaning}", label.meaning)
+        for label in question.labels
+    ]
+    return "\n".join([words.labels, *lines])
+
+
+def _lines(question: JudgeQuestion, words: Wording) -> str:
+    """All last lines that a reply may end with: an example of one label would suggest it."""
+    lines = [words.last.replace("{name}", name) for name in question.names]
+    return "\n".join([words.line, *lines])
+
+
+def _blocks(question: JudgeQuestion, words: Wording, code: str) -> list[str]:
+    return [
+        "\n".join(
+            mark.replace("{name}", exhibit.name).replace("{code}", code) if mark else text
+            for mark, text in (
+                (words.opens, ""),
+                ("", harmless(exhibit.text)),
+                (words.closes, ""),
+            )
+        )
+        for exhibit in question.exhibits
+    ]

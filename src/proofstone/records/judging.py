@@ -1,0 +1,87 @@
+"""A question to judges, and what they said: closed labels, each vote with its reason."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+__all__ = ["Ballot", "BallotState", "Exhibit", "Heard", "JudgeQuestion", "Label", "PanelVerdict"]
+
+BallotState = Literal["voted", "unparsed", "failed", "split"]
+
+
+class Label(Struct, frozen=True, gc=False):
+    """One of the closed labels: the word a judge gives, and what it means in a clause."""
+
+    name: str
+    meaning: str
+
+
+class Exhibit(Struct, frozen=True, gc=False):
+    """A text under judgement and what it is ("answer", "passage"). It is never an instruction."""
+
+    name: str
+    text: str
+
+
+class JudgeQuestion(Struct, frozen=True, gc=False, kw_only=True):
+    """What judges are asked. ``task`` says what is to be decided, in our own words; ``labels`` are
+    two or more; ``compared`` are places of ``exhibits`` whose order means nothing, so that it may
+    be permuted. ``language``: of the task, "en" or "zh"."""
+
+    task: str
+    labels: tuple[Label, ...]
+    exhibits: tuple[Exhibit, ...]
+    compared: tuple[int, ...] = ()
+    language: str = "en"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels' words."""
+        return tuple(label.name for label in self.labels)
+
+
+class Heard(Struct, frozen=True, gc=False, kw_only=True):
+    """One reply of a judge. ``order`` is the arrangement it was asked in (0 as given), ``reask``
+    how often this arrangement was asked before; ``label`` is empty where none could be read, and
+    ``trouble`` then says why. ``listed_at`` is the place of the label in the list it was shown
+    (from 0), -1 without a label."""
+
+    order: int
+    reask: int = 0
+    label: str = ""
+    reason: str = ""
+    trouble: str = ""
+    listed_at: int = -1
+
+
+class Ballot(Struct, frozen=True, gc=False, kw_only=True):
+    """What one judge came to. Only ``voted`` is a vote: ``unparsed`` gave no label in any
+    arrangement, ``split`` gave different ones in half of them or more, ``failed`` was not heard
+    (``trouble`` names the failure)."""
+
+    judge: str
+    state: BallotState
+    label: str = ""
+    reason: str = ""
+    trouble: str = ""
+    heard: tuple[Heard, ...] = ()
+
+
+class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
+    """What a panel came to: ``label`` is empty unless ``decided``. ``by_rule``: the label is that
+    of the tie rule, nobody's majority."""
+
+    state: Literal["decided", "tied", "no_quorum"]
+    label: str = ""
+    by_rule: bool = False
+    ballots: tuple[Ballot, ...] = ()
+
+    def votes(self) -> dict[str, int]:
+        """How many judges gave each label that was given."""
+        found: dict[str, int] = {}
+        for ballot in self.ballots:
+            if ballot.state == "voted":
+                found[ballot.label] = found.get(ballot.label, 0) + 1
+        return found
