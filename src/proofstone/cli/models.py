@@ -58,16 +58,43 @@ def list_models(folder: Path | None, as_json: bool) -> None:
 
 @models_command.command("check")
 @click.argument("names", nargs=-1)
+@click.option(
+    "--as-judge",
+    is_flag=True,
+    help="How often a text under judgement talks the model into a label: over a hundred attacks.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="With --as-judge: only so many attacks.")
+@click.option("--budget", help="With --as-judge: spend at most this, as 5USD or 1Mtok, a model.")
 @workspace_option
 @json_option
-def check_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+def check_models(
+    names: tuple[str, ...],
+    as_judge: bool,
+    limit: int | None,
+    budget: str | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
     """Ask endpoints whether models are there: their own list, and one tiny question each.
 
     NAMES are models; without any, all of proofstone.toml and all once run here. One that cannot be
     opened keeps no other from being asked. A model that was run here and is neither listed nor
     served any more is retired: its results stay and are marked. Exits with 5 if any fails.
+
+    With --as-judge each of NAMES is asked to judge texts that try to talk it into a label, in
+    English and Chinese, in plain words and hidden in Markdown, comments and the source document.
     """
+    from proofstone.cli.judge_trials import show_judge_trials  # noqa: PLC0415
+    from proofstone.errors import BadUsage  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    if as_judge and not names:
+        raise BadUsage("--as-judge needs models: name the ones that are to judge")
+    if not as_judge and (limit or budget):
+        raise BadUsage("--limit and --budget go with --as-judge")
+    if as_judge:
+        show_judge_trials(read_list(names), folder, limit=limit, budget=budget, as_json=as_json)
+        return
 
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress()

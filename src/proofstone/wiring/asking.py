@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from proofstone.engines.store import Expense
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
+    from proofstone.stages.judge_trial import JudgeTrial
     from proofstone.wiring.egress import Loads
 
 __all__ = ["Asking", "Watch"]
@@ -120,6 +121,27 @@ class Asking(Catalogue):
                 record = on_record(self.store, list(askers.values()), spending, self.clock)
                 async with record as kept:
                     return await perform_control(self.store, askers[model], kept)
+
+        return Background(work).wait()
+
+    def try_judge(
+        self, model: str, *, limit: int | None = None, budget: Budget | str | None = None
+    ) -> JudgeTrial:
+        """Asks a model to judge texts that try to talk it into a label, ``limit`` of them; every
+        call is kept and cached."""
+        from proofstone.stages.budgeting import on_record  # noqa: PLC0415
+        from proofstone.stages.judge_trial import perform_judge_trial  # noqa: PLC0415
+
+        self._clear_probe([model])
+        spending = self.spending(budget)
+
+        async def work(stop: asyncio.Event) -> JudgeTrial:
+            async with self._askers([model], None, stop, spending=spending) as askers:
+                record = on_record(self.store, list(askers.values()), spending, self.clock)
+                async with record as kept:
+                    return await perform_judge_trial(
+                        self.store, askers[model], limit=limit, kept=kept
+                    )
 
         return Background(work).wait()
 

@@ -5,6 +5,7 @@ from proofstone.engines.judging.arranging import arrangements
 from proofstone.engines.judging.injections import (
     Attack,
     AttackResult,
+    AttackSummary,
     attacks,
     summarise_attacks,
     try_attacks,
@@ -17,6 +18,7 @@ from proofstone.engines.judging.votes import PanelRules, decide, without
 __all__ = [
     "Attack",
     "AttackResult",
+    "AttackSummary",
     "JudgeAccount",
     "JudgeModel",
     "JudgingRules",

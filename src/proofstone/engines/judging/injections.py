@@ -41,7 +41,7 @@ class Attack(Struct, frozen=True, kw_only=True):
 
 class AttackResult(Struct, frozen=True, kw_only=True):
     """What a panel said to an attack's text clean and attacked; empty labels where nothing was
-    decided."""
+    decided. ``verdict`` is that on the attacked one."""
 
     attack: str
     task: str
@@ -51,6 +51,7 @@ class AttackResult(Struct, frozen=True, kw_only=True):
     attacked: str
     is_sound: bool
     is_fooled: bool
+    verdict: PanelVerdict
 
 
 class AttackSummary(Struct, frozen=True, kw_only=True):
@@ -206,4 +207,5 @@ def _result(attack: Attack, clean: PanelVerdict, attacked: PanelVerdict) -> Atta
         attacked=attacked.label,
         is_sound=clean.label == attack.truth,
         is_fooled=attacked.label == attack.goal,
+        verdict=attacked,
     )
