@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import msgspec
 import pytest
-from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
+from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 from proofstone.records import Message, Respondent, ScoreTable, Usage
 from proofstone.report import (
@@ -159,7 +159,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_script_may_run() -> None:
     assert "url(" not in page
     policy = next(value for _t, n, value in outline.attributes if n == "content" and "src" in value)
     for kind in ("style", "script"):
-        body = re.search(f"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+        body = re.search(f"<{kind}[^>]*>(.*?)</{kind}>", page, re.DOTALL)
         assert body is not None
         digest = base64.b64encode(hashlib.sha256(body.group(1).encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
@@ -167,7 +167,7 @@ def test_nothing_is_fetched_and_only_the_pages_own_script_may_run() -> None:
 
 def test_hostile_texts_are_shown_and_do_nothing() -> None:
     page = render_page(full_page())
-    assert page.count("<script>") == 1
+    assert page.count("<script") == 1
     assert "\x00" not in page
     assert "\u202e" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;⟨U+0000⟩⟨U+202E⟩ &amp; &lt;b&gt;" in page

@@ -28,14 +28,17 @@ from proofstone.report.figures import draw
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
+from proofstone.report.page_paper import css_string, paper_line
 from proofstone.report.page_parts import (
     anchors,
     by_remedy,
     column_widths,
     estimate_tables,
+    outcome_of,
     same_recipe,
     table_bodies,
 )
+from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
 from proofstone.report.plain_words import open_questions, plain_sentences
 from proofstone.report.plans import plan_lines
@@ -52,6 +55,8 @@ __all__ = ["render_page"]
 MOST_CHARACTERS = 20_000
 # With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
 MOST_LANES = 6
+# A table of more columns is printed row by row, each value beside the name of its column.
+MOST_COLUMNS_ON_PAPER = 12
 
 
 def render_page(data: PageData) -> str:
@@ -62,8 +67,10 @@ def render_page(data: PageData) -> str:
     """
     data = page_for(data)
     environment = _environment()
-    style = environment.get_template("page.css.jinja").render(n_lanes=_n_lanes(data))
-    script = environment.get_template("page.js").render()
+    style = environment.get_template("page.css.jinja").render(
+        n_lanes=_n_lanes(data), paper_line=_visible(paper_line(data))
+    )
+    script = page_script()
     return environment.get_template("page.html.jinja").render(
         data=data,
         board=data.board,
@@ -91,6 +98,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     shown: Mapping[str, Any] = {
+        "css_string": css_string,
         "in_column": _in_column,
         "points": points,
         "rank": shown_rank,
@@ -106,6 +114,7 @@ def _environment() -> Environment:
     named: Mapping[str, Any] = {
         "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
+        "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
         "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
@@ -116,6 +125,7 @@ def _environment() -> Environment:
         "rank_place": _rank_place,
         "has_averages": _has_averages,
         "open_questions": open_questions,
+        "outcome_of": outcome_of,
         "plain_sentences": plain_sentences,
         "tells": _tells_outcomes,
         "tells_any": _tells_any,
@@ -131,6 +141,7 @@ def _environment() -> Environment:
         "ruled_rows": ruled_rows,
         "ruling_cells": ruling_cells,
         "same_recipe": same_recipe,
+        "script_words": script_words,
         "scale_head": scale_head,
         "plan_lines": plan_lines,
         "where_lines": where_lines,
@@ -162,8 +173,8 @@ def _in_column(estimate: Estimate, widths: tuple[int, int]) -> str:
 
 
 def _sortable(number: float | None) -> str:
-    """A number for the script to sort by; what is missing sorts below all numbers."""
-    return "-1e9" if number is None or math.isnan(number) else f"{number:.6g}"
+    """A number for the script to sort by; empty where it is missing, which sorts last."""
+    return "" if number is None or math.isnan(number) else f"{number:.6g}"
 
 
 def _visible(text: str) -> str:

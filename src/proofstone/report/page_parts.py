@@ -21,6 +21,7 @@ __all__ = [
     "by_remedy",
     "column_widths",
     "estimate_tables",
+    "outcome_of",
     "same_recipe",
     "table_bodies",
 ]
@@ -123,6 +124,16 @@ def anchors(questions: Sequence[QuestionShown]) -> Mapping[str, str]:
     """The id of the place where a respondent's questions are shown, by its label."""
     labels = dict.fromkeys(question.label for question in questions)
     return {label: f"replies-{place}" for place, label in enumerate(labels, start=1)}
+
+
+def outcome_of(question: QuestionShown) -> str:
+    """What came of a question, as readers look for it: an answer was right, wrong or partly right;
+    other outcomes as they are."""
+    if question.outcome != "answered" or question.value is None:
+        return word(question.outcome)
+    if question.value == 1:
+        return say("right")
+    return say("wrong") if question.value == 0 else say("partly right")
 
 
 def same_recipe(forms: Sequence[FormShown]) -> bool:

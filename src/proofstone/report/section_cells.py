@@ -15,8 +15,8 @@ __all__ = ["CellShown", "shown_cell", "told_estimate"]
 
 
 class CellShown(Struct, frozen=True, kw_only=True):
-    """A cell's text; ``key`` is what a script sorts by, ``told`` what is said when it is asked.
-    ``is_number``: whether it stands to the right."""
+    """A cell's text; ``key`` is what a script sorts by, empty for what is missing, which stands
+    last; ``told`` is what is said when it is asked. ``is_number``: it stands to the right."""
 
     text: str
     key: str = ""
@@ -27,7 +27,7 @@ class CellShown(Struct, frozen=True, kw_only=True):
 def shown_cell(cell: Cell, column: Column) -> CellShown:
     """A cell under its column."""
     if cell is None:
-        return CellShown(text=MISSING, key="-1e9", told="there is no such value")
+        return CellShown(text=MISSING, told="there is no such value")
     if isinstance(cell, str):
         return CellShown(text=cell, key=cell, is_number=False)
     if isinstance(cell, Estimate):
@@ -78,4 +78,4 @@ def _number(value: float, column: Column) -> str:
 
 
 def _key(value: float) -> str:
-    return "-1e9" if math.isnan(value) else f"{value:.6g}"
+    return "" if math.isnan(value) else f"{value:.6g}"

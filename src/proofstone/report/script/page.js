@@ -1,0 +1,9 @@
+// Without this script the page reads the same; with it tables sort, filter and answer.
+for (const table of document.querySelectorAll("table.sorts")) {
+  makeSortable(table);
+  addTableTools(table);
+}
+for (const section of document.querySelectorAll("section.questions")) addQuestionTools(section);
+makeAskable(document);
+watchWidth(document.querySelectorAll(".wide"));
+openForPrinting();

@@ -1,0 +1,97 @@
+"""The pages that are tried in a browser: what commands make, and states that few readers meet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from proofstone.cli import main
+from proofstone.report import render_page
+from proofstone.wiring import create_workspace
+from report.made_up import table_of
+from report.test_page import full_page, page_of
+from small_bank import write_bank
+
+__all__ = ["N_MODELS", "N_STRATA", "PAGES", "Page", "make_page"]
+
+N_MODELS, N_STRATA, N_ITEMS = 60, 30, 150
+Page = Callable[[str], Path]
+_KINA = Path(__file__).parents[2] / "docs" / "data" / "kina-table-3.csv"
+
+
+def make_page(name: str, folder: Path) -> Path:
+    """The page ``name`` of ``PAGES`` as a file."""
+    path = folder / f"{name}.html"
+    PAGES[name](path)
+    return path
+
+
+def _wide(path: Path) -> None:
+    """``audit`` of a table of 60 models with long and Chinese names and of 30 strata, in clusters,
+    with a few scores missing: all sections that such a table gives."""
+    draw = np.random.default_rng(1)
+    skill, ease = draw.normal(size=N_MODELS), draw.normal(size=N_ITEMS)
+    chance = 1 / (1 + np.exp(-(skill + ease[:, None])))
+    right = draw.random(chance.shape) < chance
+    table = path.with_suffix(".csv")
+    with table.open("w", newline="", encoding="utf-8") as opened:
+        lines = csv.writer(opened)
+        lines.writerow(["item", "discipline", "book", *map(_model, range(N_MODELS))])
+        for item, row in enumerate(right):
+            cells = ["" if item == 7 and who < 3 else int(it) for who, it in enumerate(row)]
+            lines.writerow([f"q{item}", _discipline(item % N_STRATA), f"book {item // 4}", *cells])
+    _run("audit", table, "-o", path)
+
+
+def _model(place: int) -> str:
+    if place % 5 == 0:
+        return f"实验室/通义千问大模型第{place}号"
+    return f"lab-{place % 7}/A-Very-Long-Model-Name-Number-{place:02d}-Instruct-2507-preview"
+
+
+def _discipline(place: int) -> str:
+    return f"学科 {place} of a rather long name, as they have" if place % 3 else f"D{place}"
+
+
+def _accuracies(path: Path) -> None:
+    """``audit`` of a published leaderboard of accuracies alone."""
+    _run("audit", _KINA, "-o", path)
+
+
+def _report(path: Path) -> None:
+    """``report`` of simulated models that were asked in two ways."""
+    with create_workspace(path.with_suffix("")) as workspace:
+        forms = workspace.build_form(workspace.import_bank(write_bank(path.parent)), questions=12)
+        models = ["sim/ann?ability=0.8", "sim/bob?miss=0.5", "sim/cyd?ability=0.3"]
+        workspace.run(forms, models=models, ask=["direct", "cot"])
+        workspace.report("old-books", path=path, group_by="kind", card_columns=("openness", "lab"))
+
+
+def _partial(path: Path) -> None:
+    """An unfinished run with hostile texts, of which hardly anything is known."""
+    path.write_text(render_page(full_page()), encoding="utf-8")
+
+
+def _empty(path: Path) -> None:
+    """A page before anything was scored."""
+    path.write_text(render_page(page_of(table_of([], [], n_units=0))), encoding="utf-8")
+
+
+def _run(*arguments: object) -> None:
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as left:
+        if left.code:
+            raise
+
+
+PAGES: Mapping[str, Callable[[Path], None]] = {
+    "wide": _wide,
+    "accuracies": _accuracies,
+    "report": _report,
+    "partial": _partial,
+    "empty": _empty,
+}

@@ -1,0 +1,112 @@
+"""Search and lists above what has many rows; they add up, are told, and are taken back at once."""
+
+from __future__ import annotations
+
+from browser.pages import Page
+from browser.tab import Tab
+from browser.tables import Seen
+
+
+def test_search_leaves_the_rows_that_hold_all_words(tab: Tab, page: Page) -> None:
+    """In any order and case; how many are left is told, politely, to those who do not see it."""
+    tab.open(page("accuracies"))
+    board = Seen(tab, "Leaderboard")
+    everyone = board.column("model")
+    assert board.told == f"{len(everyone)} rows"
+    board.search("thinking QWEN3")
+    fitting = [name for name in everyone if "Qwen3" in name and "Thinking" in name]
+    assert 1 < len(fitting) < len(everyone)
+    assert board.column("model") == fitting
+    assert board.told == f"{len(fitting)} of {len(everyone)} rows"
+
+
+def test_nothing_found_is_told_and_reset_brings_all_back(tab: Tab, page: Page) -> None:
+    """In the order that they came in."""
+    tab.open(page("accuracies"))
+    board = Seen(tab, "Leaderboard")
+    everyone = board.column("model")
+    board.click("model")
+    board.search("no such model")
+    assert board.column("model") == []
+    assert board.told == f"0 of {len(everyone)} rows"
+    board.reset()
+    assert board.column("model") == everyone
+    assert board.order("model") is None
+    assert board.look("tools.querySelector('input').value") == ""
+
+
+def test_lists_and_search_add_up(tab: Tab, page: Page) -> None:
+    """Pairs that cannot be told apart, of one model, in order of their difference."""
+    tab.open(page("accuracies"))
+    pairs = Seen(tab, "All pairs")
+    n_all = len(pairs.column("model"))
+    pairs.choose("told apart", "no")
+    n_apart = len(pairs.column("model"))
+    assert 0 < n_apart < n_all
+    pairs.search("GPT-5.4")
+    pairs.click("difference")
+    both = list(zip(pairs.column("model"), pairs.column("against"), strict=True))
+    assert 0 < len(both) < n_apart
+    assert all("GPT-5.4" in pair for pair in both)
+    assert set(pairs.column("told apart")) == {"no"}
+    falling = pairs.numbers("difference")
+    assert falling == sorted(falling, reverse=True)
+    assert pairs.told == f"{len(both)} of {n_all} rows"
+
+
+def test_a_list_is_offered_for_columns_of_words_that_repeat(tab: Tab, page: Page) -> None:
+    """Not for names that each stand once, nor for numbers."""
+    tab.open(page("accuracies"))
+    facets = "[...tools.querySelectorAll('label')].slice(1).map((each) => each.firstChild.data)"
+    assert Seen(tab, "Leaderboard").look(facets) == []
+    assert "told apart" in Seen(tab, "All pairs").look(facets)
+    assert "difference" not in Seen(tab, "All pairs").look(facets)
+
+
+def test_a_short_table_is_seen_at_a_glance(tab: Tab, page: Page) -> None:
+    tab.open(page("partial"))
+    assert tab.read("document.querySelectorAll('.tools').length") == 0
+
+
+QUESTIONS = (
+    "[...document.querySelectorAll('.questions details')].filter((each) => each.checkVisibility())"
+)
+
+
+def questions(tab: Tab, what: str) -> list[str]:
+    return list(tab.read(f"{QUESTIONS}.map((each) => {what})"))
+
+
+def pick(tab: Tab, facet: str, value: str) -> None:
+    tab.read(
+        f"""(() => {{ const select = [...document.querySelectorAll(".questions .tools label")]
+            .find((each) => each.firstChild.data === "{facet}").querySelector("select");
+            select.value = "{value}"; select.dispatchEvent(new Event("change")); }})()"""
+    )
+
+
+def test_questions_are_filtered_by_respondent_and_by_what_came_of_them(
+    tab: Tab, page: Page
+) -> None:
+    """A respondent without any left is not named either."""
+    tab.open(page("report"))
+    outcomes = questions(tab, "each.dataset.outcome")
+    assert {"right", "wrong", "unparsed"} <= set(outcomes)
+    pick(tab, "outcome", "unparsed")
+    assert questions(tab, "each.dataset.outcome") == ["unparsed"] * outcomes.count("unparsed")
+    heads = tab.read(
+        "[...document.querySelectorAll('.questions h3')].filter((each) => each.checkVisibility())"
+        ".map((each) => each.innerText)"
+    )
+    assert sorted(heads) == ["sim/bob?miss=0.5 cot", "sim/bob?miss=0.5 direct"]
+
+
+def test_a_link_to_a_question_that_is_filtered_out_brings_it_back(tab: Tab, page: Page) -> None:
+    tab.open(page("report"))
+    pick(tab, "respondent", "sim/bob?miss=0.5 cot")
+    n_left = len(questions(tab, "1"))
+    link = "a[href='#replies-1']"
+    assert not tab.read("document.querySelector('#replies-1').checkVisibility()")
+    tab.click(link)
+    assert tab.read("document.querySelector('#replies-1').checkVisibility()")
+    assert len(questions(tab, "1")) > n_left
