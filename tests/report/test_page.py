@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 import msgspec
 import pytest
-from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 from proofstone.records import Message, Respondent, ScoreTable, Usage
 from proofstone.report import (
@@ -23,6 +22,7 @@ from proofstone.report import (
     render_page,
 )
 from proofstone.report.page import _lanes, _letters
+from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}
 
