@@ -21,7 +21,8 @@ from proofstone.report import (
     leaderboard,
     render_page,
 )
-from proofstone.report.page import _lanes, _letters
+from proofstone.report.page import _lanes
+from proofstone.report.ties import tie_letters
 from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}
@@ -263,7 +264,7 @@ def test_overlapping_ties_stand_in_lanes_of_their_own() -> None:
     group = leaderboard(two_small(), MEASURES, "accuracy").standings[0]
     overlapping = msgspec.structs.replace(group, ties=((0, 2), (1, 3), (3, 4), (4, 6)))
     assert _lanes(overlapping) == (0, 1, 0, 1)
-    assert [_letters(i) for i in (0, 25, 26, 51, 52, 701, 702)] == [
+    assert [tie_letters(i) for i in (0, 25, 26, 51, 52, 701, 702)] == [
         "a",
         "z",
         "aa",

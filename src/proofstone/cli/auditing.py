@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +23,11 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
+from proofstone.cli.table_options import read_tables, table_options, tables_line
+
+if TYPE_CHECKING:
+    from proofstone.report.audited import Audit
+    from proofstone.stages.table_files import TablesAsked, TablesWritten
 
 __all__ = ["audit_command"]
 
@@ -109,6 +114,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
 )
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @language_option
+@table_options
 @seed_option
 @audience_option
 @workspace_option
@@ -128,6 +134,8 @@ def audit_command(
     level: str,
     estimand: Any,
     confidence: float,
+    tables: tuple[str, ...],
+    tables_to: Path | None,
     seed: int,
     audience: Any,
     folder: Path | None,
@@ -163,12 +171,12 @@ def audit_command(
         seed=seed,
         audience=audience,
     )
+    wanted = read_tables(tables, tables_to, output)
     if any(map(_is_target, files)):
-        audit = _audit_runs(files, asked, output, folder)
+        audit, written = _audit_runs(files, asked, output, wanted, folder)
     else:
         audit = audit_files(files, asked)
-        if output is not None:
-            _write_page(audit, output)
+        written = _write_page(audit, output, wanted)
     if work_list is not None:
         _write_work_list(audit, work_list)
     if as_json:
@@ -179,7 +187,8 @@ def audit_command(
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     page = str(output) if output else "add -o report.html for tables, figures and the reasons"
-    shown = render_audit(audit, next_steps=[("page", page)], width=width, colour=colour)
+    steps = [("page", page), *([("tables", tables_line(written))] if written else [])]
+    shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)
 
 
@@ -189,8 +198,12 @@ def _is_target(file: Path) -> bool:
 
 
 def _audit_runs(
-    targets: Sequence[Path], asked: Any, output: Path | None, folder: Path | None
-) -> Any:
+    targets: Sequence[Path],
+    asked: Any,
+    output: Path | None,
+    tables: TablesAsked | None,
+    folder: Path | None,
+) -> tuple[Audit, TablesWritten | None]:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -212,18 +225,20 @@ def _audit_runs(
             hint="Check the name and the folder, or name a workspace with -w.",
         ) from cause
     with opened as workspace:
-        if output is not None:
-            workspace.report(*names, path=output, seed=asked.seed, **how)
-        return workspace.audit(*names, seed=asked.seed, **how)
+        written = None
+        if output is not None or tables is not None:
+            written = workspace.report(*names, path=output, tables=tables, seed=asked.seed, **how)
+        return workspace.audit(*names, seed=asked.seed, **how), written
 
 
-def _write_page(audit: Any, path: Path) -> None:
-    from proofstone.report.page import render_page  # noqa: PLC0415
+def _write_page(
+    audit: Audit, path: Path | None, tables: TablesAsked | None
+) -> TablesWritten | None:
     from proofstone.stages.audit import audit_page  # noqa: PLC0415
-    from proofstone.stages.page_files import write_text  # noqa: PLC0415
+    from proofstone.stages.page_files import write_page  # noqa: PLC0415
 
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
-    write_text(path, render_page(audit_page(audit, now=time.time(), command=command)))
+    return write_page(audit_page(audit, now=time.time(), command=command), path, tables)
 
 
 def _without_folder(word: str) -> str:

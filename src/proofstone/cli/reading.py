@@ -21,6 +21,7 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, say
 from proofstone.cli.studying import STUDY_NAMES, report_study
+from proofstone.cli.table_options import read_tables, table_options, tables_line
 
 __all__ = ["leaderboard_command", "report_command"]
 
@@ -152,6 +153,7 @@ def leaderboard_command(
 @_scoring
 @language_option
 @audience_option
+@table_options
 @workspace_option
 @json_option
 def report_command(
@@ -166,6 +168,8 @@ def report_command(
     as_scored: bool,
     scorings: tuple[str, ...],
     audience: str,
+    tables: tuple[str, ...],
+    tables_to: Path | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -174,7 +178,8 @@ def report_command(
     TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
     opens without a network: ranking, intervals, what each outcome counts as, and for each model
     some questions with the exact prompt, the raw reply and the extracted answer. With
-    --audience public it holds no text of questions and replies, and can be handed on.
+    --audience public it holds no text of questions and replies, and can be handed on. --tables
+    csv,tex writes its tables as files, too: numbers as computed, and LaTeX that compiles as it is.
 
     \b
     Studies, each with --study NAME:
@@ -193,10 +198,12 @@ def report_command(
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     path = output or Path("report.html")
+    asked = read_tables(tables, tables_to, path)
     with open_workspace(folder) as workspace:
-        workspace.report(
+        written = workspace.report(
             *read_list(targets),
             path=path,
+            tables=asked,
             level=level,
             estimand=estimand,
             group_by=group_by,
@@ -206,7 +213,9 @@ def report_command(
             audience=audience,
         )
     if as_json:
-        print_json({"page": str(path), "audience": audience})
+        print_json({"page": str(path), "audience": audience, "tables": written})
     else:
-        click.echo(f"page   {path}")
+        click.echo(f"page     {path}" if written else f"page   {path}")
+        if written is not None:
+            click.echo(f"tables   {tables_line(written)}")
         say("open it in a browser; it needs no network")

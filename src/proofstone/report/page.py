@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import string
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -44,6 +43,7 @@ from proofstone.report.plain_words import open_questions, plain_sentences
 from proofstone.report.plans import plan_lines
 from proofstone.report.section_cells import shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, scale_head
+from proofstone.report.ties import tie_letters
 from proofstone.wording import say, word
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _environment() -> Environment:
         "told": told_estimate,
         "visible": _visible,
         "sortable": _sortable,
-        "letters": _letters,
+        "letters": tie_letters,
         "card_fact": lambda card, field: word(card_value(card, field)),
         "worded": word,
     }
@@ -205,15 +205,6 @@ def _lanes(group: Standings) -> tuple[int, ...]:
 
 def _n_lanes(data: PageData) -> int:
     return max((lane + 1 for group in data.board.standings for lane in _lanes(group)), default=0)
-
-
-def _letters(tie: int) -> str:
-    """a to z, then aa, ab, ...: the name of a tied run."""
-    name = ""
-    while tie >= 0:
-        tie, place = divmod(tie, 26)
-        name, tie = string.ascii_lowercase[place] + name, tie - 1
-    return name
 
 
 def _tells_outcomes(group: Standings) -> bool:

@@ -95,11 +95,13 @@ class PageData(Struct, frozen=True, kw_only=True):
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
     facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
     no ``questions``, whatever stands there, and no replies to ``controls``.
+    ``seed`` is that of all draws.
     """
 
     title: str
     board: Leaderboard
     provenance: Provenance
+    seed: int | None = None
     sections: tuple[Section, ...] = ()
     files: tuple[FileRead, ...] = ()
     notes: tuple[str, ...] = ()

@@ -29,8 +29,11 @@ __all__ = [
 
 class EstimateTable(Struct, frozen=True, kw_only=True):
     """Several estimates a ranked row: a heading and its denominator in words (or nothing) a
-    column, and as many estimates for each of ``group.ranked``, in order."""
+    column, and as many estimates for each of ``group.ranked``, in order. ``name`` and ``keys`` (one
+    a column) name it and its columns for programs."""
 
+    name: str
+    keys: tuple[str, ...]
     about: str
     note: str
     heads: tuple[tuple[str, str], ...]
@@ -44,6 +47,8 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
     if not rows:
         return
     yield EstimateTable(
+        name="by-estimand",
+        keys=("bank", "knowledge"),
         about=say("by estimand"),
         note=say(
             "Fresh questions from this bank alone, or other facts as well: see How to read these "
@@ -54,6 +59,8 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
     )
     if len(rows[0].levels) > 1:
         yield EstimateTable(
+            name="by-level",
+            keys=tuple(level.name for level in rows[0].levels),
             about=say("by level of averaging"),
             note=paragraph(
                 say("Sample-wise counts each item the same."),
@@ -68,6 +75,8 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
     measures = {other.name: other.denominator for row in rows for other in row.others}
     if measures:
         yield EstimateTable(
+            name="other-measures",
+            keys=tuple(measures),
             about=say("other measures"),
             note=paragraph(say("Each with its own denominator."), _spoken_of(estimand)),
             heads=tuple(measures.items()),

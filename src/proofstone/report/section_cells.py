@@ -6,9 +6,9 @@ import math
 
 from msgspec import Struct
 
-from proofstone.engines.stats import FLAGS
+from proofstone.engines.stats import FLAGS, RankInterval
 from proofstone.records.results import Estimate
-from proofstone.report.numbers import MISSING, points, shown_estimate, shown_share
+from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.report.sections.section import Cell, Column
 
 __all__ = ["CellShown", "shown_cell", "told_estimate"]
@@ -32,6 +32,8 @@ def shown_cell(cell: Cell, column: Column) -> CellShown:
         return CellShown(text=cell, key=cell, is_number=False)
     if isinstance(cell, Estimate):
         return _estimate(cell, column)
+    if isinstance(cell, RankInterval):
+        return CellShown(text=shown_rank(cell), key=_key(cell.low + cell.high / 1000))
     text = f"{cell:,}" if isinstance(cell, int) else _number(cell, column)
     return CellShown(text=text, key=_key(float(cell)))
 

@@ -176,6 +176,7 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         audience=audit.audience,
         board=audit.board,
         sections=audit.sections,
+        seed=audit.seed,
         files=audit.files,
         notes=audit.notes,
         provenance=Provenance(version=audit.version, made_at=minute(now), command=command),

@@ -49,6 +49,7 @@ def page_data(
     card_columns: Sequence[str] = (),
     sections: tuple[Section, ...] = (),
     audience: Audience = "internal",
+    seed: int | None = None,
 ) -> PageData:
     """Everything a page of these runs shows its ``audience``, read from the store."""
     runs = {run.id: (key, run) for key, run in selection.runs}
@@ -64,6 +65,7 @@ def page_data(
         audience=audience,
         board=board,
         sections=sections,
+        seed=seed,
         card_columns=tuple(card_columns),
         provenance=Provenance(
             version=__version__,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proofstone.report.studies import Study
     from proofstone.stages.control import ControlReport
     from proofstone.stages.overview import ScoringShown
+    from proofstone.stages.table_files import TablesAsked, TablesWritten
     from proofstone.wiring.boards import BoardMade
 
 __all__ = ["Reading"]
@@ -46,16 +47,17 @@ class Reading(Catalogue):
     def report(
         self,
         *targets: Target,
-        path: Path | str,
+        path: Path | str | None = None,
+        tables: TablesAsked | None = None,
         control: ControlReport | None = None,
         command: str = "",
         **options: Any,
-    ) -> None:
-        """Writes the leaderboard of the targets with its evidence as one HTML page; for the
-        ``audience`` "public" without any text of items and replies."""
-        from proofstone.report import render_page  # noqa: PLC0415
+    ) -> TablesWritten | None:
+        """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
+        where they are asked for; for the ``audience`` "public" without any text of items and
+        replies. Where a table's file may not be written, neither is the page."""
         from proofstone.report.sections import make_sections  # noqa: PLC0415
-        from proofstone.stages.page_files import write_text  # noqa: PLC0415
+        from proofstone.stages.page_files import write_page  # noqa: PLC0415
         from proofstone.stages.pages import page_data  # noqa: PLC0415
 
         made = self._board(self._selection(targets), options)
@@ -69,8 +71,9 @@ class Reading(Catalogue):
             command=command,
             card_columns=options.get("card_columns", ()),
             audience=options.get("audience", "internal"),
+            seed=made.evidence.seed,
         )
-        write_text(Path(path), render_page(data))
+        return write_page(data, None if path is None else Path(path), tables)
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""

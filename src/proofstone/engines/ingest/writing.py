@@ -23,7 +23,9 @@ __all__ = ["check_target", "write_rows"]
 Values = Mapping[str, Any]
 
 
-def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
+def write_rows(
+    path: Path | str, rows: Iterable[Values], *, columns: Sequence[str] | None = None
+) -> int:
     """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet; Excel).
 
     UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
@@ -31,7 +33,8 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
     number of rows. Raises BadUsage for a folder that is not there, StoreFailed where the disk is
     full or the folder not to be written to.
 
-    CSV and TSV: the columns are all names in order of first appearance; a missing value, None and
+    Where the form has columns they are ``columns``, also without a row, else all names in order of
+    first appearance. CSV and TSV: a missing value, None and
     an empty text are all an empty cell, which reads back as missing; true, false and numbers as
     JSON spells them; lists and objects as JSON in one cell. A text that a spreadsheet would take
     for a formula is marked (``formulas.neutralised``). Reading gives texts back as they were.
@@ -41,10 +44,12 @@ def write_rows(path: Path | str, rows: Iterable[Values]) -> int:
     with _put_in_place(path) as part:
         if suffix in _WHOLE:
             held = list(rows)
-            _WHOLE[suffix](part, _columns(held), held)
+            _WHOLE[suffix](part, _columns(held, columns), held)
             return len(held)
         with _packed(part, is_packed=path.suffix.lower() == ".gz") as file:
-            return _WRITERS[suffix](file, rows)
+            if suffix in _SEPARATORS:
+                return _write_separated(file, rows, _SEPARATORS[suffix], columns)
+            return _write_lines(file, rows)
 
 
 def check_target(path: Path) -> str:
@@ -94,13 +99,19 @@ def _write_lines(file: BinaryIO, rows: Iterable[Values]) -> int:
     return count
 
 
-def _columns(rows: Iterable[Values]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row))
+def _columns(rows: Iterable[Values], named: Sequence[str] | None) -> list[str]:
+    return (
+        list(named)
+        if named is not None
+        else list(dict.fromkeys(name for row in rows for name in row))
+    )
 
 
-def _write_separated(file: BinaryIO, rows: Iterable[Values], separator: str) -> int:
+def _write_separated(
+    file: BinaryIO, rows: Iterable[Values], separator: str, named: Sequence[str] | None
+) -> int:
     held: Sequence[Values] = list(rows)
-    columns = _columns(held)
+    columns = _columns(held, named)
     if columns:
         file.write(_record([neutralised(name) for name in columns], separator))
     cells = ([_cell(row.get(name)) for name in columns] for row in held)
@@ -132,18 +143,8 @@ def _quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
-def _write_commas(file: BinaryIO, rows: Iterable[Values]) -> int:
-    return _write_separated(file, rows, ",")
-
-
-def _write_tabs(file: BinaryIO, rows: Iterable[Values]) -> int:
-    return _write_separated(file, rows, "\t")
-
-
-_WHOLE = {".parquet": write_parquet, ".xlsx": write_xlsx}
-_WRITERS: dict[str, Callable[[BinaryIO, Iterable[Values]], int]] = {
-    ".jsonl": _write_lines,
-    ".ndjson": _write_lines,
-    ".csv": _write_commas,
-    ".tsv": _write_tabs,
+_WHOLE: Mapping[str, Callable[[Path, Sequence[str], Sequence[Values]], None]] = {
+    ".parquet": write_parquet,
+    ".xlsx": write_xlsx,
 }
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}

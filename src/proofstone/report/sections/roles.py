@@ -11,7 +11,7 @@ import numpy as np
 from proofstone.engines.stats import FilterBias, filter_bias
 from proofstone.report.board import BoardRow
 from proofstone.report.hand_sentences import deeds
-from proofstone.report.numbers import points, shown_rank
+from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import joined
@@ -149,9 +149,9 @@ def _table(rows: Sequence[BoardRow]) -> Table:
         ),
         rows=tuple(
             (
-                row.label, deeds(row.hand), row.estimate, shown_rank(row.rank),
+                row.label, deeds(row.hand), row.estimate, row.rank,
                 row.hand.n_touched, row.hand.untouched if row.hand.untouched.n else None,
-                shown_rank(row.hand.rank),
+                row.hand.rank,
             )
             for row in rows
             if row.hand is not None

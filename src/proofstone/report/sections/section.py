@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from proofstone.engines.stats import Estimand
+from proofstone.engines.stats import Estimand, RankInterval
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
@@ -16,7 +16,7 @@ from proofstone.report.sheet import Sheet
 
 __all__ = ["Cell", "Column", "Evidence", "Figure", "FigureKind", "Mark", "Section", "Table"]
 
-Cell: TypeAlias = str | int | float | Estimate | None
+Cell: TypeAlias = str | int | float | Estimate | RankInterval | None
 Unit = Literal["", "points", "share", "probability", "rank"]
 FigureKind = Literal["dots", "heat", "matrix", "ranks"]
 

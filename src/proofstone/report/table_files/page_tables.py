@@ -1,0 +1,29 @@
+"""Every table of a page, in its order, each under the name of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proofstone.report.page_data import PageData
+from proofstone.report.sections.section import Section
+from proofstone.report.table_files.asked_tables import asked_tables
+from proofstone.report.table_files.board_tables import board_tables
+from proofstone.report.table_files.page_table import PageTable
+from proofstone.wording import say
+
+__all__ = ["page_tables"]
+
+
+def page_tables(data: PageData) -> tuple[PageTable, ...]:
+    """The leaderboard's tables, those of the sections (``strata-1``, ``strata-2``), and those of
+    what was asked. Names are the same whatever the language; no two are alike."""
+    sections = (table for section in data.sections for table in _of_section(section))
+    return (*board_tables(data), *sections, *asked_tables(data))
+
+
+def _of_section(section: Section) -> Iterator[PageTable]:
+    notes = tuple(
+        filter(None, (*section.notes, section.how and say("How: {how}", how=section.how)))
+    )
+    for number, table in enumerate(section.tables, start=1):
+        yield PageTable(name=f"{section.name}-{number}", table=table, notes=notes)

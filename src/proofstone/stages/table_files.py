@@ -1,0 +1,95 @@
+"""The tables of a page as files in a folder: CSV for programs, TeX for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from proofstone import __version__
+from proofstone.engines.ingest import write_rows
+from proofstone.report.page_data import PageData
+from proofstone.report.table_files import PageTable, flat_rows, page_tables, tex_table
+from proofstone.report.table_files.tex_document import tex_document
+from proofstone.stages.own_files import check_folder, files_into
+from proofstone.wording import say
+
+__all__ = [
+    "TABLE_KINDS",
+    "TableKind",
+    "TablesAsked",
+    "TablesWritten",
+    "check_tables",
+    "write_tables",
+]
+
+TableKind = Literal["csv", "tex"]
+TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)
+DOCUMENT = "tables.tex"
+
+
+class TablesAsked(Struct, frozen=True):
+    """Where tables are to be written, and as what."""
+
+    folder: Path
+    kinds: tuple[TableKind, ...]
+
+
+class TablesWritten(Struct, frozen=True):
+    """The folder, and the names of the files in it by the order of the page."""
+
+    folder: str
+    files: tuple[str, ...]
+
+
+def check_tables(data: PageData, asked: TablesAsked) -> None:
+    """Raises BadUsage where the folder cannot be written to without touching another's files."""
+    names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
+    check_folder(asked.folder, [*names, *([DOCUMENT] if "tex" in asked.kinds else [])])
+
+
+def write_tables(data: PageData, asked: TablesAsked) -> TablesWritten:
+    """Writes every table of the page in each of the kinds, all of them or nothing."""
+    pages = page_tables(data)
+    how = _how(data)
+    with files_into(asked.folder, f"proofstone {__version__}") as (folder, about):
+        for page in pages:
+            for kind in asked.kinds:
+                name = f"{page.name}.{kind}"
+                _WRITERS[kind](folder / name, page, data, how)
+                about[name] = page.table.title
+        if "tex" in asked.kinds:
+            text = tex_document([f"{page.name}.tex" for page in pages])
+            (folder / DOCUMENT).write_text(text, encoding="utf-8", newline="\n")
+            about[DOCUMENT] = say("a document that shows all of these tables")
+        files = tuple(about)
+    return TablesWritten(folder=str(asked.folder), files=files)
+
+
+def _how(data: PageData) -> tuple[str, ...]:
+    """What stands beneath every table: the seed of all draws, and what made it."""
+    made = say(
+        "Made {at} by proofstone {version}.",
+        at=data.provenance.made_at,
+        version=data.provenance.version,
+    )
+    seed = "" if data.seed is None else say("Seed of all draws: {seed}.", seed=data.seed)
+    return (made, seed)
+
+
+def _write_csv(path: Path, page: PageTable, _data: PageData, _how: Sequence[str]) -> None:
+    columns, rows = flat_rows(page.table)
+    write_rows(path, rows, columns=columns)
+
+
+def _write_tex(path: Path, page: PageTable, data: PageData, how: Sequence[str]) -> None:
+    text = tex_table(page, about=data.title, how=how)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+_WRITERS: Mapping[TableKind, Callable[[Path, PageTable, PageData, Sequence[str]], None]] = {
+    "csv": _write_csv,
+    "tex": _write_tex,
+}
