@@ -1,57 +1,95 @@
-"""A figure's data as SVG text."""
+"""A figure's data as a chart, and the chart as SVG for a page."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from proofstone.errors import ExtraMissing
+from proofstone.report.figures.bars import bars_chart
+from proofstone.report.figures.calibrated import calibration_chart
+from proofstone.report.figures.densities import ridges_chart, violins_chart
+from proofstone.report.figures.described import described
+from proofstone.report.figures.dots import dots_chart, strips_chart
 from proofstone.report.figures.grids import heat_chart, matrix_chart, ranks_chart
-from proofstone.report.figures.style import styled
+from proofstone.report.figures.labels import wrapped
+from proofstone.report.figures.paired_rows import dumbbells_chart, slopes_chart
+from proofstone.report.figures.planes import curves_chart, points_chart
+from proofstone.report.figures.sets import sets_chart
+from proofstone.report.figures.style import CONFIG, Look, looks_of
+from proofstone.report.figures.vega import Part, specification
 from proofstone.report.sections.section import Figure, FigureKind
 
-__all__ = ["can_draw", "draw"]
+__all__ = ["can_draw", "chart_of", "draw", "vega_lite"]
 
-_CHARTS: Mapping[FigureKind, Callable[[Any, Figure, Any], Any]] = {
+_CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
+    "dots": dots_chart,
+    "strips": strips_chart,
     "heat": heat_chart,
     "matrix": matrix_chart,
     "ranks": ranks_chart,
+    "curves": curves_chart,
+    "points": points_chart,
+    "calibration": calibration_chart,
+    "dumbbells": dumbbells_chart,
+    "slopes": slopes_chart,
+    "bars": bars_chart,
+    "ridges": ridges_chart,
+    "violins": violins_chart,
+    "sets": sets_chart,
 }
-
 
 # Within an HTML page they mean nothing, and would be the only addresses on it.
 _NAMESPACES = ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+_TITLE_CELLS = 76
 
 
 def can_draw() -> bool:
     """Whether the extra is installed."""
-    return all(importlib.util.find_spec(name) for name in ("altair", "vl_convert"))
+    return importlib.util.find_spec("vl_convert") is not None
 
 
-def draw(figure: Figure) -> str:
+def draw(figure: Figure, models: Sequence[str] = ()) -> str:
     """The figure as one SVG element for an HTML page, its texts escaped; the same for the same.
 
-    The empty text without the extra: the tables hold the same numbers."""
+    ``models`` are the page's in their order: each looks the same in every figure. Title and
+    subtitle are the page's to write. The empty text without the extra: the tables hold the same
+    numbers.
+    """
     if not can_draw():
         return ""
-    import altair  # noqa: PLC0415
     import vl_convert  # noqa: PLC0415
 
-    marks = [
-        {
-            "row": mark.row,
-            "column": mark.column,
-            "value": None if math.isnan(mark.value) else 100 * mark.value,
-            "text": mark.text,
-            "place": place,
-        }
-        for place, mark in enumerate(figure.marks)
-    ]
-    chart = _CHARTS[figure.kind](altair, figure, _data(altair, marks))
-    svg: str = vl_convert.vegalite_to_svg(styled(chart).to_dict(validate=False))
+    svg: str = vl_convert.vegalite_to_svg(vega_lite(figure, models))
     return svg.replace(_NAMESPACES, "", 1)
 
 
-def _data(altair: Any, marks: list[dict[str, Any]]) -> Any:
-    return altair.Data(values=marks)
+def vega_lite(
+    figure: Figure, models: Sequence[str] = (), *, is_titled: bool = False
+) -> dict[str, Any]:
+    """The figure as a Vega-Lite specification with its data; ``is_titled``: with title and subtitle
+    in it, to stand alone. It needs nothing installed."""
+    part = _CHARTS[figure.kind](figure, looks_of(models))
+    if is_titled:
+        subtitle = wrapped(figure.subtitle, _TITLE_CELLS).split("\n")
+        title = {"text": wrapped(figure.title, _TITLE_CELLS).split("\n"), "subtitle": subtitle}
+        part = part.properties(title=title)
+    return specification(part.properties(description=described(figure)), CONFIG)
+
+
+def chart_of(figure: Figure, models: Sequence[str] = ()) -> Any:
+    """The figure as an ``altair`` chart, to show in a notebook or to change; ExtraMissing
+    without it."""
+    altair = _module("altair")
+    return altair.Chart.from_dict(vega_lite(figure, models, is_titled=True))
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as cause:
+        raise ExtraMissing(
+            f"this needs {name}, which is not installed", hint="pip install 'proofstone[figures]'"
+        ) from cause

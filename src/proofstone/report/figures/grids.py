@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from proofstone.report.figures.style import INK, RAMP
-from proofstone.report.sections.section import Figure
+from proofstone.report.figures import vega
+from proofstone.report.figures.frame import scaled
+from proofstone.report.figures.labels import text_width, wrapped
+from proofstone.report.figures.style import INK, RAMP, Look
+from proofstone.report.sections.section import Figure, Mark
 
 __all__ = ["heat_chart", "matrix_chart", "ranks_chart"]
 
@@ -14,47 +18,93 @@ _CELL_HEIGHT = 21
 _WIDE, _NARROW, _MANY = 46, 34, 14
 
 
-def heat_chart(alt: Any, figure: Figure, data: Any) -> Any:
+def heat_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A cell for each mark, darker for more, its number in it."""
+    del models  # the colour is the number's
     values = [100 * mark.value for mark in figure.marks if not math.isnan(mark.value)]
-    top = max(values, default=1.0)
-    return _grid(alt, figure, data, domain=[min([0.0, *values]), top], dark_from=0.45 * top)
+    top = max(values, default=0.0) or 1.0
+    return _grid(figure, domain=[min([0.0, *values]), top], dark_from=0.45 * top)
 
 
-def matrix_chart(alt: Any, figure: Figure, data: Any) -> Any:
+def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """A cell for each pair that is told apart, darker for more; others stay empty."""
-    top = max((100 * abs(mark.value) for mark in figure.marks), default=1.0)
-    return _grid(alt, figure, data, domain=[0, top], dark_from=0.45 * top, only_with_text=True)
+    del models
+    top = (
+        max(
+            (100 * abs(mark.value) for mark in figure.marks if not math.isnan(mark.value)),
+            default=0.0,
+        )
+        or 1.0
+    )
+    return _grid(figure, domain=[0, top], dark_from=0.45 * top, only_with_text=True)
 
 
-def ranks_chart(alt: Any, figure: Figure, data: Any) -> Any:
+def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """How often each row had each rank: darker for more often, in percent."""
-    return _grid(alt, figure, data, domain=[0, 100], dark_from=45)
+    del models
+    return _grid(figure, domain=[0, 100], dark_from=45)
 
 
 def _grid(
-    alt: Any,
     figure: Figure,
-    data: Any,
     *,
     domain: list[float],
     dark_from: float,
     only_with_text: bool = False,
-) -> Any:
-    n_columns = len({mark.column for mark in figure.marks})
-    width = _WIDE if n_columns <= _MANY else _NARROW
-    x = alt.X("column:N", sort=None, title=figure.column_axis or None).axis(
-        orient="top", labelAngle=-40, labelAlign="left", ticks=False, domain=False
+) -> vega.Part:
+    rows = [wrapped(name) for name in dict.fromkeys(mark.row for mark in figure.marks)]
+    columns = [wrapped(name, 90) for name in dict.fromkeys(m.column for m in figure.marks)]
+    width = _WIDE if len(columns) <= _MANY else _NARROW
+    base = vega.chart([_cell(figure, mark) for mark in figure.marks]).encode(
+        x=_columns(figure, columns, width),
+        y=vega.field("row:N", title=None).scale(domain=rows).unsorted().axis(**_rows()),
+        tooltip=["row:N", "column:N", "value:Q", "low:Q", "high:Q", "n:Q"],
     )
-    y = alt.Y("row:N", sort=None, title=None).axis(ticks=False, domain=False)
-    base = alt.Chart(data).encode(x=x, y=y)
-    scale = alt.Scale(range=list(RAMP), domain=domain, interpolate="lab")
-    shade = alt.Color("value:Q").scale(scale).legend(None)
+
+    shade = (
+        vega.field("value:Q")
+        .scale(range=list(RAMP), domain=domain, interpolate="lab")
+        .without_legend()
+    )
     if only_with_text:
-        shade = alt.condition("datum.text !== ''", shade, alt.value("white"))
-    ink = alt.condition(
-        f"datum.value > {dark_from:g} && datum.text !== ''", alt.value("white"), alt.value(INK)
+        shade = vega.condition("datum.text !== ''", shade, vega.value("white"))
+    ink = vega.condition(
+        f"datum.value > {dark_from:g} && datum.text !== ''", vega.value("white"), vega.value(INK)
     )
-    cells = base.mark_rect(stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
-    texts = base.mark_text(fontSize=11).encode(text="text:N", color=ink)
-    return (cells + texts).properties(width=alt.Step(width), height=alt.Step(_CELL_HEIGHT))
+    cells = base.mark("rect", stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
+    texts = base.mark("text", fontSize=11).encode(text="text:N", color=ink)
+    lines = max((row.count("\n") + 1 for row in rows), default=1)
+    height = _CELL_HEIGHT if lines == 1 else 14 * lines + 4
+    return vega.layer(cells, texts).properties(width={"step": width}, height={"step": height})
+
+
+def _rows() -> dict[str, Any]:
+    return {
+        "ticks": False,
+        "domain": False,
+        "labelExpr": "split(datum.label, '\\n')",
+        "labelLineHeight": 14,
+    }
+
+
+def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
+    """Names above the columns: level where they fit, else slanted."""
+    is_short = all(text_width(name) < width - 4 for name in names)
+    title = figure.column_axis or None
+    return vega.field("column:N", title=title).scale(domain=names).unsorted().axis(
+        orient="top", labelAngle=0 if is_short else -40,
+        labelAlign="center" if is_short else "left", ticks=False, domain=False,
+        labelExpr="split(datum.label, '\\n')",
+    )  # fmt: skip
+
+
+def _cell(figure: Figure, mark: Mark) -> dict[str, Any]:
+    return {
+        "row": wrapped(mark.row),
+        "column": wrapped(mark.column, 90),
+        "value": scaled(mark.value, "points"),
+        "low": scaled(mark.low, figure.value_unit),
+        "high": scaled(mark.high, figure.value_unit),
+        "n": mark.n,
+        "text": mark.text,
+    }

@@ -14,11 +14,40 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import Leaderboard
 from proofstone.report.sheet import Sheet
 
-__all__ = ["Cell", "Column", "Evidence", "Figure", "FigureKind", "Mark", "Section", "Table"]
+__all__ = [
+    "AxisUnit",
+    "Cell",
+    "Column",
+    "Curve",
+    "Evidence",
+    "Figure",
+    "FigureKind",
+    "Level",
+    "Mark",
+    "Section",
+    "Span",
+    "Table",
+]
 
 Cell: TypeAlias = str | int | float | Estimate | RankInterval | None
 Unit = Literal["", "points", "share", "probability", "rank"]
-FigureKind = Literal["dots", "heat", "matrix", "ranks"]
+FigureKind = Literal[
+    "dots",
+    "strips",
+    "heat",
+    "matrix",
+    "ranks",
+    "curves",
+    "points",
+    "calibration",
+    "dumbbells",
+    "slopes",
+    "bars",
+    "ridges",
+    "violins",
+    "sets",
+]
+AxisUnit = Literal["points", "number", "usd"]
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -47,7 +76,8 @@ class Table(Struct, frozen=True, kw_only=True):
 
 class Mark(Struct, frozen=True, kw_only=True):
     """One mark of a figure: ``value`` at ``row`` and ``column``, with its interval and n where it
-    has them, and its ``text`` in words."""
+    has them, and its ``text`` in words. Where both axes are numbers ``row`` is the series, ``x``
+    the place across with its own interval, and ``column`` the panel."""
 
     row: str
     column: str = ""
@@ -56,22 +86,62 @@ class Mark(Struct, frozen=True, kw_only=True):
     high: float = float("nan")
     n: int = 0
     text: str = ""
+    x: float = float("nan")
+    x_low: float = float("nan")
+    x_high: float = float("nan")
+
+
+class Curve(Struct, frozen=True, kw_only=True):
+    """A line without marks, in the series ``row`` and the panel ``column``: a fit, or a density.
+    ``is_reference``: it belongs to no series but is there to be read against (F = 0.5), with its
+    ``text`` beside it."""
+
+    row: str = ""
+    column: str = ""
+    x: tuple[float, ...]
+    values: tuple[float, ...]
+    text: str = ""
+    is_reference: bool = False
+
+
+class Level(Struct, frozen=True, kw_only=True):
+    """A level drawn as a line across a figure, with its text: chance, people."""
+
+    value: float
+    text: str
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """Rows from ``first`` to ``last`` (places from 0) that the data cannot tell apart."""
+
+    first: int
+    last: int
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """What a figure shows, whoever draws it. ``line`` is a level drawn across it (chance), with its
-    text. Rows and columns are in the order of their first mark."""
+    """What a figure shows, whoever draws it; docs/figures.md says what each kind takes.
+
+    Rows, columns and series are in the order of their first mark. A unit of "points" is a share
+    that is written out of 100. ``table`` is the title of the table of its section that holds the
+    same numbers; without one the page makes a table of the marks.
+    """
 
     name: str
     kind: FigureKind
     title: str
     subtitle: str
     marks: tuple[Mark, ...]
+    curves: tuple[Curve, ...] = ()
+    levels: tuple[Level, ...] = ()
+    spans: tuple[Span, ...] = ()
     row_axis: str = ""
     column_axis: str = ""
     value_axis: str = ""
-    line: float = float("nan")
-    line_text: str = ""
+    value_unit: AxisUnit = "points"
+    x_axis: str = ""
+    x_unit: AxisUnit = "points"
+    is_log: bool = False
+    table: str = ""
 
 
 class Section(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,70 @@
+"""A figure in words, for who cannot see it: what it shows, of how many, from where to where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from proofstone.report.figures.labels import named
+from proofstone.report.sections.section import AxisUnit, Figure, FigureKind, Mark
+from proofstone.report.sentences import counted
+
+__all__ = ["described", "shown_value"]
+
+_FORMS: Mapping[FigureKind, str] = {
+    "dots": "Dots with intervals",
+    "strips": "Dots with intervals by group",
+    "heat": "Heat map",
+    "matrix": "Matrix of pairs",
+    "ranks": "Shares of ranks",
+    "curves": "Curves",
+    "points": "Scatter",
+    "calibration": "Reliability diagram",
+    "dumbbells": "Dumbbells",
+    "slopes": "Lines between two ranks",
+    "bars": "Bars",
+    "ridges": "Ridge lines",
+    "violins": "Violins",
+    "sets": "Sets and their intersections",
+}
+
+
+def described(figure: Figure) -> str:
+    """One or two sentences: the form, title and subtitle, how many rows, the lowest and the highest
+    value with their names, the levels drawn."""
+    said = [f"{_FORMS[figure.kind]}: {figure.title}", figure.subtitle, *_range(figure)]
+    said += [f"line at {level.text}" for level in figure.levels if not math.isnan(level.value)]
+    return "; ".join(part for part in said if part) + "."
+
+
+def _range(figure: Figure) -> Sequence[str]:
+    known = [mark for mark in figure.marks if not math.isnan(mark.value)]
+    if not known:
+        return ("no value is known",)
+    rows = counted(len({mark.row for mark in figure.marks}), "row")
+    if figure.kind == "sets":
+        return (rows,)
+    low, high = min(known, key=_value), max(known, key=_value)
+    span = f"from {_at(low, figure)} to {_at(high, figure)}"
+    return (f"{rows}, {span}" if low.value != high.value else f"{rows}, all {_at(low, figure)}",)
+
+
+def _value(mark: Mark) -> float:
+    return mark.value
+
+
+def _at(mark: Mark, figure: Figure) -> str:
+    where = ", ".join(named(part) for part in (mark.row, mark.column) if part)
+    value = shown_value(mark.value, figure.value_unit)
+    return f"{value} ({where})" if where else value
+
+
+def shown_value(value: float, unit: AxisUnit) -> str:
+    """A value as a table shows it."""
+    if math.isnan(value):
+        return "\N{EM DASH}"
+    if unit == "points":
+        return f"{100 * value:.1f}"
+    if unit == "usd":
+        return f"{value:.3g} USD"
+    return f"{value:,.0f}" if value == int(value) and math.isfinite(value) else f"{value:.4g}"
