@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.figures.labels import named
 from proofstone.report.sections.section import AxisUnit, Figure, FigureKind, Mark
-from proofstone.report.sentences import counted
+from proofstone.wording import counted
 
 __all__ = ["described", "shown_value"]
 
