@@ -44,10 +44,10 @@ def test_murphys_decomposition_of_repeated_forecasts() -> None:
     confidence = np.repeat([0.1, 0.5, 0.9], [10, 20, 30])
     scores = np.concatenate([np.arange(10) < 2, np.arange(20) < 10, np.arange(30) < 24]) * 1.0
     found = calibrate(confidence, scores, n_draws=20)
-    assert found.reliability == pytest.approx((10 * 0.1**2 + 30 * 0.1**2) / 60)
-    assert found.resolution == pytest.approx((10 * 0.4**2 + 20 * 0.1**2 + 30 * 0.2**2) / 60)
-    assert found.uncertainty == pytest.approx(0.6 * 0.4)
-    assert found.within_bins == pytest.approx(0.0, abs=1e-12)
+    assert found.reliability.value == pytest.approx((10 * 0.1**2 + 30 * 0.1**2) / 60)
+    assert found.resolution.value == pytest.approx((10 * 0.4**2 + 20 * 0.1**2 + 30 * 0.2**2) / 60)
+    assert found.uncertainty.value == pytest.approx(0.6 * 0.4)
+    assert found.within_bins.value == pytest.approx(0.0, abs=1e-12)
 
 
 @given(
@@ -61,7 +61,8 @@ def test_parts_add_up_and_bins_hold_all(
 ) -> None:
     confidence, scores = np.array(units, dtype=float).T
     found = calibrate(confidence, scores, binning=binning, n_bins=n_bins, n_draws=3)
-    total = found.reliability - found.resolution + found.uncertainty + found.within_bins
+    total = found.reliability.value - found.resolution.value
+    total += found.uncertainty.value + found.within_bins.value
     assert found.brier.value == pytest.approx(total)
     assert found.brier.value == pytest.approx(brier_score_loss(scores, confidence, pos_label=1))
     assert sum(each.n for each in found.bins) == len(units)

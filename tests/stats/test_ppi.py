@@ -25,13 +25,14 @@ def judged(seed: int, n: int, flip: float, bias: float = 0.0) -> tuple[Floats, F
 def test_the_correction_by_hand() -> None:
     """People 1, 0, 1, 1 and the judge 1, 0, 0, 1; elsewhere he says 1 in six of eight.
 
-    cov = 1/6, var = 1/3, so trust = (1/6) / (1.5 * 1/3) = 1/3; 3/4 + (3/4 - 2/4) / 3.
+    Their covariance is 1/8 on the four; the judge varies by 1/4 there and 3/16 elsewhere, so
+    trust = (1/8 / 4) / (1/4 / 4 + 3/16 / 8) = 4/11; 3/4 + (3/4 - 2/4) 4/11.
     """
     people, judge = np.array([1.0, 0, 1, 1]), np.array([1.0, 0, 0, 1])
     elsewhere = np.array([1.0, 1, 1, 1, 1, 1, 0, 0])
     found = correct_judged_rate(people, judge, elsewhere)
-    assert found.trust == pytest.approx((1 / 6) / (1.5 / 3))
-    assert found.corrected.value == pytest.approx(3 / 4 + (6 / 8 - 2 / 4) / 3)
+    assert found.trust == pytest.approx((1 / 8 / 4) / (1 / 4 / 4 + 3 / 16 / 8))
+    assert found.corrected.value == pytest.approx(3 / 4 + (6 / 8 - 2 / 4) * 4 / 11)
     assert found.people_only.value == 3 / 4
     assert found.judge_only == pytest.approx(8 / 12)
     assert found.bias == pytest.approx(-1 / 4)

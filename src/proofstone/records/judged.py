@@ -17,7 +17,8 @@ class Judged:
     """N records: ``people`` and ``judge`` (N) are codes into ``labels``, -1 where there is none;
     ``item`` (N) says which records are of one item, ``model`` (N) whose they are, into ``models``
     (-1 everywhere where that is not told). ``values`` (labels) are the labels as numbers,
-    ascending; None where they are words."""
+    ascending; None where they are words. ``cluster_item`` and ``cluster_key`` are the edges from
+    items to the keys that they share."""
 
     labels: tuple[str, ...]
     people: NDArray[np.int64]
@@ -26,3 +27,5 @@ class Judged:
     model: NDArray[np.int64]
     models: tuple[str, ...]
     values: NDArray[np.float64] | None
+    cluster_item: NDArray[np.int64] | None = None
+    cluster_key: NDArray[np.int64] | None = None

@@ -2,6 +2,7 @@
 
 Every coefficient here is a function of sums over units, so that its bootstrap over units is a
 matrix product and no loop. Ratings are codes of categories (units, raters), -1 where there is none.
+``clusters`` (units) says which units are of one item, ``keys`` what those items share.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from proofstone.engines.stats.clusters import SharedKeys
+from proofstone.engines.stats.dependence import Dependence
 from proofstone.engines.stats.flags import Flag
 from proofstone.engines.stats.resampling import (
     Strata,
@@ -42,6 +45,7 @@ def cohen_kappa(
     weights: Literal["none", "linear", "quadratic"] = "none",
     n_categories: int | None = None,
     clusters: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
     n_draws: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
@@ -67,7 +71,7 @@ def cohen_kappa(
         return _one_less(seen, (margins * cost).sum(axis=(1, 2)) / total)
 
     own = None if clusters is None else clusters[kept]
-    return _estimate(cells, kappa, own, n_draws, seed, confidence)
+    return _estimate(cells, kappa, own, keys, n_draws, seed, confidence)
 
 
 def agreement(
@@ -76,6 +80,7 @@ def agreement(
     *,
     n_categories: int | None = None,
     clusters: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
     n_draws: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
@@ -109,7 +114,7 @@ def agreement(
 
     kept = number > 0
     own = None if clusters is None else clusters[kept]
-    return _estimate(columns[kept], coefficient_of, own, n_draws, seed, confidence)
+    return _estimate(columns[kept], coefficient_of, own, keys, n_draws, seed, confidence)
 
 
 def krippendorff_alpha(
@@ -118,6 +123,7 @@ def krippendorff_alpha(
     *,
     values: Floats | None = None,
     clusters: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
     n_draws: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
@@ -150,7 +156,7 @@ def krippendorff_alpha(
 
     own = None if clusters is None else clusters[kept]
     flat = coincidences.reshape(len(counts), c * c)
-    return _estimate(flat, alpha, own, n_draws, seed, confidence)
+    return _estimate(flat, alpha, own, keys, n_draws, seed, confidence)
 
 
 def _category_counts(ratings: Ratings, c: int) -> Floats:
@@ -184,30 +190,33 @@ def _estimate(
     columns: Floats,
     reduce: _Reduce,
     clusters: NDArray[np.integer] | None,
+    keys: SharedKeys | None,
     n_draws: int,
     seed: int,
     confidence: float,
 ) -> Estimate:
-    """The coefficient of all units, with percentiles over draws of units, or whole clusters."""
+    """The coefficient of all units, with percentiles over draws of units, or of whole clusters;
+    where ``keys`` of clusters overlap, over draws of the sums from a normal law with the covariance
+    over all pairs of units that share any."""
     n = len(columns)
-    blocks = columns
-    if clusters is not None:
-        codes, place = np.unique(clusters, return_inverse=True)
-        blocks = np.zeros((len(codes), columns.shape[1]))
-        np.add.at(blocks, place, columns)
     value = float(reduce(columns.sum(axis=0, keepdims=True))[0]) if n else float("nan")
     low = high = float("nan")
     made_by = "none"
-    if len(blocks) > 1:
-        made_by = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
-        rng = generator(seed, _PURPOSE)
-        strata = Strata.of(None, len(blocks))
-        drawn = np.concatenate(
-            [
-                reduce(bootstrap_counts(strata, number, rng).astype(np.float64) @ blocks)
-                for number in blocks_of_draws(len(blocks), n_draws)
-            ]
-        )
+    if clusters is not None and keys is not None and keys.groups is not None:
+        clusters = keys.groups[clusters]
+    dependence = Dependence.of(n, clusters, keys)
+    groups = dependence.groups
+    rng = generator(seed, _PURPOSE)
+    if clusters is not None and keys is not None and keys.groups is None:
+        drawn = reduce(_normal_sums(columns, dependence, n_draws, rng))
+        how = f"normal law of sums over shared pairs, {n_draws} draws, seed {seed}"
+    else:
+        blocks = columns if clusters is None else _by_cluster(columns, clusters)
+        groups = float(len(blocks))
+        drawn = _bootstrapped(blocks, reduce, n_draws, rng)
+        how = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
+    if groups >= 2.0:
+        made_by = how
         drawn = drawn[~np.isnan(drawn)]
         if len(drawn):
             tail = (1.0 - confidence) / 2.0
@@ -221,12 +230,44 @@ def _estimate(
         estimand="agreement on units like these",
         made_by=made_by,
         resampled="units" if clusters is None else "clusters",
-        effective_n=float(len(blocks)),
-        flags=_flags(n, len(blocks)),
+        effective_n=groups,
+        flags=_flags(n, groups),
     )
 
 
-def _flags(n: int, n_blocks: int) -> tuple[Flag, ...]:
+def _by_cluster(columns: Floats, clusters: NDArray[np.integer]) -> Floats:
+    """The sums of ``columns`` (units, C) over each cluster (clusters, C)."""
+    codes, place = np.unique(clusters, return_inverse=True)
+    blocks = np.zeros((len(codes), columns.shape[1]))
+    np.add.at(blocks, place, columns)
+    return blocks
+
+
+def _bootstrapped(
+    blocks: Floats, reduce: _Reduce, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """The coefficient of draws of blocks with replacement (draws)."""
+    if len(blocks) < 2:
+        return np.zeros(0)
+    strata = Strata.of(None, len(blocks))
+    return np.concatenate(
+        [
+            reduce(bootstrap_counts(strata, number, rng).astype(np.float64) @ blocks)
+            for number in blocks_of_draws(len(blocks), n_draws)
+        ]
+    )
+
+
+def _normal_sums(
+    columns: Floats, dependence: Dependence, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """Sums of ``columns`` as they would vary (draws, C); none below 0."""
+    root = dependence.moments(columns - columns.mean(axis=0)).root()
+    noise = rng.standard_normal((n_draws, len(root))) @ root.T
+    return np.maximum(columns.sum(axis=0) + noise, 0.0)
+
+
+def _flags(n: int, n_blocks: float) -> tuple[Flag, ...]:
     if not n:
         return ("no-scores",)
     if n_blocks < 2:

@@ -1,7 +1,7 @@
 """Does a stated confidence mean what it says?
 
-Every figure here comes from sums over units, so that its bootstrap is a matrix product. Confidence
-and score lie in [0, 1]; a unit without either is left out.
+Confidence and score lie in [0, 1]; an answer without either is left out. Answers of one item, and
+of items that share keys, depend on each other; every interval here says so (`dependence`).
 """
 
 from __future__ import annotations
@@ -13,34 +13,31 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.engines.stats.intervals import normal_quantile, wilson
-from proofstone.engines.stats.resampling import (
-    Strata,
-    blocks_of_draws,
-    bootstrap_counts,
-    generator,
+from proofstone.engines.stats.clusters import SharedKeys
+from proofstone.engines.stats.confidence_bins import (
+    Binned,
+    Interval,
+    ece_range,
+    gaps_by_chance,
+    squares_range,
 )
-from proofstone.engines.stats.selective import auroc, risk_coverage
+from proofstone.engines.stats.dependence import Dependence
+from proofstone.engines.stats.intervals import t_quantile, wilson
+from proofstone.engines.stats.resampling import generator
+from proofstone.engines.stats.selective import area_parts, auroc, auroc_parts, risk_coverage
 
-__all__ = ["Binning", "Calibration", "ConfidenceBin", "Interval", "calibrate"]
+__all__ = ["Binning", "Calibration", "ConfidenceBin", "Interval", "RiskPoint", "calibrate"]
 
 Floats = NDArray[np.float64]
 Binning = Literal["equal width", "equal mass"]
 
 _PURPOSE = 7
-
-
-class Interval(Struct, frozen=True, kw_only=True):
-    """A value and the percentiles of its bootstrap over units; NaN where undefined."""
-
-    value: float
-    low: float
-    high: float
+_MOST_POINTS = 25
 
 
 class ConfidenceBin(Struct, frozen=True, kw_only=True):
-    """Units of a confidence in [``start``, ``end``]: how sure they were and how many were right,
-    with Wilson's interval."""
+    """Answers of a confidence in [``start``, ``end``]: how sure they were and how many were right,
+    with Wilson's interval at the effective size."""
 
     start: float
     end: float
@@ -51,31 +48,48 @@ class ConfidenceBin(Struct, frozen=True, kw_only=True):
     high: float
 
 
+class RiskPoint(Struct, frozen=True, kw_only=True):
+    """Answering only from ``confidence`` up: the share answered (``n`` answers) and the mean loss
+    among them, with its interval."""
+
+    confidence: float
+    coverage: float
+    n: int
+    risk: float
+    low: float
+    high: float
+
+
 class Calibration(Struct, frozen=True, kw_only=True):
-    """One respondent's stated confidence against its scores on ``n`` units.
+    """One respondent's stated confidence against its scores on ``n`` answers.
 
     ``over_confidence``: mean confidence less accuracy. ``ece``: the mean distance of both over
-    bins, weighted by units (Naeini et al. 2015); it is never below 0, so ``ece_by_chance`` says
-    what a perfectly calibrated respondent would show on these units. ``brier``: the mean squared
-    difference (Brier 1950) = ``reliability - resolution + uncertainty + within_bins`` (Murphy 1973;
-    the last is what binning leaves, Stephenson et al. 2008). ``auroc``: how often a right answer
-    was the surer one, ties half. ``risk_area``: the mean risk over all coverages, surest first.
+    bins, weighted by answers (Naeini et al. 2015); it is never below 0, so ``ece_by_chance`` says
+    what a perfectly calibrated respondent would show on these answers, and ``ece_p`` how often it
+    would show as much. ``brier``: the mean squared difference (Brier 1950) = ``reliability -
+    resolution + uncertainty + within_bins`` (Murphy 1973; the last is what binning leaves over,
+    Stephenson et al. 2008). ``auroc``: how often a right answer was the surer one, ties half.
+    ``risk_area``: the mean risk over all coverages, surest first; ``curve``: that risk at 25
+    coverages at most. ``groups``: the effective number of independent groups of answers.
     """
 
     n: int
     left_out: int
+    groups: float
     binning: Binning
     bins: tuple[ConfidenceBin, ...]
     over_confidence: Interval
     ece: Interval
     ece_by_chance: float
+    ece_p: float
     brier: Interval
-    reliability: float
-    resolution: float
-    uncertainty: float
-    within_bins: float
+    reliability: Interval
+    resolution: Interval
+    uncertainty: Interval
+    within_bins: Interval
     auroc: Interval
     risk_area: Interval
+    curve: tuple[RiskPoint, ...]
     n_draws: int
     seed: int
 
@@ -84,130 +98,217 @@ def calibrate(
     confidence: Floats,
     scores: Floats,
     *,
+    unit: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
     binning: Binning = "equal width",
     n_bins: int = 10,
     n_draws: int = 1_000,
     seed: int = 0,
     level: float = 0.95,
 ) -> Calibration:
-    """The calibration of ``confidence`` against ``scores`` (units), NaN where there is none.
+    """The calibration of ``confidence`` against ``scores`` (answers), NaN where there is none.
 
-    Bins of equal width hold confidences in [i/b, (i+1)/b), the last 1 too; bins of equal mass hold
-    equally many units, with equal confidences kept together, so there may be fewer. Intervals:
-    percentiles over draws of units with replacement, the bins held.
+    ``unit`` (answers) says which answers are of one item, by its place in ``keys``; without it each
+    is of its own. Bins of equal width hold confidences in [i/b, (i+1)/b), the last 1 too; bins of
+    equal mass hold equally many answers, with equal confidences kept together, so there may be
+    fewer. Means and areas have t and Wilson intervals by the variance of their linear parts; sums
+    over bins, which are too large by chance, invert a test (`confidence_bins`). Bins are held.
     """
     kept = ~np.isnan(confidence) & ~np.isnan(scores)
-    binned = _bin(confidence[kept], scores[kept], binning, n_bins)
-    n = len(binned.confidence)
-    rng = generator(seed, _PURPOSE)
-    blocks = [_figures(binned, np.ones((1, n)))]
-    for number in blocks_of_draws(n, n_draws) if n else ():
-        counts = bootstrap_counts(Strata.of(None, n), number, rng)
-        blocks.append(_figures(binned, counts.astype(np.float64)))
-    over, ece, brier, area_above, risk = np.concatenate(blocks).T
-    sizes, sure, right = binned.shares()
-    overall = float(binned.scores.mean()) if n else float("nan")
-    reliability = float(sizes @ (sure - right) ** 2)
-    resolution = float(sizes @ (right - overall) ** 2)
-    uncertainty = overall * (1.0 - overall)
+    units = None if unit is None else np.asarray(unit)[kept]
+    c, y = confidence[kept].astype(np.float64), scores[kept].astype(np.float64)
+    answers = _Answers(c, y, Dependence.of(len(c), units, keys), level)
+    over_bins = _Found()
+    if len(c):
+        rng = generator(seed, _PURPOSE)
+        over_bins = _found(_bin(c, y, binning, n_bins), answers, n_draws, rng)
     return Calibration(
-        n=n,
+        n=len(c),
         left_out=int((~kept).sum()),
+        groups=answers.dependence.groups,
         binning=binning,
-        bins=_bins(binned, level),
-        over_confidence=_interval(over, level),
-        ece=_interval(ece, level),
-        ece_by_chance=_ece_by_chance(binned, n_draws, rng),
-        brier=_interval(brier, level),
-        reliability=reliability,
-        resolution=resolution,
-        uncertainty=uncertainty,
-        within_bins=float(brier[0]) - (reliability - resolution + uncertainty),
-        auroc=_interval(area_above, level),
-        risk_area=_interval(risk, level),
+        bins=over_bins.bins,
+        over_confidence=answers.difference(),
+        ece=over_bins.ece,
+        ece_by_chance=over_bins.ece_by_chance,
+        ece_p=over_bins.ece_p,
+        brier=answers.mean((c - y) ** 2),
+        reliability=over_bins.reliability,
+        resolution=over_bins.resolution,
+        uncertainty=answers.uncertainty(),
+        within_bins=over_bins.within_bins,
+        auroc=answers.auroc(),
+        risk_area=answers.risk_area(),
+        curve=_curve(answers),
         n_draws=n_draws,
         seed=seed,
     )
 
 
+_NOTHING = Interval(value=float("nan"), low=float("nan"), high=float("nan"))
+
+
 @dataclass(frozen=True, slots=True)
-class _Binned:
-    """Units with their bins as columns of ``member`` (n, bins), and the ``edges`` (bins + 1)."""
+class _Found:
+    """What is said over bins; of no answers, nothing."""
+
+    bins: tuple[ConfidenceBin, ...] = ()
+    ece: Interval = _NOTHING
+    ece_by_chance: float = float("nan")
+    ece_p: float = float("nan")
+    reliability: Interval = _NOTHING
+    resolution: Interval = _NOTHING
+    within_bins: Interval = _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Confidences and scores of n answers, and which of them depend on each other."""
 
     confidence: Floats
     scores: Floats
-    member: Floats
-    edges: Floats
+    dependence: Dependence
+    level: float
 
-    def shares(self) -> tuple[Floats, Floats, Floats]:
-        """The share of units in each bin, their mean confidence and mean score."""
-        sizes = self.member.sum(axis=0)
-        held = np.maximum(sizes, 1.0)
-        n = max(len(self.scores), 1)
-        return sizes / n, self.confidence @ self.member / held, self.scores @ self.member / held
+    def difference(self) -> Interval:
+        """Mean confidence less mean score."""
+        gap = self.confidence - self.scores
+        if not len(gap):
+            return _NOTHING
+        value = float(gap.mean())
+        return self.difference_of(value, (gap - value) / len(gap))
+
+    def difference_of(self, value: float, parts: Floats) -> Interval:
+        """Student's t of a value to whose error the answers add ``parts``, within [-1, 1]."""
+        groups = self.dependence.groups
+        if groups < 2.0:
+            return Interval(value=value, low=-1.0, high=1.0)
+        half = t_quantile(groups - 1.0, self.level) * self._variance(parts) ** 0.5
+        return Interval(value=value, low=max(value - half, -1.0), high=min(value + half, 1.0))
+
+    def uncertainty(self) -> Interval:
+        """m (1 - m) of the mean score m, and what it is over the interval of m."""
+        mean = self.mean(self.scores)
+        ends = [each * (1.0 - each) for each in (mean.low, mean.high)]
+        most = 0.25 if mean.low <= 0.5 <= mean.high else max(ends)
+        value = mean.value * (1.0 - mean.value)
+        return Interval(value=value, low=min(*ends, value), high=max(most, value))
+
+    def mean(self, losses: Floats) -> Interval:
+        """The mean of ``losses`` in [0, 1]."""
+        if not len(losses):
+            return _NOTHING
+        value = float(losses.mean())
+        return self._wilson(value, (losses - value) / len(losses), self.dependence.groups)
+
+    def auroc(self) -> Interval:
+        """The area under the ROC curve; of no spread, by the smaller kind's number."""
+        value = float(auroc(self.confidence, self.scores)[0])
+        right = self.scores >= 0.5
+        if np.isnan(value):
+            return _NOTHING
+        fewest = min(self.dependence.among(kind).groups for kind in (right, ~right))
+        return self._wilson(value, auroc_parts(self.confidence, self.scores), fewest)
+
+    def risk_area(self) -> Interval:
+        """The area under the risk-coverage curve."""
+        if not len(self.scores):
+            return _NOTHING
+        value = float(risk_coverage(self.confidence, self.scores).area[0])
+        parts = area_parts(self.confidence, self.scores)
+        return self._wilson(value, parts, self.dependence.groups)
+
+    def _variance(self, parts: Floats) -> float:
+        return float(self.dependence.moments(parts[:, None]).variances()[0])
+
+    def _wilson(self, value: float, parts: Floats, groups: float) -> Interval:
+        """Wilson's interval at the effective size of the variance; of no spread, at ``groups``."""
+        if groups < 2.0:
+            return Interval(value=value, low=0.0, high=1.0)
+        variance = self._variance(parts)
+        size = value * (1.0 - value) / variance if variance > 1e-20 else groups
+        quantile = t_quantile(groups - 1.0, self.level)
+        low, high = wilson(np.array([value]), np.array([max(size, 1.0)]), quantile)
+        return Interval(value=value, low=float(low[0]), high=float(high[0]))
 
 
-def _figures(binned: _Binned, weights: Floats) -> Floats:
-    """Over-confidence, ECE, Brier, AUROC and risk area of each draw (draws, 5)."""
-    c, y = binned.confidence, binned.scores
-    total = weights.sum(axis=1)
-    total = np.where(total > 0, total, np.nan)
-    gaps = weights @ (binned.member * (c - y)[:, None])
-    return np.column_stack(
-        [
-            weights @ (c - y) / total,
-            np.abs(gaps).sum(axis=1) / total,
-            weights @ (c - y) ** 2 / total,
-            auroc(c, y, weights),
-            risk_coverage(c, y, weights).area,
-        ]
-    )
-
-
-def _bin(c: Floats, y: Floats, binning: Binning, n_bins: int) -> _Binned:
-    if binning == "equal width" or not len(c):
+def _bin(c: Floats, y: Floats, binning: Binning, n_bins: int) -> Binned:
+    if binning == "equal width":
         edges = np.linspace(0.0, 1.0, n_bins + 1)
     else:
         edges = np.unique(np.quantile(c, np.linspace(0.0, 1.0, n_bins + 1), method="lower"))
         edges = edges if len(edges) > 1 else np.array([edges[0], edges[0]])
     place = np.clip(np.searchsorted(edges, c, side="right") - 1, 0, len(edges) - 2)
-    member = (place[:, None] == np.arange(len(edges) - 1)).astype(np.float64)
-    return _Binned(c, y, member, edges)
+    held = np.unique(place)
+    member = (place[:, None] == held).astype(np.float64)
+    return Binned(c, y, member, edges[held], edges[held + 1])
 
 
-def _bins(binned: _Binned, level: float) -> tuple[ConfidenceBin, ...]:
-    shares, sure, right = binned.shares()
+def _found(binned: Binned, answers: _Answers, n_draws: int, rng: np.random.Generator) -> _Found:
+    dependence, level, parts = answers.dependence, answers.level, binned.parts()
+    chance = gaps_by_chance(binned, dependence, n_draws, rng)
+    reached = int((chance >= binned.ece() * (1.0 - 1e-9)).sum())
+    ece, reliability, resolution = (0.0, 1.0), (0.0, 1.0), (0.0, 0.25)
+    if dependence.groups >= 2.0:
+        gap = binned.confidence - binned.scores
+        lead = binned.scores - binned.scores.mean()
+        how = (dependence, n_draws, rng, level)
+        ece = ece_range(binned, *how)
+        reliability = squares_range(binned, gap, binned.gaps, *how)
+        resolution = squares_range(binned, lead, binned.leads, *how)
+    return _Found(
+        bins=_bins(binned, answers),
+        ece=_interval(binned.ece(), ece),
+        ece_by_chance=float(chance.mean()),
+        ece_p=(reached + 1) / (len(chance) + 1),
+        reliability=_interval(parts.reliability, reliability),
+        resolution=_interval(parts.resolution, resolution),
+        within_bins=answers.difference_of(parts.within_bins, binned.within_parts()),
+    )
+
+
+def _interval(value: float, ends: tuple[float, float]) -> Interval:
+    return Interval(value=value, low=min(ends[0], value), high=max(ends[1], value))
+
+
+def _bins(binned: Binned, answers: _Answers) -> tuple[ConfidenceBin, ...]:
     sizes = binned.member.sum(axis=0)
-    low, high = wilson(right, np.maximum(sizes, 1.0), normal_quantile(level))
+    right, low, high = answers.dependence.shares(binned.member, binned.scores, answers.level)
     return tuple(
         ConfidenceBin(
-            start=float(binned.edges[place]),
-            end=float(binned.edges[place + 1]),
+            start=float(binned.starts[place]),
+            end=float(binned.ends[place]),
             n=int(sizes[place]),
-            confidence=float(sure[place]),
+            confidence=float(binned.confidence @ binned.member[:, place] / sizes[place]),
             accuracy=float(right[place]),
             low=float(low[place]),
             high=float(high[place]),
         )
-        for place in np.flatnonzero(shares > 0).tolist()
+        for place in range(len(sizes))
     )
 
 
-def _ece_by_chance(binned: _Binned, n_draws: int, rng: np.random.Generator) -> float:
-    """The mean ECE of answers that are right as often as was stated (Vaicenavicius et al. 2019)."""
-    c = binned.confidence
-    if not len(c):
-        return float("nan")
-    total = 0.0
-    for number in blocks_of_draws(len(c), n_draws):
-        right = (rng.random((number, len(c))) < c).astype(np.float64)
-        total += float(np.abs((right - c) @ binned.member).sum())
-    return total / n_draws / len(c)
-
-
-def _interval(drawn: Floats, level: float) -> Interval:
-    """The first entry is of the units themselves, the others of the draws."""
-    rest = drawn[1:][~np.isnan(drawn[1:])]
-    tail = (1.0 - level) / 2.0
-    ends = np.quantile(rest, [tail, 1.0 - tail]).tolist() if len(rest) else [float("nan")] * 2
-    return Interval(value=float(drawn[0]), low=ends[0], high=ends[1])
+def _curve(answers: _Answers) -> tuple[RiskPoint, ...]:
+    """The risk-coverage curve at coverages about evenly spaced, the least and the whole among
+    them."""
+    found = risk_coverage(answers.confidence, answers.scores)
+    if not len(found.confidence):
+        return ()
+    coverage = found.coverage[0]
+    wanted = np.linspace(coverage[0], 1.0, _MOST_POINTS)
+    steps = np.unique([int(np.abs(coverage - each).argmin()) for each in wanted])
+    levels = found.confidence[steps]
+    member = (answers.confidence[:, None] >= levels).astype(np.float64)
+    risk, low, high = answers.dependence.shares(member, 1.0 - answers.scores, answers.level)
+    sizes = member.sum(axis=0)
+    return tuple(
+        RiskPoint(
+            confidence=float(levels[place]),
+            coverage=float(coverage[step]),
+            n=int(sizes[place]),
+            risk=float(risk[place]),
+            low=float(low[place]),
+            high=float(high[place]),
+        )
+        for place, step in enumerate(steps.tolist())
+    )

@@ -6,18 +6,22 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.engines.stats.intervals import normal_quantile, wilson
+from proofstone.engines.stats.clusters import SharedKeys
+from proofstone.engines.stats.dependence import Dependence
 from proofstone.records.results import Estimate
 
 __all__ = ["Confusion", "confuse"]
 
+Floats = NDArray[np.float64]
+
 
 class Confusion(Struct, frozen=True, kw_only=True):
-    """``counts[i][j]``: units that people label i and the judge j; ``left_out`` lack one of both.
+    """``counts[i][j]``: records that people label i and the judge j; ``left_out`` lack one of
+    both.
 
     ``accuracy`` is the share on the diagonal. For each label, ``recall`` is the share of people's
-    units with it that the judge gives it too, ``precision`` the share of the judge's that people
-    give it too; all with Wilson's interval, units independent.
+    records with it that the judge gives it too, ``precision`` the share of the judge's that people
+    give it too; all with Wilson's interval at the effective size.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -32,41 +36,52 @@ def confuse(
     judge: NDArray[np.integer],
     n_labels: int,
     *,
+    unit: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
     confidence: float = 0.95,
 ) -> Confusion:
-    """The table of two columns of label codes (units), negative where there is none."""
+    """The table of two columns of label codes (records), negative where there is none. ``unit``
+    (records) says which are of one item, by its place in ``keys``."""
     kept = (people >= 0) & (judge >= 0)
-    cells = people[kept].astype(np.int64) * n_labels + judge[kept]
-    counts = np.bincount(cells, minlength=n_labels**2).reshape(n_labels, n_labels)
-    hits = np.diag(counts)
-    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+    first, second = people[kept].astype(np.int64), judge[kept].astype(np.int64)
+    dependence = Dependence.of(len(first), None if unit is None else unit[kept], keys)
+    counts = np.bincount(first * n_labels + second, minlength=n_labels**2)
+    label = np.arange(n_labels)
+    rows, columns = first[:, None] == label, second[:, None] == label
+    sets = np.hstack([np.ones((len(first), 1)), rows, columns])
+    found = _shares(sets, (first == second).astype(np.float64), dependence, confidence)
     return Confusion(
-        counts=tuple(tuple(row) for row in counts.tolist()),
-        accuracy=_share(int(hits.sum()), int(counts.sum()), confidence),
-        recall=tuple(_share(int(k), int(n), confidence) for k, n in zip(hits, rows, strict=True)),
-        precision=tuple(
-            _share(int(k), int(n), confidence) for k, n in zip(hits, columns, strict=True)
-        ),
+        counts=tuple(tuple(row) for row in counts.reshape(n_labels, n_labels).tolist()),
+        accuracy=found[0],
+        recall=tuple(found[1 : n_labels + 1]),
+        precision=tuple(found[n_labels + 1 :]),
         left_out=int((~kept).sum()),
     )
 
 
-def _share(k: int, n: int, confidence: float) -> Estimate:
+def _shares(
+    sets: Floats, agree: Floats, dependence: Dependence, confidence: float
+) -> list[Estimate]:
+    """How many agree of each set of records (records, sets)."""
+    values, low, high = dependence.shares(sets, agree, confidence)
+    return [
+        Estimate(
+            value=float(values[place]),
+            n=n,
+            low=float(low[place]),
+            high=float(high[place]),
+            level=confidence,
+            estimand="records like these",
+            made_by=_made_by(n, dependence),
+            resampled="items" if dependence.is_shared else "records",
+            effective_n=dependence.among(sets[:, place] > 0).groups,
+            flags=() if n else ("no-scores",),
+        )
+        for place, n in enumerate(sets.sum(axis=0).astype(int).tolist())
+    ]
+
+
+def _made_by(n: int, dependence: Dependence) -> str:
     if not n:
-        nan = float("nan")
-        return Estimate(
-            value=nan, n=0, low=nan, high=nan, level=confidence, made_by="none",
-            resampled="units", flags=("no-scores",),
-        )  # fmt: skip
-    low, high = wilson(np.array([k / n]), np.array([float(n)]), normal_quantile(confidence))
-    return Estimate(
-        value=k / n,
-        n=n,
-        low=float(low[0]),
-        high=float(high[0]),
-        level=confidence,
-        estimand="units like these",
-        made_by="Wilson",
-        resampled="units",
-        effective_n=float(n),
-    )
+        return "none"
+    return "Wilson at the effective size" if dependence.is_shared else "Wilson"

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from proofstone.engines.stats.clusters import SharedKeys, partner_sums
+from proofstone.engines.stats.dependence import Dependence
+from proofstone.engines.stats.quadratic_forms import quadratic_p
 from proofstone.engines.stats.resampling import generator
 from proofstone.errors import BadUsage
 
-__all__ = ["DimensionCheck", "check_dimension"]
+__all__ = ["Chance", "DimensionCheck", "check_dimension"]
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.integer]
+Chance = Literal["items", "groups", "shared pairs"]
 
 _PURPOSE = 5
 _MOST_AT_ONCE = 4_000_000
 
 
 class DimensionCheck(Struct, frozen=True, kw_only=True):
-    """How far respondents' profiles over strata are their own, against shuffled strata.
+    """How far respondents' profiles over strata are their own, against what chance makes them.
 
     ``interaction`` is the standard deviation of what is left of the stratum means of respondents
-    after the respondent's and the stratum's own level, weighted by items; ``by_chance`` its mean
-    where items are put into strata at random, ``p`` the share of such draws that reach it. The
-    root of ``interaction**2 - by_chance**2`` is ``corrected``, 0 where chance is all of it. NaN
-    with fewer than two strata, two respondents, or any item that all have.
+    after the respondent's and the stratum's own level, weighted by items; ``by_chance`` its root
+    mean square where strata mean nothing, ``p`` how often that reaches it. The root of
+    ``interaction**2 - by_chance**2`` is ``corrected``, 0 where chance is all of it. NaN with fewer
+    than two strata, two respondents, or any item that all have.
+
+    ``chance`` says what was exchanged, which has to be exchangeable: items, where they share
+    nothing; whole groups of items that share a key, where keys part the items and each group lies
+    in one stratum. Where keys overlap, or a group lies in several strata, nothing can be exchanged:
+    then ``p`` compares the sum of squares with its moments by the covariance over all pairs of
+    items that share any key ("shared pairs"), and ``n_draws`` is 0. ``groups`` is the effective
+    number of independent groups of items.
     """
 
     interaction: float
@@ -33,31 +47,45 @@ class DimensionCheck(Struct, frozen=True, kw_only=True):
     p: float
     n_units: int
     n_strata: int
+    groups: float
+    chance: Chance
     n_draws: int
     seed: int
 
 
 def check_dimension(
-    values: Floats, strata: NDArray[np.integer], *, n_draws: int = 500, seed: int = 0
+    values: Floats,
+    strata: NDArray[np.integer],
+    *,
+    keys: SharedKeys | None = None,
+    n_draws: int = 500,
+    seed: int = 0,
 ) -> DimensionCheck:
     """The check over ``strata`` codes (units) of ``values`` (units, respondents), on the units that
-    all have. Units count as exchangeable: shared facts are not looked at."""
+    all have; ``keys`` say which units share what, by default nothing."""
     if n_draws < 1:
         raise BadUsage("no draws say nothing", hint="give 1 or more")
-    whole = ~np.isnan(values).any(axis=1)
+    whole = np.flatnonzero(~np.isnan(values).any(axis=1))
+    keys = (keys or SharedKeys.none(len(values))).among(whole)
     values, strata = values[whole], strata[whole]
     _, code, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     n, m = values.shape
+    groups = Dependence.of(n, keys=keys).groups
+    blocks, chance_of = _exchangeable(keys, code)
     seen, chance, p = float("nan"), float("nan"), float("nan")
     if len(sizes) > 1 and m > 1:
         # A respondent's level and a unit's ease drop out of every interaction of their means.
         left = values - values.mean(axis=0)
         left = left - left.mean(axis=1, keepdims=True)
-        seen = float(_interactions(left, code[None, :], sizes)[0])
-        drawn = _shuffled(left, code, sizes, n_draws, generator(seed, _PURPOSE))
-        chance = float(np.sqrt((drawn**2).mean()))
-        # Single precision: equal draws may differ in their seventh digit.
-        p = float(((drawn >= seen * (1.0 - 1e-5)).sum() + 1) / (n_draws + 1))
+        seen = float(_interactions(left, code[None, :], len(sizes))[0])
+        if blocks is None:
+            square, p = _by_pairs(left, code, sizes, keys, groups, seen**2)
+            chance = square**0.5
+        else:
+            drawn = _shuffled(left, code, blocks, n_draws, generator(seed, _PURPOSE))
+            chance = float(np.sqrt((drawn**2).mean()))
+            # Single precision: equal draws may differ in their seventh digit.
+            p = float(((drawn >= seen * (1.0 - 1e-5)).sum() + 1) / (n_draws + 1))
     return DimensionCheck(
         interaction=seen,
         by_chance=chance,
@@ -65,31 +93,73 @@ def check_dimension(
         p=p,
         n_units=n,
         n_strata=len(sizes),
-        n_draws=n_draws,
+        groups=groups,
+        chance=chance_of,
+        n_draws=n_draws if blocks is not None else 0,
         seed=seed,
     )
 
 
+def _exchangeable(keys: SharedKeys, code: Codes) -> tuple[Codes | None, Chance]:
+    """Which block each unit belongs to (units, codes without gaps), and what these are; None where
+    keys leave none."""
+    group = keys.groups
+    if group is None:
+        return None, "shared pairs"
+    _, block = np.unique(group, return_inverse=True)
+    n_blocks = int(block.max(initial=-1)) + 1
+    if n_blocks == len(code):
+        return block, "items"
+    first = np.zeros(n_blocks, dtype=np.int64)
+    first[block] = code
+    if not (first[block] == code).all():
+        return None, "shared pairs"
+    return block, "groups"
+
+
+def _by_pairs(
+    left: Floats, code: Codes, sizes: Codes, keys: SharedKeys, groups: float, seen: float
+) -> tuple[float, float]:
+    """The mean of the weighted sum of squares where strata mean nothing, and how often chance
+    reaches ``seen``: from the covariance of all stratum means (strata x respondents of them),
+    column by column, so that memory stays bounded."""
+    n, m = left.shape
+    correction = groups / (groups - 1.0) if groups >= 2.0 else 1.0
+    weights = np.sqrt(sizes / n / m)
+    trace = square = 0.0
+    for stratum, size in enumerate(sizes.tolist()):
+        # What each unit adds to this stratum's means: all of them lie around 0 over all units.
+        parts = left * ((code == stratum) / size - 1.0 / n)[:, None]
+        partners = correction * partner_sums(keys, parts) * weights[stratum]
+        trace += weights[stratum] * float((parts * partners).sum())
+        overall = left.T @ partners / n
+        for other, other_size in enumerate(sizes.tolist()):
+            inside = code == other
+            block = left[inside].T @ partners[inside] / other_size - overall
+            square += float(((weights[other] * block) ** 2).sum())
+    return max(trace, 0.0), quadratic_p(seen, trace, square, groups)
+
+
 def _shuffled(
-    left: Floats,
-    code: NDArray[np.intp],
-    sizes: NDArray[np.intp],
-    n_draws: int,
-    rng: np.random.Generator,
+    left: Floats, code: Codes, block: Codes, n_draws: int, rng: np.random.Generator
 ) -> Floats:
-    narrow = code.astype(np.int32)
-    block = max(1, _MOST_AT_ONCE // (len(code) * len(sizes)))
+    """The statistic of draws (n_draws) in which strata are dealt to whole blocks anew."""
+    stratum = np.zeros(int(block.max()) + 1, dtype=np.int32)
+    stratum[block] = code
+    n_strata = int(code.max()) + 1
+    number = max(1, _MOST_AT_ONCE // (len(code) * n_strata))
     parts = []
-    for start in range(0, n_draws, block):
-        number = min(block, n_draws - start)
-        codes = rng.permuted(np.broadcast_to(narrow, (number, len(code))), axis=1)
-        parts.append(_interactions(left, codes, sizes))
+    for start in range(0, n_draws, number):
+        size = min(number, n_draws - start)
+        dealt = rng.permuted(np.broadcast_to(stratum, (size, len(stratum))), axis=1)
+        parts.append(_interactions(left, dealt[:, block], n_strata))
     return np.concatenate(parts)
 
 
-def _interactions(left: Floats, codes: NDArray[np.integer], sizes: NDArray[np.intp]) -> Floats:
+def _interactions(left: Floats, codes: Codes, n_strata: int) -> Floats:
     """The weighted deviation of stratum means from 0, for each row of ``codes`` (draws, units)."""
-    member = (codes[:, None, :] == np.arange(len(sizes))[None, :, None]).astype(np.float32)
-    means = (member @ left.astype(np.float32)).astype(np.float64) / sizes[None, :, None]
-    squares = (means**2).mean(axis=2) @ (sizes / sizes.sum())
-    return np.asarray(np.sqrt(squares))
+    member = (codes[:, None, :] == np.arange(n_strata)[None, :, None]).astype(np.float32)
+    sizes = np.maximum(member.sum(axis=2, dtype=np.float64), 1.0)
+    sums = (member @ left.astype(np.float32)).astype(np.float64)
+    squares = ((sums / sizes[:, :, None]) ** 2).mean(axis=2)
+    return np.asarray(np.sqrt((squares * sizes).sum(axis=1) / codes.shape[1]))

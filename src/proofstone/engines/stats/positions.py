@@ -6,17 +6,22 @@ within questions of one number of options and the tests are added up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from proofstone.engines.stats.concordance import Homogeneity, homogeneity
+from proofstone.engines.stats.clusters import SharedKeys
+from proofstone.engines.stats.dependence import Dependence
+from proofstone.engines.stats.quadratic_forms import quadratic_p
 
-__all__ = ["PositionBias", "PositionShare", "position_bias"]
+__all__ = ["PositionBias", "PositionShare", "PositionTest", "position_bias"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
+Bools = NDArray[np.bool_]
 
 
 class PositionShare(Struct, frozen=True, kw_only=True):
@@ -31,40 +36,63 @@ class PositionShare(Struct, frozen=True, kw_only=True):
     accuracy: float
 
 
+class PositionTest(Struct, frozen=True, kw_only=True):
+    """A test over positions: Pearson's (or a score test's) chi-square and its degrees. ``p`` takes
+    replies of one item, and of items that share keys, as dependent: the statistic is referred to
+    what it is by their covariance (Rao and Scott 1984, second order); ``design`` is how many times
+    larger that makes it by chance, 1 where no two depend."""
+
+    chi_square: float
+    df: int
+    p: float
+    design: float
+
+
 class PositionBias(Struct, frozen=True, kw_only=True):
-    """Positions of the right and of the chosen option, and three tests; replies are independent.
+    """Positions of the right and of the chosen option, and three tests.
 
     ``accuracy``: one accuracy wherever the right option stands. ``choice``: every position chosen
     alike often, against uniform; it also rejects where the key is not uniform and the respondent is
     right. ``error``: wrong choices spread evenly over the wrong positions, which a key cannot
-    cause. ``unread`` replies chose no position.
+    cause. ``unread`` replies chose no position. ``groups``: the effective number of independent
+    groups of replies.
     """
 
     positions: tuple[PositionShare, ...]
-    accuracy: Homogeneity
-    choice: Homogeneity
-    error: Homogeneity
+    accuracy: PositionTest
+    choice: PositionTest
+    error: PositionTest
     unread: int
+    groups: float
 
 
-def position_bias(scores: Floats, gold: Codes, chosen: Codes, n_options: Codes) -> PositionBias:
+def position_bias(
+    scores: Floats,
+    gold: Codes,
+    chosen: Codes,
+    n_options: Codes,
+    *,
+    unit: Codes | None = None,
+    keys: SharedKeys | None = None,
+) -> PositionBias:
     """The bias of one respondent's replies: parallel arrays (replies) of score, position of the
     right option and of the chosen one (from 0, negative where none), and number of options.
 
-    Replies without a score or without a right position are left out.
+    ``unit`` (replies) says which replies are to one item, by its place in ``keys``; without it each
+    is to its own. Replies without a score or without a right position are left out.
     """
     kept = ~np.isnan(scores) & (gold >= 0) & (gold < n_options)
     y, g, c, k = scores[kept], gold[kept], chosen[kept], n_options[kept]
+    dependence = Dependence.of(len(y), None if unit is None else unit[kept], keys)
     valid = (c >= 0) & (c < k)
-    wrong = valid & (c != g)
     most = int(k.max(initial=0))
-    accuracy = [homogeneity(y[k == n], g[k == n].astype(np.int32)) for n in np.unique(k)]
     return PositionBias(
         positions=tuple(_share(p, y, g, np.where(valid, c, -1), k) for p in range(most)),
-        accuracy=_together([(test.chi_square, test.df) for test in accuracy]),
-        choice=_together([_even(c[valid & (k == n)], int(n)) for n in np.unique(k)]),
-        error=_errors_even(g[wrong], c[wrong], k[wrong], most),
+        accuracy=_tested([_one_accuracy(y, g, k, int(n)) for n in np.unique(k)], dependence),
+        choice=_tested([_even(c, k, valid, int(n)) for n in np.unique(k)], dependence),
+        error=_tested([_errors_even(g, c, k, valid & (c != g), most)], dependence),
         unread=int((~valid).sum()),
+        groups=dependence.groups,
     )
 
 
@@ -80,36 +108,58 @@ def _share(p: int, y: Floats, g: Codes, c: Codes, k: Codes) -> PositionShare:
     )
 
 
-def _even(chosen: Codes, n: int) -> tuple[float, int]:
-    """Pearson's chi-square of choices against n equally likely positions, and its degrees."""
-    if not len(chosen) or n < 2:
-        return float("nan"), 0
-    expected = len(chosen) / n
-    counts = np.bincount(chosen, minlength=n)
-    return float(((counts - expected) ** 2 / expected).sum()), n - 1
+# A test's parts (replies, q): what each reply adds to each excess over what is expected, and the
+# covariance (q, q) of these excesses were replies independent.
+_Excess = tuple[Floats, Floats]
 
 
-def _errors_even(g: Codes, c: Codes, k: Codes, most: int) -> Homogeneity:
-    """Wrong choices against an even spread over the positions that are wrong, each reply's own: by
-    the covariance of the counts (a score test)."""
-    if not len(c):
-        return _together([])
+def _one_accuracy(y: Floats, g: Codes, k: Codes, n: int) -> _Excess:
+    """Scores above the mean of questions of n options, by position of the right one."""
+    chosen = k == n
+    size = int(chosen.sum())
+    mean = float(y[chosen].mean())
+    at = (g[:, None] == np.arange(n)) & chosen[:, None]
+    share = at.sum(axis=0) / size
+    parts = np.where(chosen[:, None], (at - share) * (y - mean)[:, None], 0.0)
+    variance = float(((y[chosen] - mean) ** 2).mean())
+    return parts, variance * size * (np.diag(share) - np.outer(share, share))
+
+
+def _even(c: Codes, k: Codes, valid: Bools, n: int) -> _Excess:
+    """Choices above one in n, of questions of n options."""
+    chosen = valid & (k == n)
+    parts = ((c[:, None] == np.arange(n)) - 1.0 / n) * chosen[:, None]
+    return parts, chosen.sum() * (np.eye(n) / n - 1.0 / n**2)
+
+
+def _errors_even(g: Codes, c: Codes, k: Codes, wrong: Bools, most: int) -> _Excess:
+    """Wrong choices above an even spread over the positions that are wrong, each reply's own."""
     position = np.arange(most)
-    open_to = (position < k[:, None]) & (position != g[:, None])
-    chance = open_to / (k - 1.0)[:, None]
-    excess = np.bincount(c, minlength=most) - chance.sum(axis=0)
-    covariance = np.diag(chance.sum(axis=0)) - chance.T @ chance
-    values, vectors = np.linalg.eigh(covariance)
-    # All counts together are as many as replies, so one direction at least has no variance.
-    free = values > 1e-9 * max(float(values.max()), 1e-9)
-    along = (excess @ vectors)[free]
-    return _together([(float((along**2 / values[free]).sum()), int(free.sum()))])
+    open_to = (position < k[:, None]) & (position != g[:, None]) & wrong[:, None]
+    chance = open_to / np.maximum(k - 1.0, 1.0)[:, None]
+    parts = ((c[:, None] == position) & wrong[:, None]) - chance
+    return parts, np.diag(chance.sum(axis=0)) - chance.T @ chance
 
 
-def _together(tests: list[tuple[float, int]]) -> Homogeneity:
-    """Independent chi-squares added up; NaN where none is left."""
-    known = [(statistic, df) for statistic, df in tests if df > 0 and not np.isnan(statistic)]
-    statistic, df = sum(s for s, _ in known), sum(d for _, d in known)
+def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest:
+    """The chi-squares of several excesses together: each over its covariance were replies
+    independent, along the directions that have any; p by how they really go together."""
+    whitened = []
+    for parts, covariance in excesses:
+        values, vectors = np.linalg.eigh(covariance)
+        # All counts together are as many as replies, so one direction at least has no variance.
+        free = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-9)
+        whitened.append(parts @ (vectors[:, free] / np.sqrt(values[free])))
+    parts = np.hstack(whitened) if whitened else np.zeros((0, 0))
+    df = parts.shape[1]
     if not df:
-        return Homogeneity(chi_square=float("nan"), df=0, p=float("nan"))
-    return Homogeneity(chi_square=statistic, df=df, p=float(gammaincc(df / 2, statistic / 2)))
+        nan = float("nan")
+        return PositionTest(chi_square=nan, df=0, p=nan, design=nan)
+    statistic = float((parts.sum(axis=0) ** 2).sum())
+    p, design = float(gammaincc(df / 2, statistic / 2)), 1.0
+    if dependence.is_shared:
+        v = dependence.moments(parts).covariance
+        design = float(np.trace(v)) / df
+        if design > 1.0:
+            p = quadratic_p(statistic, float(np.trace(v)), float((v**2).sum()), dependence.groups)
+    return PositionTest(chi_square=statistic, df=df, p=p, design=max(design, 1.0))

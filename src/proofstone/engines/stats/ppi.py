@@ -6,8 +6,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from proofstone.engines.stats.clusters import SharedKeys
+from proofstone.engines.stats.dependence import Dependence
 from proofstone.engines.stats.flags import Flag
 from proofstone.engines.stats.intervals import t_quantile
+from proofstone.engines.stats.means import NO_SPREAD_BELOW
 from proofstone.records.results import Estimate
 
 __all__ = ["JudgedRate", "correct_judged_rate"]
@@ -39,50 +42,70 @@ class JudgedRate(Struct, frozen=True, kw_only=True):
 
 
 def correct_judged_rate(
-    people: Floats, judge_on_same: Floats, judge_elsewhere: Floats, *, confidence: float = 0.95
+    people: Floats,
+    judge_on_same: Floats,
+    judge_elsewhere: Floats,
+    *,
+    unit: NDArray[np.integer] | None = None,
+    keys: SharedKeys | None = None,
+    confidence: float = 0.95,
 ) -> JudgedRate:
-    """The mean label over all units, of which people saw a random sample.
+    """The mean label over all records, of which people saw a random sample.
 
-    ``people`` and ``judge_on_same`` (n) are of the same units, ``judge_elsewhere`` (N) of the rest.
-    The mean is ``people + trust * (judge elsewhere - judge on the same)``, with the trust that
-    makes its variance least: cov(people, judge) / ((1 + n / N) var(judge)), held within [0, 1]
-    (Angelopoulos, Duchi and Zrnic 2023, equation 9); Student's t on n - 1 degrees. Units count as
-    independent. It is right only where the labelled units were drawn at random.
+    ``people`` and ``judge_on_same`` (n) are of the same records, ``judge_elsewhere`` (N) of the
+    rest. ``unit`` (n + N, people's first) says which records are of one item, by its place in
+    ``keys``; without it each is of its own. The mean is ``people + trust * (judge elsewhere - judge
+    on the same)``, with the trust that makes its variance least: cov(a, b) / var(b) of people's
+    mean a and the difference b of the judge's, held within [0, 1]; of independent records it is
+    cov(people, judge) / ((1 + n / N) var(judge)) (Angelopoulos, Duchi and Zrnic 2023, equation 9).
+    Student's t on people's effective groups less one. It is right only where people's records were
+    drawn at random, or whole items were.
     """
     n, n_more = len(people), len(judge_elsewhere)
-    enough = n > 1
-    trust = _trust(people, judge_on_same, n_more) if enough and n_more else 0.0
+    dependence = Dependence.of(n + n_more, unit, keys)
+    seen = dependence.among(np.arange(n + n_more) < n)
+    alone = _errors(people, n_more)
+    variance = _covariance(dependence, seen, alone, alone) if n > 1 else float("nan")
+    plain, trust = variance, 0.0
     mean = float(people.mean()) if n else float("nan")
-    if trust > 0.0:
-        mean += trust * float(judge_elsewhere.mean() - judge_on_same.mean())
-    plain = float(people.var(ddof=1)) / n if enough else float("nan")
-    variance = plain
-    if trust > 0.0:
-        left = float((people - trust * judge_on_same).var(ddof=1)) / n
-        both = np.concatenate([judge_on_same, judge_elsewhere])
-        variance = left + trust**2 * float(both.var(ddof=1)) / n_more
-    saved = n * (plain / variance - 1.0) if variance > 0 else 0.0
     everywhere = np.concatenate([judge_on_same, judge_elsewhere])
+    if n > 1 and n_more:
+        lead = np.concatenate([_errors(judge_on_same, 0), -_errors(judge_elsewhere, 0)])
+        own = _covariance(dependence, seen, lead, lead)
+        both = _covariance(dependence, seen, alone, lead)
+        trust = float(np.clip(both / own, 0.0, 1.0)) if own > NO_SPREAD_BELOW else 0.0
+        mean += trust * float(judge_elsewhere.mean() - judge_on_same.mean())
+        if trust > 0.0:
+            left = alone - trust * lead
+            variance = _covariance(dependence, seen, left, left)
+    saved = n * (plain / variance - 1.0) if variance > 0 else 0.0
     return JudgedRate(
-        corrected=_estimate(mean, variance, n, n_more, confidence, "PPI++"),
+        corrected=_estimate(mean, variance, n, n_more, seen.groups, confidence, "PPI++"),
         people_only=_estimate(
-            float(people.mean()) if n else mean, plain, n, 0, confidence, "mean, t"
+            float(people.mean()) if n else mean, plain, n, 0, seen.groups, confidence, "mean, t"
         ),
         judge_only=float(everywhere.mean()) if len(everywhere) else float("nan"),
         bias=float((judge_on_same - people).mean()) if n else float("nan"),
         trust=trust,
-        agreement=_correlation(people, judge_on_same) if enough else float("nan"),
+        agreement=_correlation(people, judge_on_same) if n > 1 else float("nan"),
         labels_saved=max(saved, 0.0),
         helps=saved > 0.0,
     )
 
 
-def _trust(people: Floats, judge: Floats, n_more: int) -> float:
-    variance = float(judge.var(ddof=1))
-    if variance <= 0.0:
-        return 0.0
-    covariance = float(np.cov(people, judge)[0, 1])
-    return float(np.clip(covariance / ((1.0 + len(people) / n_more) * variance), 0.0, 1.0))
+def _errors(values: Floats, n_more: int) -> Floats:
+    """What each value adds to the error of their mean, and ``n_more`` others that add nothing."""
+    n = len(values)
+    left = (values - values.mean()) / n if n else values
+    return np.concatenate([left, np.zeros(n_more)])
+
+
+def _covariance(dependence: Dependence, seen: Dependence, first: Floats, second: Floats) -> float:
+    """The covariance of two errors, corrected by people's groups, of which there are fewest; a
+    variance is not below that of independent items."""
+    found = dependence.moments(np.column_stack([first, second]), groups=seen.groups)
+    covariance = float(found.covariance[0, 1])
+    return max(covariance, float(found.alone[0, 1])) if first is second else covariance
 
 
 def _correlation(first: Floats, second: Floats) -> float:
@@ -92,14 +115,20 @@ def _correlation(first: Floats, second: Floats) -> float:
 
 
 def _estimate(
-    mean: float, variance: float, n: int, n_more: int, confidence: float, made_by: str
+    mean: float,
+    variance: float,
+    n: int,
+    n_more: int,
+    groups: float,
+    confidence: float,
+    made_by: str,
 ) -> Estimate:
     low, high = (0.0, 1.0) if n else (float("nan"), float("nan"))
-    if n > 1:
-        half = t_quantile(n - 1, confidence) * variance**0.5
+    if groups >= 2.0:
+        half = t_quantile(groups - 1.0, confidence) * variance**0.5
         low, high = max(mean - half, 0.0), min(mean + half, 1.0)
-    flags: tuple[Flag, ...] = ("few-groups",) if n < _FEW_LABELS else ()
-    if n < 2:
+    flags: tuple[Flag, ...] = ("few-groups",) if groups < _FEW_LABELS else ()
+    if groups < 2.0:
         flags = ("one-group",) if n else ("no-scores",)
     elif variance <= 0.0:
         flags = (*flags, "no-spread")
@@ -110,8 +139,8 @@ def _estimate(
         high=high,
         level=confidence,
         estimand="units like these, as people label them",
-        made_by=made_by if n > 1 else "none",
-        resampled="labelled units" if not n_more else "labelled and judged units",
-        effective_n=float(n),
+        made_by=made_by if groups >= 2.0 else "none",
+        resampled="labelled records" if not n_more else "labelled and judged records",
+        effective_n=groups,
         flags=flags,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RiskCoverage", "auroc", "risk_coverage"]
+__all__ = ["RiskCoverage", "area_parts", "auroc", "auroc_parts", "risk_coverage"]
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +59,44 @@ def auroc(confidence: Floats, scores: Floats, weights: Floats | None = None) -> 
     surer = np.cumsum(right, axis=1) - right / 2.0
     pairs = right.sum(axis=1) * wrong.sum(axis=1)
     return np.asarray((surer * wrong).sum(axis=1) / np.where(pairs > 0, pairs, np.nan))
+
+
+def auroc_parts(confidence: Floats, scores: Floats) -> Floats:
+    """What each unit adds to the error of ``auroc`` (units): how often it is surer, or less sure,
+    than those of the other kind, less the mean of that, by its kind's number (DeLong, DeLong and
+    Clarke-Pearson 1988; for clusters Obuchowski 1997). Zeros without both kinds."""
+    right = scores >= 0.5
+    n_right, n_wrong = int(right.sum()), int((~right).sum())
+    if not n_right or not n_wrong:
+        return np.zeros(len(scores))
+    value = float(auroc(confidence, scores)[0])
+    above_wrong = _share_below(confidence, confidence[~right])
+    above_right = _share_below(confidence, confidence[right])
+    return np.where(right, (above_wrong - value) / n_right, (1.0 - above_right - value) / n_wrong)
+
+
+def area_parts(confidence: Floats, scores: Floats) -> Floats:
+    """What each unit adds to the error of ``risk_coverage(...).area`` (units): the risk at its own
+    coverage less the area, and what its loss changes at all coverages that let it in."""
+    n = len(scores)
+    if not n:
+        return np.zeros(0)
+    curve = risk_coverage(confidence, scores)
+    risk, coverage = curve.risk[0], curve.coverage[0]
+    step = len(curve.confidence) - 1 - np.searchsorted(curve.confidence[::-1], confidence)
+    weight = np.diff(coverage, prepend=0.0) / coverage
+    # A unit stands in every coverage from its own step on, surest first.
+    later = np.cumsum(weight[::-1])[::-1]
+    later_risk = np.cumsum((weight * risk)[::-1])[::-1]
+    own = risk[step] - float(curve.area[0]) + (1.0 - scores) * later[step] - later_risk[step]
+    return np.asarray(own / n)
+
+
+def _share_below(values: Floats, among: Floats) -> Floats:
+    """The share of ``among`` below each value, equal ones half."""
+    ordered = np.sort(among)
+    ends = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return np.asarray(ends / (2.0 * len(among)))
 
 
 def _falling(confidence: Floats) -> tuple[Floats, NDArray[np.intp]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items
 from proofstone.engines.tables.layout import Layout
 from proofstone.engines.tables.score_texts import MISSING, number_of
 from proofstone.engines.tables.scores_in import ScoresIn
@@ -36,14 +37,19 @@ def judged_labels(parts: Sequence[ScoresIn]) -> Judged | None:
     numbers = _numbers(names)
     labels = _labels(names, numbers)
     items, models = TextCodes(), TextCodes()
+    units = [_texts([_column(part.table, part.layout.item)], items) for part in chosen]
+    named = dict.fromkeys(name for part in chosen for name in part.layout.clusters)
+    edges = cluster_edges([fact_of_items(chosen, units, name, len(items)) for name in named])
     return Judged(
         labels=labels,
         people=_coded(people, labels, numbers),
         judge=_coded(judge, labels, numbers),
-        item=_texts([_column(part.table, part.layout.item) for part in chosen], items),
+        item=np.concatenate(units),
         model=_texts([_column(part.table, part.layout.model) for part in chosen], models),
         models=models.names(),
         values=None if numbers is None else np.array([float(label) for label in labels]),
+        cluster_item=edges.unit,
+        cluster_key=edges.key,
     )
 
 

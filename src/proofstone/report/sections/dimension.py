@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from proofstone.engines.stats import DimensionCheck, check_dimension
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
@@ -22,34 +25,55 @@ def dimension_section(evidence: Evidence) -> Section | None:
     if ranked is None or sheet is None or not len(ranked.units):
         return None
     found = {
-        level: _check(ranked, sheet.table.strata[level][ranked.units], len(names), evidence.seed)
+        level: _check(evidence, ranked, sheet.table.strata[level][ranked.units], len(names))
         for level, names in sheet.table.stratum_names.items()
         if 1 < len(names) <= len(ranked.units) / _FEWEST_ITEMS
     }
     found = {level: check for level, check in found.items() if not math.isnan(check.p)}
     if not found:
         return None
-    least = min(found.values(), key=lambda check: check.n_draws)
     return Section(
         name="dimension",
         title="Whether groups rank models differently",
         finding=_finding(found),
         plain=_plain(found),
         cannot=_cannot(found),
-        how=(
-            "What is left of the models' means in groups after each model's and each group's own "
-            "level (its standard deviation, weighted by items), against items put into groups at "
-            f"random, {least.n_draws} times or more, seed {evidence.seed}. Items count as "
-            "exchangeable: what they share is not looked at."
-        ),
+        how=_how(found, evidence.seed),
         tables=(_table(found),),
     )
 
 
-def _check(ranked: RankedValues, strata: object, n_strata: int, seed: int) -> DimensionCheck:
+def _check(
+    evidence: Evidence, ranked: RankedValues, strata: NDArray[np.int32], n_strata: int
+) -> DimensionCheck:
     work = max(len(ranked.units) * n_strata, 1)
     n_draws = min(_MOST_DRAWS, max(_FEWEST_DRAWS, _MOST_WORK // work))
-    return check_dimension(ranked.values, strata, n_draws=n_draws, seed=seed)  # type: ignore[arg-type]
+    # Of fresh forms of one bank items are independent, whatever facts they share.
+    keys = ranked.keys if evidence.estimand == "knowledge" else None
+    return check_dimension(ranked.values, strata, keys=keys, n_draws=n_draws, seed=evidence.seed)
+
+
+_HOW = {
+    "items": "{levels}: items are put into groups at random, {n} times",
+    "groups": "{levels}: items that share a key are put into groups at random together, {n} times",
+    "shared pairs": "{levels}: items share keys across each other's groups, so nothing can be put "
+    "elsewhere at random; what chance gives is the variance over all pairs of items that share any "
+    "key, p by its first two moments",
+}
+
+
+def _how(found: dict[str, DimensionCheck], seed: int) -> str:
+    parts = []
+    for chance, text in _HOW.items():
+        of = {level: check for level, check in found.items() if check.chance == chance}
+        if of:
+            n = min(check.n_draws for check in of.values())
+            parts.append(text.format(levels="By " + ", by ".join(of), n=n))
+    return (
+        "What is left of the models' means in groups after each model's and each group's own level "
+        f"(its standard deviation, weighted by items), beside chance. {'. '.join(parts)}. "
+        f"Seed {seed}."
+    )
 
 
 def _rejected(found: dict[str, DimensionCheck]) -> list[str]:

@@ -25,7 +25,7 @@ def positions_section(evidence: Evidence) -> Section | None:
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or not _has_positions(sheet.table):
         return None
-    found = [_bias(sheet, who) for who in ranked.respondents]
+    found = [_bias(evidence, sheet, who) for who in ranked.respondents]
     rejected = [
         (label, bias)
         for label, bias in zip(ranked.labels, found, strict=True)
@@ -36,14 +36,24 @@ def positions_section(evidence: Evidence) -> Section | None:
         title="Whether positions are favoured",
         finding=_finding(rejected, len(found)),
         how=(
-            "Three chi-square tests by model, replies taken as independent, added up over "
-            "questions of the same number of options: one accuracy wherever the right option "
-            "stands; all positions chosen alike often; wrong choices spread evenly over the wrong "
-            "positions, which no key can cause. The finding goes by the last, at 5% corrected for "
-            "all models."
+            "Three chi-square tests by model, added up over questions of the same number of "
+            "options: one accuracy wherever the right option stands; all positions chosen alike "
+            "often; wrong choices spread evenly over the wrong positions, which no key can cause. "
+            f"{_depends(evidence, found)} The finding goes by the last, at 5% corrected for all "
+            "models."
         ),
         tables=(_tests(ranked, found), _shares(ranked, found)),
     )
+
+
+def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
+    designs = [test.design for bias in found for test in (bias.accuracy, bias.choice, bias.error)]
+    if all(math.isnan(each) or each == 1.0 for each in designs):
+        return "Replies share nothing that is known, and count as independent."
+    of = (
+        "of one item" if evidence.estimand == "bank" else "of one item or of items that share a key"
+    )
+    return f"Replies {of} depend on each other (p after Rao and Scott 1984, second order)."
 
 
 def _has_positions(table: ScoreTable) -> bool:
@@ -56,7 +66,7 @@ def _has_positions(table: ScoreTable) -> bool:
     )
 
 
-def _bias(sheet: Sheet, respondent: int) -> PositionBias:
+def _bias(evidence: Evidence, sheet: Sheet, respondent: int) -> PositionBias:
     table = sheet.table
     rows = np.flatnonzero(table.respondent == respondent)
     unit = table.unit[rows]
@@ -65,6 +75,8 @@ def _bias(sheet: Sheet, respondent: int) -> PositionBias:
         _positions(table.golds)[table.gold[unit]],
         _positions(table.answers)[table.answer[rows]],
         table.n_options[unit],
+        unit=unit,
+        keys=sheet.keys if evidence.estimand == "knowledge" else None,
     )
 
 
