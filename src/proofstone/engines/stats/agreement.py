@@ -264,7 +264,7 @@ def _normal_sums(
     """Sums of ``columns`` as they would vary (draws, C); none below 0."""
     root = dependence.moments(columns - columns.mean(axis=0)).root()
     noise = rng.standard_normal((n_draws, len(root))) @ root.T
-    return np.maximum(columns.sum(axis=0) + noise, 0.0)
+    return np.asarray(np.maximum(columns.sum(axis=0) + noise, 0.0))
 
 
 def _flags(n: int, n_blocks: float) -> tuple[Flag, ...]:

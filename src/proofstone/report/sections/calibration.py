@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from proofstone.engines.stats import Calibration, calibrate
+from proofstone.engines.stats import Calibration, SharedKeys, calibrate
 from proofstone.engines.stats.calibration import Interval
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
@@ -22,7 +22,8 @@ def calibration_section(evidence: Evidence) -> Section | None:
     if ranked is None or sheet is None or sheet.table.confidence is None:
         return None
     level, seed = evidence.board.confidence, evidence.seed
-    found = [_calibration(sheet, who, seed, level) for who in ranked.respondents]
+    keys = sheet.keys if evidence.estimand == "knowledge" else None
+    found = [_calibration(sheet, who, keys, seed, level) for who in ranked.respondents]
     known = [(label, each) for label, each in zip(ranked.labels, found, strict=True) if each.n]
     if not known:
         return None
@@ -34,18 +35,21 @@ def calibration_section(evidence: Evidence) -> Section | None:
         how=(
             "Ten bins of equal width. The calibration error is never below 0: beside it stands "
             "what a perfectly calibrated model would show on as many answers. Brier is the mean "
-            "squared distance of confidence and score. Intervals are percentiles over draws of "
-            f"answers with replacement, seed {seed}; answers count as independent."
+            "squared distance of confidence and score. Answers of one item, and of items that "
+            f"share a key, depend on each other; seed {seed}."
         ),
         tables=(_figures(ranked, found, level), _bins(known)),
     )
 
 
-def _calibration(sheet: Sheet, respondent: int, seed: int, level: float) -> Calibration:
+def _calibration(
+    sheet: Sheet, respondent: int, keys: SharedKeys | None, seed: int, level: float
+) -> Calibration:
     rows = np.flatnonzero(sheet.table.respondent == respondent)
     confidence = sheet.table.confidence
     stated = np.full(len(rows), np.nan) if confidence is None else confidence[rows]
-    return calibrate(stated, sheet.counted[rows], seed=seed, level=level)
+    unit = sheet.table.unit[rows]
+    return calibrate(stated, sheet.counted[rows], unit=unit, keys=keys, seed=seed, level=level)
 
 
 def _finding(known: list[tuple[str, Calibration]]) -> str:

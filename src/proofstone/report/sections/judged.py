@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import (
     Coefficient,
     Confusion,
+    Estimand,
     JudgedRate,
+    SharedKeys,
     agreement,
     cohen_kappa,
     confuse,
@@ -46,9 +48,13 @@ def judged_section(evidence: Evidence) -> Section | None:
     if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
         return None
     level, seed = evidence.board.confidence, evidence.seed
-    table = confuse(judged.people, judged.judge, len(judged.labels), confidence=level)
-    found = dict(_coefficients(judged, seed, level))
-    rates = dict(_rates(judged, level))
+    keys = _keys(judged, evidence.estimand)
+    table = confuse(
+        judged.people, judged.judge, len(judged.labels), unit=judged.item, keys=keys,
+        confidence=level,
+    )  # fmt: skip
+    found = dict(_coefficients(judged, keys, seed, level))
+    rates = dict(_rates(judged, keys, level))
     n = int(np.array(table.counts).sum())
     return Section(
         name="judge",
@@ -58,9 +64,10 @@ def judged_section(evidence: Evidence) -> Section | None:
         cannot=_cannot(rates, n),
         how=(
             "Agreement on the records that both labelled; coefficients by percentiles of 2,000 "
-            f"draws of items, seed {seed}; shares by Wilson. Corrected rates are "
-            "prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic 2023), records "
-            "independent: right only where the records that people saw were drawn at random."
+            f"draws of items, seed {seed}; shares by Wilson at the effective size. Corrected rates "
+            "are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic 2023): right only where "
+            "the records that people saw were drawn at random. Everywhere records of one item, and "
+            "of items that share a key, depend on each other."
         ),
         tables=(
             _matrix(judged, table),
@@ -72,7 +79,17 @@ def judged_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _coefficients(judged: Judged, seed: int, level: float) -> Iterator[tuple[str, Estimate]]:
+def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
+    """What items share; of fresh forms of one bank, nothing counts."""
+    n = int(judged.item.max(initial=-1)) + 1
+    if estimand == "bank" or judged.cluster_item is None or judged.cluster_key is None:
+        return SharedKeys.none(n)
+    return SharedKeys(n, judged.cluster_item, judged.cluster_key)
+
+
+def _coefficients(
+    judged: Judged, keys: SharedKeys, seed: int, level: float
+) -> Iterator[tuple[str, Estimate]]:
     """Each coefficient by its name, over the records that both labelled, items drawn."""
     both = (judged.people >= 0) & (judged.judge >= 0)
     people, judge, item = judged.people[both], judged.judge[both], judged.item[both]
@@ -82,52 +99,64 @@ def _coefficients(judged: Judged, seed: int, level: float) -> Iterator[tuple[str
     for name in plain:
         yield (
             name.replace("Gwet", "Gwet's"),
-            agreement(ratings, name, n_categories=n_labels, clusters=item, seed=seed,
+            agreement(ratings, name, n_categories=n_labels, clusters=item, keys=keys, seed=seed,
                       confidence=level),
         )  # fmt: skip
-    yield "Cohen's kappa", cohen_kappa(people, judge, clusters=item, seed=seed, confidence=level)
+    yield (
+        "Cohen's kappa",
+        cohen_kappa(people, judge, clusters=item, keys=keys, seed=seed, confidence=level),
+    )
     if judged.values is not None and n_labels > 2:
         yield (
             "Cohen's kappa, quadratic",
-            cohen_kappa(people, judge, weights="quadratic", clusters=item, seed=seed,
+            cohen_kappa(people, judge, weights="quadratic", clusters=item, keys=keys, seed=seed,
                         confidence=level),
         )  # fmt: skip
     yield (
         "Krippendorff's alpha, nominal",
-        krippendorff_alpha(ratings, clusters=item, seed=seed, confidence=level),
+        krippendorff_alpha(ratings, clusters=item, keys=keys, seed=seed, confidence=level),
     )
     if judged.values is not None and n_labels > 2:
         top = int(ratings.max()) + 1
         yield (
             "Krippendorff's alpha, interval",
             krippendorff_alpha(ratings, "interval", values=judged.values[:top], clusters=item,
-                               seed=seed, confidence=level),
+                               keys=keys, seed=seed, confidence=level),
         )  # fmt: skip
 
 
-def _rates(judged: Judged, level: float) -> Iterator[tuple[str, JudgedRate]]:
+def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str, JudgedRate]]:
     """The mean score, of all and by model, where labels are scores in [0, 1]; else each label's
     share."""
     values = judged.values
     if values is None or values.min() < 0 or values.max() > 1:
         for code, label in enumerate(judged.labels):
             worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
-            yield f"share of {label}", _rate(judged, worth, slice(None), level)
+            yield f"share of {label}", _rate(judged, worth, slice(None), keys, level)
         return
-    yield "all records", _rate(judged, values, slice(None), level)
+    yield "all records", _rate(judged, values, slice(None), keys, level)
     if len(judged.models) > 1:
         for code, model in enumerate(judged.models):
-            yield model, _rate(judged, values, judged.model == code, level)
+            yield model, _rate(judged, values, judged.model == code, keys, level)
 
 
 def _rate(
-    judged: Judged, worth: Floats, chosen: NDArray[np.bool_] | slice, level: float
+    judged: Judged,
+    worth: Floats,
+    chosen: NDArray[np.bool_] | slice,
+    keys: SharedKeys,
+    level: float,
 ) -> JudgedRate:
-    people, judge = judged.people[chosen], judged.judge[chosen]
+    people, judge, item = judged.people[chosen], judged.judge[chosen], judged.item[chosen]
     both = (people >= 0) & (judge >= 0)
     elsewhere = (people < 0) & (judge >= 0)
     return correct_judged_rate(
-        worth[people[both]], worth[judge[both]], worth[judge[elsewhere]], confidence=level
+        worth[people[both]],
+        worth[judge[both]],
+        worth[judge[elsewhere]],
+        unit=np.concatenate([item[both], item[elsewhere]]),
+        keys=keys,
+        confidence=level,
     )
 
 
