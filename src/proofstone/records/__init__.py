@@ -5,6 +5,7 @@ refer to itself, and walking a bank's 43,000 facts again and again took a fifth 
 """
 
 from proofstone.records.accuracies import Accuracies
+from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
 from proofstone.records.corrections import (
     Action,
@@ -47,6 +48,7 @@ from proofstone.records.knowledge import (
     Role,
     RoleName,
     Source,
+    SourcedPassage,
     Stratum,
     bank_id,
     fact_id,
@@ -101,6 +103,8 @@ __all__ = [
     "Ballot",
     "BallotState",
     "Bank",
+    "Build",
+    "BuildFunnel",
     "CallState",
     "Card",
     "CardSnapshot",
@@ -153,7 +157,10 @@ __all__ = [
     "SiftedRow",
     "SiftedRows",
     "Source",
+    "SourcedPassage",
     "Spent",
+    "StepFunnel",
+    "StepName",
     "Stratum",
     "Tabulation",
     "TextCodes",
@@ -165,6 +172,7 @@ __all__ = [
     "Way",
     "asked_as",
     "bank_id",
+    "build_id",
     "coded_texts",
     "composed_set_id",
     "corrected_set",

@@ -15,6 +15,7 @@ __all__ = [
     "Role",
     "RoleName",
     "Source",
+    "SourcedPassage",
     "Stratum",
 ]
 
@@ -67,6 +68,13 @@ class Passage(Struct, frozen=True, gc=False, kw_only=True):
     text: str
     language: str = ""
     heading: str = ""
+
+
+class SourcedPassage(Struct, frozen=True, gc=False):
+    """A passage with its source, as it enters a build."""
+
+    passage: Passage
+    source: Source
 
 
 class Fact(Struct, frozen=True, gc=False, kw_only=True):

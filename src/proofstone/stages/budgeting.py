@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from proofstone.engines.models import Asker, Exposure, Spending, unbounded_reply
 from proofstone.engines.store import GROUP_ROWS, Expense, Store, this_process
@@ -12,7 +13,7 @@ from proofstone.errors import StoreFailed
 from proofstone.ports import CallRecord, Clock
 from proofstone.stages.planning import PlannedRun
 
-__all__ = ["check_bounded", "on_record"]
+__all__ = ["check_bounded", "check_replies_end", "on_record"]
 
 _HEARTBEAT_S = 10.0
 _RUNS_NAMED = 8
@@ -22,11 +23,12 @@ Kept = Callable[[CallRecord], None]
 
 def check_bounded(runs: Sequence[tuple[PlannedRun, Asker]]) -> None:
     """Raises UnboundedReply, naming all models whose replies a budget cannot hold."""
-    names = [
-        planned.run.respondent
-        for planned, asker in runs
-        if not asker.fits_a_budget(planned.run.settings)
-    ]
+    check_replies_end([(asker, planned.run.settings) for planned, asker in runs])
+
+
+def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
+    """The same for models with the settings that they are asked with."""
+    names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
     if names:
         raise unbounded_reply(list(dict.fromkeys(names)))
 

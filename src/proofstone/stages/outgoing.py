@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import PurePath
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.engines.store import Origin, Store
 from proofstone.errors import CallFailed
+from proofstone.methods import find_method
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
+from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
 from proofstone.stages.planning import PlannedRun
 
-__all__ = ["Outgoing", "cells_would_leave", "what_would_leave"]
+__all__ = ["Outgoing", "cells_would_leave", "rows_would_leave", "what_would_leave"]
 
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
@@ -80,6 +84,34 @@ def cells_would_leave(
         characters=round(len(cells) * length),
         origins=_joined([*origins, *_of_shots(store, planned.way, planned.item_set)], max),
     )
+
+
+def rows_would_leave(store: Store, planned: PlannedBuild) -> Outgoing:
+    """What one step of a build sends if it asks once for each row that enters; rows of no source
+    are known by the names of the inputs."""
+    method = find_method(planned.build.method)
+    builder, spec = builder_of(method, planned.build.kind), planned.spec
+    characters, by_source = 0, Counter[bytes | None]()
+    for entering in entering_rows(store, builder, spec, planned.build.params):
+        characters += len(entering.row.payload.decode())
+        by_source[entering.source] += 1
+    known = store.knowledge.sources([each for each in by_source if each is not None])
+    origins = [
+        Origin(source.title, source.licence, by_source[identity], (source.title,))
+        for identity, source in known.items()
+    ]
+    if by_source[None]:
+        origins += [
+            Origin(name, "", by_source[None], (name,)) for name in map(_file_name, spec.inputs)
+        ]
+    n_rows = by_source.total()
+    return Outgoing(
+        items=n_rows, requests=n_rows, characters=characters, origins=_joined(origins, max)
+    )
+
+
+def _file_name(text: str) -> str:
+    return PurePath(text).name or text
 
 
 def _done(store: Store, planned: PlannedRun) -> int:

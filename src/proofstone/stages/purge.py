@@ -71,6 +71,7 @@ def purge_source(
             add = store.tombstones.add
             stone = add(connection, "purged", source.key, who, reason, now, counts)
     store.items.forget()
+    store.outcomes.forget()
     rewrite(store.database)
     return PurgeReport(
         source=source.id, title=source.name, removed=counts, held_by=holders, tombstone=stone

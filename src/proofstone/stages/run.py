@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from proofstone.engines.models import Asked, Asker, read_reply
-from proofstone.engines.store import Place, Store, StoredItem, Writer, this_process
+from proofstone.engines.store import Place, Store, StoredItem, Writer
 from proofstone.errors import CallFailed
 from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Message, Oracle, Reply
+from proofstone.stages.holding import lease_held
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.requests import request_of, sent_to_model
@@ -28,7 +29,6 @@ __all__ = ["perform_run"]
 
 _PAGE = 128
 _SCORED_AT_ONCE = 64
-_HEARTBEAT_S = 10.0
 
 
 async def perform_run(
@@ -47,25 +47,15 @@ async def perform_run(
     Returns when every reply is committed; ``progress`` says what came of it. Raises RunInUse
     where another process works on it, and StoreFailed where replies could not be kept.
     """
-    owner = this_process()
-    store.runs.take_lease(planned.key, owner, clock.now())
-    scoring = open_scoring(store, method, planned.key, planned.run, clock)
-    loop = _RunLoop(store, writer, method, planned, asker, progress, stop, scoring)
-    heartbeat = asyncio.create_task(_keep_lease(store, planned.key, owner, clock))
-    progress.begin(clock)
-    try:
-        await loop.work()
-        await writer.flush()
-    finally:
-        heartbeat.cancel()
-        progress.end(clock)
-        store.runs.give_back_lease(planned.key, owner)
-
-
-async def _keep_lease(store: Store, run: int, owner: str, clock: Clock) -> None:
-    while True:
-        await clock.sleep(_HEARTBEAT_S)
-        await asyncio.to_thread(store.runs.take_lease, run, owner, clock.now())
+    async with lease_held(store.runs, planned.key, clock):
+        scoring = open_scoring(store, method, planned.key, planned.run, clock)
+        loop = _RunLoop(store, writer, method, planned, asker, progress, stop, scoring)
+        progress.begin(clock)
+        try:
+            await loop.work()
+            await writer.flush()
+        finally:
+            progress.end(clock)
 
 
 class _Job:

@@ -17,7 +17,13 @@ from proofstone.engines.store import Origin, Store
 from proofstone.errors import EgressRefused, ProofstoneError
 from proofstone.methods import find_method
 from proofstone.ports import Clock
-from proofstone.stages.outgoing import Outgoing, cells_would_leave, what_would_leave
+from proofstone.stages.build_plans import PlannedBuild
+from proofstone.stages.outgoing import (
+    Outgoing,
+    cells_would_leave,
+    rows_would_leave,
+    what_would_leave,
+)
 from proofstone.stages.planning import RunSpec, plan_run
 from proofstone.wiring.permits import Permits
 
@@ -30,6 +36,7 @@ __all__ = [
     "Leaving",
     "Load",
     "Loads",
+    "build_loads",
     "clear_loads",
     "clear_probe",
     "pilot_loads",
@@ -117,6 +124,24 @@ def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> L
                 outgoing = cells_would_leave(store, survey.planned, cells, length)
                 known = loads.get(to, Load())
                 loads[to] = known.with_run(model, survey.planned.item_set.id, outgoing)
+    return loads
+
+
+def build_loads(store: Store, planned: PlannedBuild, config: ModelConfig) -> Loads:
+    """What a build would send to each host that is not this machine: as much as all its rows, once
+    for each step that asks."""
+    loads: Loads = {}
+    outgoing: Outgoing | None = None
+    for step in planned.pipeline.steps:
+        for role in step.asks:
+            model = planned.build.models[role]
+            to = leaves_to(model, config)
+            if to is None or to.is_local:
+                continue
+            if outgoing is None:
+                outgoing = rows_would_leave(store, planned)
+            known = loads.get(to, Load())
+            loads[to] = known.with_run(model, planned.build.inputs, outgoing)
     return loads
 
 

@@ -20,6 +20,7 @@ from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
 from proofstone.stages.exchange import TellUnread, import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
+from proofstone.wiring.building import Building
 from proofstone.wiring.comparing import Comparing
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.dry_running import DryRunning
@@ -52,7 +53,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Comparing, DryRunning, Kept, Correcting):
+class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

@@ -24,6 +24,7 @@ from proofstone.ports import (
     PayloadType,
     Row,
     Sifter,
+    StepBuilder,
     TokenCounter,
 )
 from proofstone.records import (
@@ -45,13 +46,7 @@ from proofstone.records import (
     fact_id,
     item_id,
 )
-
-
-class Pair(Struct, frozen=True, tag="recall.pair"):
-    """A question and its answer."""
-
-    question: str
-    answer: str
+from proofstone_recall.drills import PIPELINES, Pair
 
 
 class Asked(Struct, frozen=True, tag="recall.asked"):
@@ -84,6 +79,7 @@ class Recall:
     parameters: tuple[Parameter, ...] = ()
     presets: Mapping[str, Preset] = {}
     sift: Sifter | None = None
+    pipelines: Mapping[str, StepBuilder] = PIPELINES
 
     @property
     def builders(self) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proofstone.engines.store.alone import leave_log, refuse_held
+from proofstone.engines.store.builds import BuildStore, EnteringRow
 from proofstone.engines.store.calls import CallRows
 from proofstone.engines.store.copies import (
     check_copy,
@@ -22,6 +23,7 @@ from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
+from proofstone.engines.store.journal import StoreJournal
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
 from proofstone.engines.store.leases import this_process
 from proofstone.engines.store.lookup import KINDS, Found, Lookup
@@ -29,6 +31,7 @@ from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.origins import Origin, OriginRows
+from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.own_prompts import OwnPromptStore
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
@@ -63,8 +66,10 @@ from proofstone.ports import CallRecord, PayloadType
 __all__ = [
     "GROUP_ROWS",
     "KINDS",
+    "BuildPlace",
     "CallTrace",
     "Database",
+    "EnteringRow",
     "Expense",
     "FactTrace",
     "Failure",
@@ -74,6 +79,7 @@ __all__ = [
     "MergeReport",
     "ModelFacts",
     "Origin",
+    "OutcomeRow",
     "PilotPlace",
     "Place",
     "PurgePlan",
@@ -90,6 +96,7 @@ __all__ = [
     "SentSource",
     "ServedShare",
     "Store",
+    "StoreJournal",
     "StoredBank",
     "StoredItem",
     "StoredResponse",
@@ -149,11 +156,13 @@ class Store:
         self.tombstones = TombstoneRows(self.database)
         self.expenses = ExpenseStore(self.database)
         self.spent = SpentRows(self.database)
+        self.outcomes = OutcomeStore(self.database)
+        self.builds = BuildStore(self.database, self.outcomes)
 
     def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
         """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a
         process."""
-        return Writer(self.database, self.scores, kept)
+        return Writer(self.database, self.scores, self.outcomes, kept)
 
     def close(self) -> None:
         """Gives the database back."""

@@ -20,12 +20,14 @@ _WAIT_S = 2.0
 
 
 def refuse_held(database: Database, now: float) -> None:
-    """Raises RunInUse, naming the holders, where a living process works on a run."""
+    """Raises RunInUse, naming the holders, where a living process works on a run or build."""
     held = held_leases(database, now)
     if held:
-        named = ", ".join(f"run:{short(lease.run)} ({lease.holder})" for lease in held)
+        named = ", ".join(f"{each.kind}:{short(each.id)} ({each.holder})" for each in held)
+        what = " and ".join(dict.fromkeys(f"{each.kind}s" for each in held))
+        one = f"{len(held)} {held[0].kind} is" if len(held) == 1 else f"{len(held)} {what} are"
         raise RunInUse(
-            f"{len(held)} run{'s are' if len(held) > 1 else ' is'} being worked on: {named}",
+            f"{one} being worked on: {named}",
             hint="wait for them or stop them (Ctrl-C there), then repeat this command",
         )
 

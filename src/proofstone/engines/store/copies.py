@@ -91,7 +91,9 @@ def take_notes_out(file: Path) -> dict[str, str]:
         query = "SELECT key, value FROM workspace WHERE key LIKE ?"
         rows = connection.execute(query, (f"{_NOTE}%",)).fetchall()
         connection.execute("DELETE FROM workspace WHERE key LIKE ?", (f"{_NOTE}%",))
-        connection.execute("UPDATE run SET lease_owner = NULL, lease_until = NULL")
+        for table in ("run", "build"):
+            if _has_table(connection, table):
+                connection.execute(f"UPDATE {table} SET lease_owner = NULL, lease_until = NULL")  # noqa: S608
         connection.commit()
     return {key.removeprefix(_NOTE): value for key, value in rows}
 
@@ -155,6 +157,11 @@ def _put_in_place(file: Path) -> Iterator[Path]:
 
 def _open(file: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode={mode}", uri=True)
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return bool(connection.execute(query, (name,)).fetchone()[0])
 
 
 def _one(connection: sqlite3.Connection, query: str) -> object:

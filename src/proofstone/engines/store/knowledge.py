@@ -184,31 +184,33 @@ class KnowledgeStore:
         ]
 
     def sources(self, identities: Iterable[bytes]) -> dict[bytes, Source]:
-        """Sources by their ids."""
-        found = {}
+        """The sources with these ids; those not stored are left out."""
         with self._database.reading() as connection:
-            for chunk in chunks(identities, 4000):
-                query = select(schema.source).where(schema.source.c.hash.in_(chunk))
-                for row in connection.execute(query):
-                    found[row.hash] = _source(row)
-        return found
+            return {source.id: source for source in _sources_by_id(connection, identities)}
 
     def passage(self, identity: bytes) -> Passage | None:
         """The passage with this id, or None."""
-        table = schema.passage
-        query = (
-            select(table, schema.source.c.hash.label("source_hash"))
-            .join(schema.source, schema.source.c.id == table.c.source_id)
-            .where(table.c.hash == identity)
-        )
         with self._database.reading() as connection:
+            query = _select_passages().where(schema.passage.c.hash == identity)
             row = connection.execute(query).one_or_none()
-        if row is None:
-            return None
-        return Passage(
-            id=row.hash, source=row.source_hash, page=row.page, start=row.start_at,
-            end=row.end_at, text=row.text, language=row.language, heading=row.heading,
-        )  # fmt: skip
+        return None if row is None else _passage(row)
+
+    def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
+        """The passages of a source in their order, read page by page; none of a purged one."""
+        table, after = schema.passage, 0
+        while True:
+            query = (
+                _select_passages()
+                .where(schema.source.c.hash == source, table.c.id > after, table.c.text != "")
+                .order_by(table.c.id)
+                .limit(size)
+            )
+            with self._database.reading() as connection:
+                page = connection.execute(query).all()
+            if not page:
+                return
+            yield from map(_passage, page)
+            after = page[-1].id
 
     def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
         table = schema.fact_role
@@ -233,15 +235,16 @@ class KnowledgeStore:
 
     def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
         """Stores facts, the corrected before those that correct them. Raises BadInput."""
-        sources = self._sources(
-            connection, {b.source.id: b.source for b in built if b.source}.values()
-        )
+        known = {b.source.id: b.source for b in built if b.source}
+        # Those that a fact only names are stored already, with the passages that it was made from.
+        named = {b.fact.source for b in built if b.fact.source} - known.keys()
+        sources = self._sources(connection, [*known.values(), *_sources_by_id(connection, named)])
         passages = keys_by(
             connection, schema.passage, ("hash",), {b.fact.passage for b in built if b.fact.passage}
         )
         corrected = {b.fact.corrects for b in built if b.fact.corrects}
         keys: dict[Any, int] = keys_by(connection, schema.fact, ("hash",), corrected)
-        refuse_absent(built, passages, keys)
+        refuse_absent(built, sources, passages, keys)
         refuse_emptied(connection, (b.fact for b in built))
         for group in generations(built):
             rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in group}
@@ -318,6 +321,27 @@ def _source(row: Row[Any]) -> Source:
         id=row.hash, kind=row.kind, title=row.title, language=row.language, licence=row.licence,
         authors=tuple(msgspec.json.decode(row.authors)), year=row.year, content=row.content,
         origin=row.origin,
+    )  # fmt: skip
+
+
+def _sources_by_id(connection: Connection, identities: Iterable[bytes]) -> list[Source]:
+    found: list[Source] = []
+    for chunk in chunks(identities, 4000):
+        query = select(schema.source).where(schema.source.c.hash.in_(chunk))
+        found += map(_source, connection.execute(query))
+    return found
+
+
+def _select_passages() -> Any:
+    return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
+        schema.source, schema.source.c.id == schema.passage.c.source_id
+    )
+
+
+def _passage(row: Row[Any]) -> Passage:
+    return Passage(
+        id=row.hash, source=row.source_hash, page=row.page, start=row.start_at,
+        end=row.end_at, text=row.text, language=row.language, heading=row.heading,
     )  # fmt: skip
 
 

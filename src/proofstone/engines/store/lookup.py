@@ -14,7 +14,9 @@ from proofstone.errors import BadUsage, NotFound
 
 __all__ = ["KINDS", "Found", "Lookup"]
 
-Kind = Literal["source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan"]
+Kind = Literal[
+    "source", "passage", "fact", "bank", "item", "form", "run", "scoring", "plan", "build"
+]
 
 _TABLES: dict[str, Table] = {
     "source": schema.source,
@@ -26,6 +28,7 @@ _TABLES: dict[str, Table] = {
     "run": schema.run,
     "scoring": schema.scoring,
     "plan": schema.plan,
+    "build": schema.build,
 }
 _ALSO = {"statement": "fact"}  # a method's own word for a kind
 KINDS = tuple(_TABLES)

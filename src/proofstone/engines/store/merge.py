@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import Connection, Table, func, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.merged_outcomes import copy_outcomes
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by, take_keys
 from proofstone.engines.store.snapshot import Readable
@@ -69,6 +70,23 @@ _PLAN = (
         {"call_id": _s.call, "item_id": _s.item, "item_set_id": _s.item_set},
         (),
     ),
+    _Copied(_s.build_row, {}),
+    _Copied(_s.build_step, {}),
+    _Copied(_s.build_outcome, {"step_id": _s.build_step, "row_id": _s.build_row}, ()),
+    _Copied(
+        _s.build_call,
+        {"step_id": _s.build_step, "row_id": _s.build_row, "call_id": _s.call},
+        (),
+    ),
+    _Copied(_s.build, {}),
+    _Copied(
+        _s.build_input,
+        {"build_id": _s.build, "row_id": _s.build_row, "source_id": _s.source},
+        (),
+    ),
+    _Copied(_s.build_stage, {"build_id": _s.build, "step_id": _s.build_step}, ()),
+    _Copied(_s.build_funnel, {"build_id": _s.build}),
+    _Copied(_s.build_bank, {"build_id": _s.build, "bank_id": _s.bank}, ()),
     _Copied(_s.unit, {"item_id": _s.item}, ("item_id", "kind", "key")),
     _Copied(_s.cluster, {}, ("kind", "key")),
     _Copied(_s.unit_cluster, {"unit_id": _s.unit, "cluster_id": _s.cluster}, ()),
@@ -98,6 +116,7 @@ _PLAN = (
 )  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
+_ALONG = {_s.build_output}  # comes along with the outcome that it belongs to
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
 
 
@@ -123,6 +142,9 @@ def merge(origin: Readable, target: Database, *, with_people: bool = False) -> M
         before = _count(target, copied.table)
         for page in _pages(origin, copied.table):
             report.read[name] += len(page)
+            if copied.table is schema.build_outcome:
+                copy_outcomes(origin, target, page, keys)
+                continue
             with target.writing() as connection:
                 _copy(connection, copied, page, keys)
         report.added[name] = _count(target, copied.table) - before

@@ -2,7 +2,8 @@
 
 Derived from a source are its passages; facts of it or of them; facts that correct such a fact or
 name one in their payload (a falsified statement names its true one); items that rest on such
-facts; and the prompts and replies in which those items were asked. Beyond that every stored prompt
+facts; rows of builds (``purged_builds``); and the prompts and replies in which those items were
+asked and those rows were worked on. Beyond that every stored prompt
 and reply is searched for the texts: worked examples and builders quote them too.
 """
 
@@ -17,6 +18,7 @@ from sqlalchemy import Connection, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress
 from proofstone.engines.store.payloads import is_purged
+from proofstone.engines.store.purged_builds import calls_for_rows, derived_build_rows
 from proofstone.engines.store.purged_images import images_in
 from proofstone.engines.store.purged_text import Finder, ids_in, sentences, strings_of
 from proofstone.engines.store.rows import chunks
@@ -42,6 +44,8 @@ class PurgePlan(msgspec.Struct, frozen=True):
     prompts: frozenset[int]
     replies: frozenset[int]
     images: frozenset[int] = frozenset()
+    rows: frozenset[int] = frozenset()
+    texts_of_rows: frozenset[int] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """How many texts of each kind go."""
@@ -52,7 +56,8 @@ class PurgePlan(msgspec.Struct, frozen=True):
             "prompts": len(self.prompts),
             "replies": len(self.replies),
         }
-        return {**texts, "images": len(self.images)} if self.images else texts
+        rare = {"images": len(self.images), "rows of builds": len(self.texts_of_rows)}
+        return texts | {kind: n for kind, n in rare.items() if n}
 
 
 def plan_purge(connection: Connection, source: int) -> PurgePlan:
@@ -63,8 +68,9 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     payloads = _payloads(connection, fact, facts)
     items = _items_on(connection, facts)
     units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
-    asked = _calls_on(connection, items)
     finder = Finder(_own_texts(connection, passages, payloads, facts, source))
+    rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
+    asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     prompts, replies = _bodies(connection, asked, finder)
     return PurgePlan(
         source=source,
@@ -78,6 +84,10 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         prompts=frozenset(prompts),
         replies=frozenset(replies),
         images=frozenset(images_in(connection, prompts)),
+        rows=frozenset(rows),
+        texts_of_rows=frozenset(
+            key for key, body in _payloads(connection, schema.build_row, rows).items() if body
+        ),
     )
 
 
@@ -87,6 +97,19 @@ def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], f
     passages = set(connection.scalars(select(passage.c.id).where(passage.c.source_id == source)))
     facts = _derived_facts(connection, source, passages)
     return frozenset(facts), frozenset(_items_on(connection, facts))
+
+
+def _ids(
+    connection: Connection, source: int, passages: Iterable[int], facts: Iterable[int]
+) -> frozenset[bytes]:
+    """The ids by which rows name a source and what was made of it."""
+    s = schema
+    named = ((s.source, [source]), (s.passage, passages), (s.fact, facts))
+    return frozenset(
+        identity
+        for table, keys in named
+        for identity in _in(connection, table.c.hash, table.c.id, keys)
+    )
 
 
 def _derived_facts(connection: Connection, source: int, passages: set[int]) -> set[int]:
@@ -212,7 +235,7 @@ def _with_text(payloads: dict[int, bytes]) -> set[int]:
 
 def _in(
     connection: Connection, wanted: Any, column: Any, keys: Iterable[int], *more: Any
-) -> Iterator[int]:
+) -> Iterator[Any]:
     """``wanted`` of the rows whose ``column`` is one of ``keys``."""
     for chunk in chunks(keys, _CHUNK):
         yield from connection.scalars(select(wanted).where(column.in_(chunk), *more).distinct())

@@ -19,6 +19,7 @@ from proofstone.engines.store.alone import users_of
 from proofstone.engines.store.copies import sqlite_file
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.purge_plan import PurgePlan
+from proofstone.engines.store.purged_builds import empty_build_rows
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.rows import chunks
 from proofstone.errors import WorkspaceInUse
@@ -28,7 +29,10 @@ __all__ = ["empty_rows", "rewrite"]
 
 _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
-_EMPTIED = ("passage", "fact", "item", "unit", "prompt", "image", "call", "score")
+_EMPTIED = (
+    "passage", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
+    "build_outcome",
+)  # fmt: skip
 
 
 def empty_rows(connection: Connection, plan: PurgePlan) -> None:
@@ -44,6 +48,7 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
         connection.execute(update(table).where(long).values(answer=""))
     _empty_named(connection, schema.prompt, plan.prompts)
     _empty_named(connection, schema.image, plan.images)
+    empty_build_rows(connection, plan.rows)
 
 
 def _empty_named(connection: Connection, table: Table, keys: Iterable[int]) -> None:

@@ -14,13 +14,20 @@ __all__ = ["generations", "refuse_absent"]
 
 
 def refuse_absent(
-    built: Sequence[BuiltFact], passages: Mapping[Any, int], facts: Mapping[Any, int]
+    built: Sequence[BuiltFact],
+    sources: Mapping[bytes, int],
+    passages: Mapping[Any, int],
+    facts: Mapping[Any, int],
 ) -> None:
-    """Raises BadInput where a fact names a passage or fact that is neither here nor coming."""
+    """Raises BadInput where a fact names a source, passage or fact that is neither here nor
+    coming."""
     coming = {b.fact.id for b in built}
     problems = []
     for fact in (b.fact for b in built):
         place = f"fact {short(fact.id)}"
+        if fact.source and fact.source not in sources:
+            what = f"source {short(fact.source)} is not in this workspace"
+            problems.append(Problem(place, what))
         if fact.passage and fact.passage not in passages:
             what = f"passage {short(fact.passage)} is not in this workspace"
             problems.append(Problem(place, what))

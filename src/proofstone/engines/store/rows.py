@@ -21,6 +21,8 @@ __all__ = [
     "insert_rows",
     "key_of",
     "keys_by",
+    "many_values",
+    "select_many",
     "take_keys",
 ]
 
@@ -102,16 +104,35 @@ def keys_by(
     found: dict[Any, int] = {}
     single = len(columns) == 1
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    for chunk in chunks(wanted, LOOKUPS[-1]):
-        size = next(size for size in LOOKUPS if size >= len(chunk))
-        filled = chunk + [chunk[-1]] * (size - len(chunk))
+    for filled in many_values(list(wanted)):
         values = tuple(filled) if single else tuple(chain.from_iterable(filled))
-        statement = _lookup(table.name, columns, size, mark)
+        statement = _lookup(table.name, columns, len(filled), mark)
         rows = connection.exec_driver_sql(statement, values).all()
         if single:
             found.update((value, key) for key, value in rows)
         else:
             found.update((tuple(row[1:]), row[0]) for row in rows)
+    return found
+
+
+def many_values(values: Sequence[Any]) -> Iterator[list[Any]]:
+    """``values`` in lists of few lengths, filled up with their last one, so that few statements
+    serve all numbers."""
+    for chunk in chunks(values, LOOKUPS[-1]):
+        size = next(size for size in LOOKUPS if size >= len(chunk))
+        yield chunk + [chunk[-1]] * (size - len(chunk))
+
+
+def select_many(
+    connection: Connection, query: str, first: tuple[Any, ...], values: Sequence[Any]
+) -> list[Any]:
+    """The rows of ``query`` for any number of values: ``{mark}`` stands for each of ``first``,
+    ``{marks}`` for a list of values."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    found: list[Any] = []
+    for part in many_values(values):
+        statement = query.format(mark=mark, marks=",".join([mark] * len(part)))
+        found += _execute(connection, statement, (*first, *part)).fetchall()
     return found
 
 

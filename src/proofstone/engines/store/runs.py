@@ -6,26 +6,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, func, or_, select, update
+from sqlalchemy import Row, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress, read_call, select_calls
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
-from proofstone.engines.store.leases import holder_is_gone
+from proofstone.engines.store.leases import give_back_lease, take_lease
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import insert_missing, keys_by
-from proofstone.errors import RunInUse
 from proofstone.identity import canonical_json
 from proofstone.ports import CallRecord
 from proofstone.records import Run
 
-__all__ = ["LEASE_S", "Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
+__all__ = ["Failure", "ItemReplies", "RawReply", "RunStore", "RunTotals"]
 
 _RUN = (
     "hash", "item_set_id", "method", "respondent", "way", "last_step", "prompt_hash",
     "settings", "replicate", "simulated", "created_at", "version",
 )  # fmt: skip
-LEASE_S = 30.0
 
 
 class RawReply(msgspec.Struct, frozen=True, gc=False):
@@ -110,41 +108,11 @@ class RunStore:
 
     def take_lease(self, run: int, owner: str, now: float) -> None:
         """Takes or renews a run's lease. Raises RunInUse, naming the holder."""
-        table = schema.run
-        free = or_(
-            table.c.lease_owner.is_(None), table.c.lease_owner == owner, table.c.lease_until < now
-        )
-        statement = (
-            update(table)
-            .where(table.c.id == run, free)
-            .values(lease_owner=owner, lease_until=now + LEASE_S)
-        )
-        with self._database.writing() as connection:
-            if connection.execute(statement).rowcount == 1:
-                return
-            holder = connection.execute(
-                select(table.c.lease_owner, table.c.lease_until).where(table.c.id == run)
-            ).one()
-            if holder_is_gone(holder.lease_owner):
-                lease = {"lease_owner": owner, "lease_until": now + LEASE_S}
-                connection.execute(update(table).where(table.c.id == run).values(lease))
-                return
-        raise RunInUse(
-            f"this run is being worked on by {holder.lease_owner}",
-            hint=f"wait for it, or stop it; a dead process's lease ends in "
-            f"{max(0.0, holder.lease_until - now):.0f} s",
-        )
+        take_lease(self._database, schema.run, run, owner, now)
 
     def give_back_lease(self, run: int, owner: str) -> None:
         """Ends a lease that this owner holds."""
-        table = schema.run
-        statement = (
-            update(table)
-            .where(table.c.id == run, table.c.lease_owner == owner)
-            .values(lease_owner=None, lease_until=None)
-        )
-        with self._database.writing() as connection:
-            connection.execute(statement)
+        give_back_lease(self._database, schema.run, run, owner)
 
     # ---- what is done
 

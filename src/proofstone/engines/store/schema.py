@@ -1,8 +1,8 @@
 """The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
 
 What is filtered or joined is a typed column; everything else of a record stands in its payload.
-Rows are appended. The only columns ever updated are a run's lease, a scoring's completion and an
-expense's bound; and a purge takes the texts out of the rows that hold them.
+Rows are appended. The only columns ever updated are the lease of a run or build, a scoring's
+completion and an expense's bound; and a purge takes the texts out of the rows that hold them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0009"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0010"  # the newest migration in migrations/versions; a test compares them
 
 metadata = MetaData(
     naming_convention={
@@ -321,4 +321,71 @@ tombstone = Table(
     Column("content", LargeBinary, nullable=False), _ref("actor_id", "actor"),
     Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
     Column("removed", LargeBinary, nullable=False),
+)  # fmt: skip
+
+# ---- building in steps
+
+# A row on its way through a pipeline: the same content is the same row in all builds.
+build_row = Table(
+    "build_row", metadata, _key(), _hash(), Column("payload", LargeBinary, nullable=False)
+)
+
+# A step with its version and configuration (its hash), of a batch step over certain rows.
+build_step = Table(
+    "build_step", metadata, _key(), _hash(), Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
+)  # fmt: skip
+
+# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
+# in the order of the work, so that rows without a key of their own lie close together.
+build_outcome = Table(
+    "build_outcome", metadata, _ref("step_id", "build_step", primary=True),
+    _ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
+    _text("reason"), _text("found"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+build_output = Table(
+    "build_output", metadata, _ref("step_id", "build_step", primary=True),
+    _ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    _ref("output_id", "build_row"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+# The calls that a step made for a row; those of a batch step stand at a row without content.
+build_call = Table(
+    "build_call", metadata, _ref("step_id", "build_step", primary=True),
+    _ref("row_id", "build_row", primary=True), _ref("call_id", "call", primary=True),
+    Index("ix_build_call_call_id", "call_id"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+# A pipeline over certain rows: the same command is the same build.
+build = Table(
+    "build", metadata, _key(), _hash(), Column("kind", Text, nullable=False),
+    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
+    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("lease_owner", Text), Column("lease_until", Float),
+)  # fmt: skip
+
+build_input = Table(
+    "build_input", metadata, _ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), _ref("row_id", "build_row"),
+    _ref("source_id", "source", optional=True), sqlite_with_rowid=False,
+)  # fmt: skip
+
+# The steps that a build reached, in order.
+build_stage = Table(
+    "build_stage", metadata, _ref("build_id", "build", primary=True),
+    Column("position", Integer, primary_key=True), _ref("step_id", "build_step"),
+)  # fmt: skip
+
+# The funnel of a build that was whole, in counts, and the banks that builds became.
+build_funnel = Table(
+    "build_funnel", metadata, _key(), _hash(), _ref("build_id", "build"),
+    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
+    Index("ix_build_funnel_build_id", "build_id"),
+)  # fmt: skip
+
+build_bank = Table(
+    "build_bank", metadata, _ref("build_id", "build", primary=True),
+    _ref("bank_id", "bank", primary=True),
 )  # fmt: skip

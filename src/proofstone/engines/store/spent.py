@@ -11,7 +11,7 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.records import Spent
 
-__all__ = ["SpentRows"]
+__all__ = ["SpentRows", "spent_of", "totals"]
 
 
 class SpentRows:
@@ -32,19 +32,20 @@ class SpentRows:
                 for table in (schema.response, schema.failure)
             )
         )
-        query = _totals().where(call.c.request_hash.in_(asked))
+        query = totals().where(call.c.request_hash.in_(asked))
         with self._database.reading() as connection:
-            return _spent(connection.execute(query).one())
+            return spent_of(connection.execute(query).one())
 
     def by_purpose(self) -> dict[str, Spent]:
         """All calls of the workspace by purpose (ask, control, ...), in alphabetical order."""
         purpose = schema.call.c.purpose
-        query = _totals(purpose).group_by(purpose).order_by(purpose)
+        query = totals(purpose).group_by(purpose).order_by(purpose)
         with self._database.reading() as connection:
-            return {row.purpose: _spent(row) for row in connection.execute(query)}
+            return {row.purpose: spent_of(row) for row in connection.execute(query)}
 
 
-def _totals(*columns: Any) -> Any:
+def totals(*columns: Any) -> Any:
+    """The query that adds up calls, to be narrowed down; simulated ones are left out."""
     call, profile = schema.call, schema.profile
     estimated = call.c.estimated_tokens
     counted = func.coalesce(call.c.prompt_tokens, 0) + func.coalesce(call.c.completion_tokens, 0)
@@ -69,7 +70,8 @@ def _totals(*columns: Any) -> Any:
     )
 
 
-def _spent(row: Row[Any]) -> Spent:
+def spent_of(row: Row[Any]) -> Spent:
+    """A row of ``totals``."""
     return Spent(
         calls=row.calls,
         prompt_tokens=int(row.prompt_tokens),

@@ -1,4 +1,4 @@
-"""The one writer of a process: calls, responses and their scores, committed in groups.
+"""The one writer of a process: calls, responses, scores and outcomes of builds, in groups.
 
 A group is what came within 30 to 80 ms, at most 256 calls, as a few multi-row statements in one
 transaction. It is taken in a lull between replies where there is one. "Finished" means committed:
@@ -25,6 +25,7 @@ from sqlalchemy import Connection
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import CALL, PROFILE, PROMPT, CallEncoder, EncodedCall
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.rows import insert_missing, insert_rows, take_keys
 from proofstone.engines.store.scores import Clusters, ScoreRow, ScoreStore
 from proofstone.errors import ProofstoneError, StoreFailed
@@ -37,6 +38,7 @@ GROUP_S = 0.080
 _YOUNG_S = 0.030  # a group is let grow before: a commit for every reply would wear the disk
 _LULL_S = 0.004
 _ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
+_MOST_OUTCOMES = 2048  # uncommitted; plain steps make them as fast as they are taken
 
 _PLACED = ("run_id", "item_id", "sample", "step", "call_id")
 _PILOT = ("call_id", "item_id", "item_set_id", "shots")
@@ -59,40 +61,54 @@ class PilotPlace(msgspec.Struct, frozen=True, gc=False):
     shots: int
 
 
+AnyPlace = Place | PilotPlace | BuildPlace
+
+
 class _Job(msgspec.Struct, gc=False):
     call: CallRecord | int  # an int is the key of a stored call, served again from the cache
-    place: Place | PilotPlace | None
+    place: AnyPlace | None
     failed: bool
     committed: Callable[[], None] | None
 
 
+class _Outcomes(msgspec.Struct, frozen=True, gc=False):
+    rows: Sequence[OutcomeRow]
+    committed: Callable[[], None]
+
+
 class _Group(msgspec.Struct, frozen=True, gc=False):
-    """What is committed together: calls, and scores of replies that are in it or came before."""
+    """What is committed together: calls, and scores of replies and outcomes that rest on calls
+    which are in it or came before."""
 
     jobs: list[_Job]
     scores: dict[int, list[ScoreRow]]
+    outcomes: list[_Outcomes]
 
 
 class Writer:
     """Takes rows on the event loop and commits them in groups.
 
-    Use as ``async with Writer(database, scores) as writer``. After a failed commit every later
-    ``write`` and the exit raise StoreFailed; what was committed before stands. ``kept`` is told of
-    each new call once it is on disk.
+    Use as ``async with Writer(database, scores, outcomes) as writer``. After a failed commit every
+    later ``write`` and the exit raise StoreFailed; what was committed before stands. ``kept`` is
+    told of each new call once it is on disk.
     """
 
     def __init__(
         self,
         database: Database,
         scores: ScoreStore,
+        outcomes: OutcomeStore,
         kept: Callable[[CallRecord], None] | None = None,
     ) -> None:
         self._database = database
+        self._outcome_store = outcomes
         self._kept = kept
         self._score_store = scores
         self._encoder = CallEncoder()
         self._jobs: list[_Job] = []
         self._scores: dict[int, list[ScoreRow]] = {}
+        self._outcomes: list[_Outcomes] = []
+        self._n_outcomes = 0
         self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._lull = asyncio.Event()
@@ -119,7 +135,7 @@ class Writer:
     async def write(
         self,
         call: CallRecord | int,
-        place: Place | PilotPlace | None = None,
+        place: AnyPlace | None = None,
         committed: Callable[[], None] | None = None,
     ) -> None:
         """Queues a call (or the key of a cached one) and, with ``place``, the response it gives.
@@ -144,13 +160,31 @@ class Writer:
         self._scores.setdefault(scoring, []).extend(rows)
         self._some.set()
 
+    async def write_outcomes(
+        self, rows: Sequence[OutcomeRow], committed: Callable[[], None]
+    ) -> None:
+        """Queues what steps made of rows; committed with the calls written before, or after them.
+        Waits while too many are not committed yet. Raises StoreFailed."""
+        while self._n_outcomes >= _MOST_OUTCOMES and self._failure is None:
+            await self._next_commit()
+        if self._failure is not None:
+            raise self._failure
+        self._outcomes.append(_Outcomes(rows, committed))
+        self._n_outcomes += len(rows)
+        if self._n_outcomes >= _MOST_OUTCOMES:
+            self._full.set()
+        self._some.set()
+
     async def flush(self) -> None:
         """Waits until everything written so far is committed. Raises StoreFailed."""
-        while (self._outstanding or self._scores or self._committing) and self._failure is None:
+        while self._is_behind() and self._failure is None:
             self._full.set()
             await self._next_commit()
         if self._failure is not None:
             raise self._failure
+
+    def _is_behind(self) -> bool:
+        return bool(self._outstanding or self._scores or self._n_outcomes or self._committing)
 
     async def _next_commit(self) -> None:
         space: asyncio.Future[None] = self._loop.create_future()
@@ -187,9 +221,10 @@ class Writer:
             self._lull.clear()
             if not self._closing:
                 self._some.clear()
-            if self._jobs or self._scores:
-                group = _Group(self._jobs, self._scores)
-                self._jobs, self._scores, self._committing = [], {}, True
+            if self._jobs or self._scores or self._outcomes:
+                group = _Group(self._jobs, self._scores, self._outcomes)
+                self._jobs, self._scores, self._outcomes = [], {}, []
+                self._committing = True
                 return group
             if self._closing:
                 return None
@@ -231,6 +266,10 @@ class Writer:
             return self._insert(connection, group)
 
     def _insert(self, connection: Connection, group: _Group) -> Clusters:
+        # Rows before the calls that were made for them.
+        made = [row for outcomes in group.outcomes for row in outcomes.rows]
+        if made:
+            self._outcome_store.insert(connection, made)
         self._insert_jobs(connection, group.jobs)
         clusters: Clusters = {}
         for scoring, rows in group.scores.items():
@@ -253,6 +292,7 @@ class Writer:
         done: list[tuple[Any, ...]] = []
         failed: list[tuple[Any, ...]] = []
         apart: list[tuple[Any, ...]] = []
+        built: list[tuple[BuildPlace, int]] = []
         for job in group:
             if job.place is None:
                 continue
@@ -261,11 +301,16 @@ class Writer:
             if isinstance(place, PilotPlace):
                 apart.append((key, place.item, place.item_set, place.shots))
                 continue
+            if isinstance(place, BuildPlace):
+                built.append((place, key))
+                continue
             row = (place.run, place.item, place.sample, place.step, key)
             (failed if job.failed else done).append(row)
         insert_rows(connection, schema.response, _PLACED, done, or_ignore=True)
         insert_rows(connection, schema.failure, _PLACED, failed)
         insert_rows(connection, schema.pilot_call, _PILOT, apart, or_ignore=True)
+        if built:
+            self._outcome_store.insert_calls(connection, built)
 
     def _profile_keys(
         self, connection: Connection, calls: Sequence[EncodedCall]
@@ -277,11 +322,14 @@ class Writer:
 
     def _settle(self, group: _Group) -> None:
         self._outstanding -= len(group.jobs)
+        self._n_outcomes -= sum(len(outcomes.rows) for outcomes in group.outcomes)
         self._committing = False
         if self._failure is None:
             for job in group.jobs:
                 if job.committed is not None:
                     job.committed()
+            for outcomes in group.outcomes:
+                outcomes.committed()
             if self._kept is not None:
                 for job in group.jobs:
                     if not isinstance(job.call, int):

@@ -1,0 +1,76 @@
+"""The calls that steps of a build are handed: a role's model, asked for one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proofstone.engines.models import Asker
+from proofstone.engines.store import BuildPlace, Writer
+from proofstone.errors import CallFailed
+from proofstone.identity import canonical_json, digest
+from proofstone.ports import CallRecord, ModelRequest, ModelRole
+from proofstone.records import Message, Oracle, Reply
+from proofstone.stages.progress import RunProgress
+
+__all__ = ["AskedRole", "RoleCall"]
+
+
+class AskedRole:
+    """A role with the model behind it and the settings that it is asked with."""
+
+    def __init__(self, role: ModelRole, asker: Asker, settings: Mapping[str, Any]) -> None:
+        self.role = role
+        self.asker = asker
+        self.settings = settings
+
+
+class RoleCall:
+    """``StepCall`` of one role for one row; each attempt is written with its place."""
+
+    __slots__ = ("_asked", "_place", "_progress", "_writer")
+
+    def __init__(
+        self, asked: AskedRole, writer: Writer, place: BuildPlace, progress: RunProgress
+    ) -> None:
+        self._asked = asked
+        self._writer = writer
+        self._place = place
+        self._progress = progress
+
+    async def __call__(
+        self,
+        name: str,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        reask: int = 0,
+        sample: int = 0,
+        oracle: Oracle | None = None,
+    ) -> Reply:
+        """The reply to one request; see ``StepCall``."""
+        settings, prompt = self._asked.settings, canonical_json(messages)
+        request = ModelRequest(
+            messages=tuple(messages),
+            prompt=prompt,
+            prompt_hash=digest(prompt),
+            settings=settings if schema is None else {**settings, "schema": schema},
+            sample=sample,
+            reask=reask,
+            purpose=self._asked.role.purpose,
+            oracle=oracle,
+            draw_key=f"{self._place.row.hex()}:{name}" if oracle is not None else "",
+        )
+        asked = await self._asked.asker.ask(request, self._keep)
+        if asked.key is None:
+            await self._keep(asked.record)
+        else:
+            self._progress.cached += 1
+            await self._writer.write(asked.key, self._place)
+        if asked.reply is None:
+            raise CallFailed(asked.record.error, asked.record.detail)
+        return asked.reply
+
+    async def _keep(self, call: CallRecord) -> None:
+        self._progress.count(call)
+        await self._writer.write(call, self._place)

@@ -1,0 +1,146 @@
+"""From what a person asks to be built to a build whose id fixes its steps and what enters them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.engines.pipeline import ids_digest, make_row, plain_keys
+from proofstone.engines.store import EnteringRow, Store
+from proofstone.errors import BadInput, BadUsage
+from proofstone.ports import BatchStep, BuildsInSteps, Method, Model, Pipeline, StepBuilder
+from proofstone.records import Build, SourcedPassage, StepName, build_id
+from proofstone.stages.build import read_parameters
+
+__all__ = ["BuildSpec", "PlannedBuild", "builder_of", "entering_rows", "plan_build"]
+
+
+class BuildSpec(Struct, frozen=True, kw_only=True):
+    """What to build: a kind of facts from inputs, by which models (by role), with which settings
+    over those of the roles. ``limit`` lets only the first rows enter."""
+
+    kind: str
+    inputs: tuple[str, ...]
+    name: str
+    params: dict[str, Any] = {}
+    models: dict[str, str] = {}
+    settings: dict[str, Any] = {}
+    seed: int = 0
+    limit: int | None = None
+
+
+class PlannedBuild(Struct, frozen=True, kw_only=True):
+    """A build with its pipeline, and the settings that each role's model is asked with."""
+
+    build: Build
+    pipeline: Pipeline
+    spec: BuildSpec
+    settings: dict[str, dict[str, Any]]
+
+    @property
+    def keys(self) -> tuple[bytes, ...]:
+        """The keys of its steps, before it is known which rows reach them."""
+        return tuple(step.key for step in self.build.steps)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that its steps ask, in their order."""
+        return tuple(dict.fromkeys(role for step in self.pipeline.steps for role in step.asks))
+
+
+def builder_of(method: Method, kind: str) -> StepBuilder:
+    """How a method builds this kind in steps. Raises BadUsage where it does not."""
+    pipelines = method.pipelines if isinstance(method, BuildsInSteps) else {}
+    if kind not in pipelines:
+        known = ", ".join(pipelines) or "nothing"
+        raise BadUsage(f"{method.name} does not build {kind!r} in steps; it builds {known}")
+    return pipelines[kind]
+
+
+def plan_build(
+    store: Store, method: Method, spec: BuildSpec, models: Mapping[str, Model]
+) -> PlannedBuild:
+    """The build that ``spec`` means, not yet stored; ``models`` by role. The rows that enter are
+    read once, to know them.
+
+    Raises BadUsage for parameters that cannot be and roles without a model, BadInput where nothing
+    enters, and what reading the inputs raises.
+    """
+    builder = builder_of(method, spec.kind)
+    params = read_parameters(builder.parameters, spec.params)
+    pipeline = builder.make(params, spec.models)
+    _check_roles(builder, pipeline, spec.models)
+    settings = {
+        role: _settings({**builder.roles[role].settings, **spec.settings}) for role in spec.models
+    }
+    tools = {
+        role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": asked}
+        for role, asked in settings.items()
+    }
+    steps = _step_names(pipeline, plain_keys(pipeline.steps, tools, spec.seed))
+    n_inputs = 0
+
+    def ids() -> Iterator[bytes]:
+        nonlocal n_inputs
+        for entering in entering_rows(store, builder, spec, params):
+            n_inputs += 1
+            yield entering.row.id
+
+    inputs = ids_digest(ids())
+    if not n_inputs:
+        raise BadInput(
+            f"nothing of {', '.join(spec.inputs)} enters the build",
+            hint="look at the inputs: are they empty, or was their text purged?",
+        )
+    build = Build(
+        kind=spec.kind, method=method.name, name=spec.name, steps=steps, inputs=inputs,
+        n_inputs=n_inputs, seed=spec.seed, params=params, models=dict(spec.models),
+        simulated=any(model.simulated for model in models.values()),
+    )  # fmt: skip
+    build = structs.replace(build, id=build_id(build))
+    return PlannedBuild(build=build, pipeline=pipeline, spec=spec, settings=settings)
+
+
+def entering_rows(
+    store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
+) -> Iterator[EnteringRow]:
+    """The rows that enter a build, in order, read anew."""
+    if builder.rows is None:
+        return islice(_passages(store, spec.inputs), spec.limit)
+    values: Iterable[Struct] = builder.rows(spec.inputs, params)
+    return islice((EnteringRow(make_row(value)) for value in values), spec.limit)
+
+
+def _passages(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
+    for name in names:
+        found = store.lookup.find(name, ("source",))
+        source = store.knowledge.sources([found.id])[found.id]
+        for passage in store.knowledge.passages_of(source.id):
+            yield EnteringRow(make_row(SourcedPassage(passage, source)), source.id)
+
+
+def _check_roles(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:
+    asked = dict.fromkeys(role for step in pipeline.steps for role in step.asks)
+    lacking = [role for role in asked if role not in models]
+    if lacking:
+        told = "; ".join(f"{role}: {builder.roles[role].help}" for role in lacking)
+        raise BadUsage(f"no model is named for {told}", hint="name it with -m ROLE=PROVIDER/NAME")
+    unknown = [role for role in models if role not in builder.roles]
+    if unknown:
+        raise BadUsage(
+            f"no step asks {', '.join(unknown)}; roles are: {', '.join(builder.roles) or 'none'}"
+        )
+
+
+def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in sorted(asked.items()) if value is not None}
+
+
+def _step_names(pipeline: Pipeline, keys: Sequence[bytes]) -> tuple[StepName, ...]:
+    return tuple(
+        StepName(step.name, step.version, key, step.reasons, isinstance(step, BatchStep))
+        for step, key in zip(pipeline.steps, keys, strict=True)
+    )

@@ -1,0 +1,40 @@
+"""Holding the lease of a run or a build while this process works on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from proofstone.engines.store import this_process
+from proofstone.ports import Clock
+
+__all__ = ["lease_held"]
+
+_HEARTBEAT_S = 10.0
+
+
+class _Leases(Protocol):
+    def take_lease(self, key: int, owner: str, now: float, /) -> None: ...
+
+    def give_back_lease(self, key: int, owner: str, /) -> None: ...
+
+
+@asynccontextmanager
+async def lease_held(leases: _Leases, key: int, clock: Clock) -> AsyncIterator[None]:
+    """While inside, nobody else works on it. Raises RunInUse where another process does."""
+    owner = this_process()
+    leases.take_lease(key, owner, clock.now())
+    heartbeat = asyncio.create_task(_renew(leases, key, owner, clock))
+    try:
+        yield
+    finally:
+        heartbeat.cancel()
+        leases.give_back_lease(key, owner)
+
+
+async def _renew(leases: _Leases, key: int, owner: str, clock: Clock) -> None:
+    while True:
+        await clock.sleep(_HEARTBEAT_S)
+        await asyncio.to_thread(leases.take_lease, key, owner, clock.now())

@@ -1,0 +1,168 @@
+"""Building banks in steps: the part of a workspace that does so, with models or without."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proofstone.errors import BadUsage
+from proofstone.identity import short
+from proofstone.methods import find_method, method_names
+from proofstone.ports import BuildsInSteps, Method
+from proofstone.stages.build_plans import BuildSpec, PlannedBuild, builder_of, plan_build
+from proofstone.wiring.asking import Asking, Watch
+from proofstone.wiring.background import Background
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import Asker, Budget, CacheUse, Spending
+    from proofstone.stages.building import BuildProgress, BuildResult
+
+__all__ = ["Building"]
+
+
+class Building(Asking):
+    """The part of a workspace that builds in steps."""
+
+    def method_building_in_steps(self, kind: str) -> Method:
+        """The method that builds facts of ``kind`` in steps."""
+        for name in method_names():
+            method = find_method(name)
+            if isinstance(method, BuildsInSteps) and kind in method.pipelines:
+                return method
+        raise BadUsage(f"no method builds {kind!r} in steps")
+
+    def build_in_steps(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        *,
+        name: str,
+        models: str | Mapping[str, str] = "",
+        judge: str = "",
+        seed: int = 0,
+        limit: int | None = None,
+        method: str | None = None,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        **params: Any,
+    ) -> BuildResult:
+        """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
+
+        ``models`` names the model of each role, or one for all roles that build; ``judge`` the one
+        for those that judge. The same call again goes on where it stopped: what a step made of a
+        row is kept, and made again only where the step, its configuration or the row is another.
+        ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
+        """
+        chosen = find_method(method) if method else self.method_building_in_steps(kind)
+        spec = BuildSpec(
+            kind=kind,
+            inputs=tuple(str(entry) for entry in inputs),
+            name=name,
+            params=params,
+            models=models_by_role(chosen, kind, models, judge),
+            settings=dict(settings or {}),
+            seed=seed,
+            limit=limit,
+        )
+        return self.perform_build_spec(
+            spec, chosen, max_connections=max_connections, cache=cache,
+            spending=self.spending(budget), watch=watch, on_interrupt=on_interrupt,
+        )  # fmt: skip
+
+    def perform_build_spec(
+        self,
+        spec: BuildSpec,
+        method: Method,
+        *,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        spending: Spending | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+    ) -> BuildResult:
+        """``build_in_steps`` for a spec that is whole."""
+        connections = (max_connections, cache, spending)
+        planned = self._plan(spec, method, connections)
+        self._clear_build(planned)
+        shown: list[BuildProgress] = []
+
+        async def work(stop: asyncio.Event) -> BuildResult:
+            return await self._perform_build(planned, method, shown, stop, connections)
+
+        def watching() -> None:
+            for progress in shown:
+                progress.refresh()
+                if watch is not None:
+                    watch([each for each in progress.shown if each.total])
+
+        def interrupted() -> None:
+            if on_interrupt is not None:
+                on_interrupt(sum(step.in_flight for each in shown for step in each.steps))
+
+        return Background(work).wait_stoppable(watching, interrupted)
+
+    # ---- inside
+
+    def _plan(self, spec: BuildSpec, method: Method, connections: Any) -> PlannedBuild:
+        async def work(stop: asyncio.Event) -> PlannedBuild:
+            async with self._role_askers(spec.models, stop, connections) as askers:
+                models = {role: askers[name].model for role, name in spec.models.items()}
+                return plan_build(self.store, method, spec, models)
+
+        return Background(work).wait()
+
+    def _role_askers(self, models: Mapping[str, str], stop: asyncio.Event, connections: Any) -> Any:
+        max_connections, cache, spending = connections
+        names = list(dict.fromkeys(models.values()))
+        return self._askers(names, max_connections, stop, cache, spending)
+
+    async def _perform_build(
+        self,
+        planned: PlannedBuild,
+        method: Method,
+        shown: list[BuildProgress],
+        stop: asyncio.Event,
+        connections: Any,
+    ) -> BuildResult:
+        from proofstone.stages.budgeting import check_replies_end, on_record  # noqa: PLC0415
+        from proofstone.stages.building import perform_build, progress_of_build  # noqa: PLC0415
+
+        build = planned.build
+        async with self._role_askers(build.models, stop, connections) as opened:
+            askers: dict[str, Asker] = {role: opened[name] for role, name in build.models.items()}
+            check_replies_end([(askers[role], each) for role, each in planned.settings.items()])
+            shown.append(progress_of_build(build))
+            named = [f"build:{short(build.id)}"]
+            spending = connections[2]
+            record = on_record(self.store, opened.values(), spending, self.clock, runs=named)
+            async with record as kept:
+                return await perform_build(
+                    self.store, method, planned, askers,
+                    progress=shown[0], stop=stop, clock=self.clock, kept=kept,
+                )  # fmt: skip
+
+    def _clear_build(self, planned: PlannedBuild) -> None:
+        """Lets out what a build sends, once it is allowed."""
+        from proofstone.wiring.egress import build_loads  # noqa: PLC0415
+
+        loads = build_loads(self.store, planned, self.config)
+        if loads:
+            self._clear(loads)
+
+
+def models_by_role(
+    method: Method, kind: str, models: str | Mapping[str, str], judge: str
+) -> dict[str, str]:
+    """The model of each role: as named, else the one for all roles of its purpose."""
+    roles = builder_of(method, kind).roles
+    named = {} if isinstance(models, str) else dict(models)
+    usual = {"build": models if isinstance(models, str) else "", "judge": judge}
+    for role, declared in roles.items():
+        if role not in named and usual.get(declared.purpose):
+            named[role] = usual[declared.purpose]
+    return named
