@@ -141,6 +141,10 @@ class Tab:
         asked = self._tools.events(self.session, "Network.requestWillBeSent")
         return [each["request"]["url"] for each in asked]
 
+    def forget(self) -> None:
+        """Takes complaints and requests so far as seen."""
+        self._tools.forget(self.session)
+
 
 @contextlib.contextmanager
 def opened(tools: DevTools) -> Iterator[Tab]:

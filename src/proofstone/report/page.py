@@ -179,6 +179,8 @@ def _sortable(number: float | None) -> str:
 
 def _visible(text: str) -> str:
     """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
+    if len(text) <= MOST_CHARACTERS and text.isprintable():
+        return str(text)  # nearly all are
     shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
     left_out = len(text) - MOST_CHARACTERS
     if left_out <= 0:
