@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from proofstone.cli import main
-from proofstone.report import render_page
+from proofstone.records import Card, Respondent
+from proofstone.report import PageData, Provenance, leaderboard, render_page
 from proofstone.wiring import create_workspace
-from report.made_up import table_of
+from report.made_up import MEASURES, right_of, table_of
 from report.test_page import full_page, page_of
 from small_bank import write_bank
 
@@ -20,6 +21,11 @@ __all__ = ["N_MODELS", "N_STRATA", "PAGES", "Page", "make_page"]
 N_MODELS, N_STRATA, N_ITEMS = 60, 30, 150
 Page = Callable[[str], Path]
 _KINA = Path(__file__).parents[2] / "docs" / "data" / "kina-table-3.csv"
+_CARDS = (
+    Card(lab="Acme", kind="chat", openness="closed", total_parameters_b=400),
+    Card(lab="Acme", kind="reasoning", openness="closed", total_parameters_b=30),
+    Card(lab="Zeta", kind="chat", openness="open weights", total_parameters_b=2),
+)
 
 
 def make_page(name: str, folder: Path) -> Path:
@@ -75,6 +81,18 @@ def _partial(path: Path) -> None:
     path.write_text(render_page(full_page()), encoding="utf-8")
 
 
+def _cards(path: Path) -> None:
+    """Twelve models in groups by what their cards say, with more of it in columns."""
+    rows = [row for who in range(12) for row in right_of(20, 19 - who, who)]
+    models = [Respondent(f"m{who}", "direct", card=_CARDS[who % 3]) for who in range(12)]
+    table = table_of(models, rows, n_units=20)
+    board = leaderboard(table, MEASURES, "accuracy", group_by="kind")
+    made = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC")
+    columns = ("lab", "openness", "parameters")
+    data = PageData(title="Cards", board=board, provenance=made, card_columns=columns)
+    path.write_text(render_page(data), encoding="utf-8")
+
+
 def _empty(path: Path) -> None:
     """A page before anything was scored."""
     path.write_text(render_page(page_of(table_of([], [], n_units=0))), encoding="utf-8")
@@ -93,5 +111,6 @@ PAGES: Mapping[str, Callable[[Path], None]] = {
     "accuracies": _accuracies,
     "report": _report,
     "partial": _partial,
+    "cards": _cards,
     "empty": _empty,
 }

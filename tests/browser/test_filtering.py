@@ -63,6 +63,27 @@ def test_a_list_is_offered_for_columns_of_words_that_repeat(tab: Tab, page: Page
     assert "difference" not in Seen(tab, "All pairs").look(facets)
 
 
+def test_models_are_chosen_by_their_cards(tab: Tab, page: Page) -> None:
+    """By the columns shown, and by what groups the rows: a group without any is not headed."""
+    tab.open(page("cards"))
+    board = Seen(tab, "Leaderboard")
+    heads = """[...table.querySelectorAll("tr.part")].filter((each) => each.checkVisibility())
+      .map((each) => each.innerText.split(" (")[0].trim())"""
+    assert board.look(heads) == ["kind: chat", "kind: reasoning"]
+    board.choose("lab", "Acme")
+    assert board.column("lab") == ["Acme"] * 8
+    board.choose("kind", "chat")
+    assert board.column("model") == ["m0", "m3", "m6", "m9"]
+    assert board.look(heads) == ["kind: chat"]
+    assert board.told == "4 of 12 rows"
+    board.choose("openness", "open weights")
+    assert board.told == "0 of 12 rows"
+    assert board.look(heads) == []
+    board.reset()
+    assert board.look(heads) == ["kind: chat", "kind: reasoning"]
+    assert board.told == "12 rows"
+
+
 def test_a_short_table_is_seen_at_a_glance(tab: Tab, page: Page) -> None:
     tab.open(page("partial"))
     assert tab.read("document.querySelectorAll('.tools').length") == 0
@@ -92,7 +113,10 @@ def test_questions_are_filtered_by_respondent_and_by_what_came_of_them(
     tab.open(page("report"))
     outcomes = questions(tab, "each.dataset.outcome")
     assert {"right", "wrong", "unparsed"} <= set(outcomes)
+    status = "document.querySelector('.questions [role=status]').textContent"
+    assert tab.read(status) == f"{len(outcomes)} questions"
     pick(tab, "outcome", "unparsed")
+    assert tab.read(status) == f"{outcomes.count('unparsed')} of {len(outcomes)} questions"
     assert questions(tab, "each.dataset.outcome") == ["unparsed"] * outcomes.count("unparsed")
     heads = tab.read(
         "[...document.querySelectorAll('.questions h3')].filter((each) => each.checkVisibility())"

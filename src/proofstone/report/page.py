@@ -41,7 +41,7 @@ from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
 from proofstone.report.plain_words import open_questions, plain_sentences
 from proofstone.report.plans import plan_lines
-from proofstone.report.section_cells import shown_cell, told_estimate
+from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, scale_head
 from proofstone.report.ties import tie_letters
 from proofstone.wording import say, word
@@ -124,6 +124,7 @@ def _environment() -> Environment:
         "has_ways": _has_ways,
         "rank_place": _rank_place,
         "has_averages": _has_averages,
+        "number_columns": number_columns,
         "open_questions": open_questions,
         "outcome_of": outcome_of,
         "plain_sentences": plain_sentences,

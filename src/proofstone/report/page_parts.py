@@ -96,20 +96,23 @@ def _measured(row: BoardRow, name: str) -> Estimate:
 
 
 class TableBody(Struct, frozen=True, kw_only=True):
-    """Rows of the leaderboard that stand together, under a heading where it is grouped."""
+    """Rows of the leaderboard that stand together, where it is grouped under the heading of the
+    group ``name``."""
 
-    heading: str
+    name: str = ""
+    heading: str = ""
     rows: tuple[BoardRow, ...]
 
 
 def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
     """The ranked rows of a standing, by group; all in one without a heading where there is none."""
     if not group.groups:
-        yield TableBody(heading="", rows=group.ranked)
+        yield TableBody(rows=group.ranked)
     for each in group.groups:
         if each.ranked:
             rows = tuple(group.ranked[place] for place in each.ranked)
-            yield TableBody(heading=group_heading(board.group_by, each), rows=rows)
+            heading = group_heading(board.group_by, each)
+            yield TableBody(name=word(each.name), heading=heading, rows=rows)
 
 
 def column_widths(estimates: Iterable[Estimate]) -> tuple[int, int]:

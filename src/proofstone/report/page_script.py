@@ -27,8 +27,10 @@ _WORDS = {
     "search": noted("Search"),
     "any": noted("any"),
     "reset": noted("Reset"),
-    "all": noted("{all} rows"),
-    "shown": noted("{shown} of {all} rows"),
+    "all-rows": noted("{all} rows"),
+    "shown-rows": noted("{shown} of {all} rows"),
+    "all-questions": noted("{all} questions"),
+    "shown-questions": noted("{shown} of {all} questions"),
     "only": noted("Only: {what}"),
     "tools": noted("Search and filter: {name}"),
 }

@@ -9,9 +9,9 @@ from msgspec import Struct
 from proofstone.engines.stats import FLAGS, RankInterval
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
-from proofstone.report.sections.section import Cell, Column
+from proofstone.report.sections.section import Cell, Column, Table
 
-__all__ = ["CellShown", "shown_cell", "told_estimate"]
+__all__ = ["CellShown", "number_columns", "shown_cell", "told_estimate"]
 
 
 class CellShown(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,13 @@ def shown_cell(cell: Cell, column: Column) -> CellShown:
         return CellShown(text=shown_rank(cell), key=_key(cell.low + cell.high / 1000))
     text = f"{cell:,}" if isinstance(cell, int) else _number(cell, column)
     return CellShown(text=text, key=_key(float(cell)))
+
+
+def number_columns(table: Table) -> list[bool]:
+    """Of each column, whether its head stands to the right, above numbers: not above words, nor in
+    the first column, which names the row."""
+    words = {place for row in table.rows for place, cell in enumerate(row) if isinstance(cell, str)}
+    return [place > 0 and place not in words for place in range(len(table.columns))]
 
 
 def told_estimate(estimate: Estimate) -> str:

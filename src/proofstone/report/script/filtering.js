@@ -2,10 +2,10 @@
 const FILTER_FROM = 8;  // rows; fewer are seen at a glance
 const MOST_CHOICES = 40;
 
-// A list that is filtered: its name; the groups of its rows, each with what heads it (or nothing);
+// A list that is filtered: its name, and what its rows are (Rows, Questions); the groups of its rows, each with what heads it (or nothing);
 // facets with a name and the value of a row; what brings back the order that it came in, and what is
 // to be done when other rows are shown.
-function addTools({ name, place, groups, facets, reset, settle }) {
+function addTools({ name, of, place, groups, facets, reset, settle }) {
   const rows = groups.flatMap((group) => group.rows);
   const search = make("input");
   search.type = "search";
@@ -43,7 +43,7 @@ function addTools({ name, place, groups, facets, reset, settle }) {
     }
     const filtered = words.length + asked.length > 0;
     tools.classList.toggle("filtered", filtered);
-    status.textContent = say(filtered ? "Shown" : "All", { shown, all: rows.length });
+    status.textContent = say(filtered ? `Shown${of}` : `All${of}`, { shown, all: rows.length });
     only.textContent = filtered
       ? say("Only", {
           what: [
@@ -105,6 +105,7 @@ function addTableTools(table) {
   const region = table.closest(".wide");
   addTools({
     name: region.getAttribute("aria-label"),
+    of: "Rows",
     place: region,
     groups,
     facets: tableFacets(table),
@@ -125,6 +126,7 @@ function addQuestionTools(section) {
   if (groups.flatMap((group) => group.rows).length < FILTER_FROM) return;
   const tools = addTools({
     name: section.querySelector("h2").textContent,
+    of: "Questions",
     place: groups[0].head,
     groups,
     facets: [
