@@ -9,7 +9,7 @@ from typing import Any
 from proofstone.report.figures import vega
 from proofstone.report.figures.frame import scaled
 from proofstone.report.figures.labels import text_width, wrapped
-from proofstone.report.figures.style import INK, RAMP, Look
+from proofstone.report.figures.style import RAMP, WHITE_FROM, Look
 from proofstone.report.sections.section import Figure, Mark
 
 __all__ = ["heat_chart", "matrix_chart", "ranks_chart"]
@@ -23,7 +23,7 @@ def heat_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     del models  # the colour is the number's
     values = [100 * mark.value for mark in figure.marks if not math.isnan(mark.value)]
     top = max(values, default=0.0) or 1.0
-    return _grid(figure, domain=[min([0.0, *values]), top], dark_from=0.45 * top)
+    return _grid(figure, domain=[min([0.0, *values]), top])
 
 
 def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -36,20 +36,19 @@ def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
         )
         or 1.0
     )
-    return _grid(figure, domain=[0, top], dark_from=0.45 * top, only_with_text=True)
+    return _grid(figure, domain=[0, top], only_with_text=True)
 
 
 def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """How often each row had each rank: darker for more often, in percent."""
     del models
-    return _grid(figure, domain=[0, 100], dark_from=45)
+    return _grid(figure, domain=[0, 100])
 
 
 def _grid(
     figure: Figure,
     *,
     domain: list[float],
-    dark_from: float,
     only_with_text: bool = False,
 ) -> vega.Part:
     rows = [wrapped(name) for name in dict.fromkeys(mark.row for mark in figure.marks)]
@@ -68,8 +67,12 @@ def _grid(
     )
     if only_with_text:
         shade = vega.condition("datum.text !== ''", shade, vega.value("white"))
+    low, high = domain
+    white_from = low + WHITE_FROM * (high - low)
     ink = vega.condition(
-        f"datum.value > {dark_from:g} && datum.text !== ''", vega.value("white"), vega.value(INK)
+        f"datum.value > {white_from:g} && datum.text !== ''",
+        vega.value("white"),
+        vega.value("black"),
     )
     cells = base.mark("rect", stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
     texts = base.mark("text", fontSize=11).encode(text="text:N", color=ink)

@@ -17,6 +17,7 @@ __all__ = [
     "OTHER",
     "QUIET",
     "RAMP",
+    "WHITE_FROM",
     "Look",
     "looks_of",
     "series_looks",
@@ -25,6 +26,9 @@ __all__ = [
 INK, QUIET, RULE = "#1a1a1a", "#555555", "#d8d8d8"
 # One hue from near-white to dark: it stays in order in black and white.
 RAMP = ("#f4f8fb", "#c6dbec", "#84b4d6", "#3e86ba", "#0b4f86", "#06305a")
+# From this share of the ramp on, numbers on it are white, before it black: there its relative
+# luminance passes 0.18, where both have a contrast of 4.5.
+WHITE_FROM = 0.64
 # What is on the reader's machine: system fonts, then those that hold Chinese, then any.
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Arial, 'Liberation Sans', 'Noto Sans CJK SC', "
