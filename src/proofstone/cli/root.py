@@ -25,6 +25,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Make": {
         "ingest": ("making", "Read documents into sources and passages."),
         "build": ("making", "Build statements from tables, and forms from a bank."),
+        "check": ("checking", "Say whether answers can be told without knowing anything."),
     },
     "People": {
         "review": ("review", "The people behind corrections."),

@@ -35,6 +35,7 @@ from proofstone.ports.building import (
     StepCall,
     StepContext,
 )
+from proofstone.ports.checking import Contrast, Contrasts
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import Method, Parameter, PayloadType, Revises, TakesPrompts
 from proofstone.records import Row
@@ -50,6 +51,8 @@ __all__ = [
     "CallRecord",
     "CallStore",
     "Clock",
+    "Contrast",
+    "Contrasts",
     "Costs",
     "Drop",
     "FactBuilder",

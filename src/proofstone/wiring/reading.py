@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from proofstone.report import Leaderboard
     from proofstone.report.audited import Audit
     from proofstone.report.studies import Study
+    from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.table_files import TablesAsked, TablesWritten
@@ -43,6 +46,24 @@ class Reading(Catalogue):
         from proofstone.stages.statistics import tabulate  # noqa: PLC0415
 
         return tabulate(self.store, find_target(self.store, target, ()))
+
+    def check(self, target: Target, *, drop_to: float | None = None) -> Checked:
+        """Whether a bank's false statements, or a form's right options, can be told without knowing
+        anything; with ``drop_to`` (an area, 0.5 to 1) which facts would have to go."""
+        from proofstone.stages.checking import check_give_aways  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("bank", "form"))
+        named = self.store.knowledge.bank(found.id) if found.kind == "bank" else None
+        method = named.method if named else self.store.items.item_set(found.id).method
+        return check_give_aways(self.store, find_method(method), found, drop_to=drop_to)
+
+    def write_told(self, checked: Checked, path: Path) -> int:
+        """Writes the facts that are to go as a table, each with the command that retires it;
+        returns how many."""
+        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+        from proofstone.stages.checking import told_rows  # noqa: PLC0415
+
+        return write_rows(path, [structs.asdict(row) for row in told_rows(checked)])
 
     def report(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 __all__ = ["Area", "area_within"]
 
@@ -88,5 +88,5 @@ def _with_interval(
     if n < 2:
         return Area(value, float("nan"), float("nan"), pairs, n)
     error = float(np.sqrt(n / (n - 1) * (surplus**2).sum()))
-    reach = float(stats.t.ppf(0.5 + confidence / 2, n - 1)) * error
+    reach = float(special.stdtrit(n - 1, 0.5 + confidence / 2)) * error
     return Area(value, max(0.0, value - reach), min(1.0, value + reach), pairs, n)

@@ -41,7 +41,7 @@ def sift_give_aways(
     *,
     target: float = 0.55,
     held_share: float = 0.3,
-    step: float = 0.025,
+    step: float = 0.05,
     most: float = 0.5,
     penalty: float = 10.0,
 ) -> Sifted:
@@ -99,7 +99,7 @@ def _told(
 
 
 def _without_surest(told: Floats, is_second: Bools, learning: Bools, share: float) -> Bools:
-    """All texts but those above the bound that ``share`` of the learning ones of their kind pass."""
+    """All texts but those above what ``share`` of the learning ones of their kind pass."""
     kept = np.ones(len(told), dtype=np.bool_)
     for kind in (is_second, ~is_second):
         if (kind & learning).any():

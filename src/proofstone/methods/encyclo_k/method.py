@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proofstone.methods.encyclo_k import (
     ask,
     compose,
+    contrasts,
     measures,
     own_prompts,
     recipe,
@@ -32,6 +33,7 @@ from proofstone.ports import (
     BankReader,
     BuiltFact,
     Call,
+    Contrast,
     FactBuilder,
     Judge,
     Parameter,
@@ -82,6 +84,7 @@ class EncycloK:
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = sift
         self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
+        self.kinds: Mapping[Literal["fact", "item"], tuple[str, str]] = contrasts.KINDS
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
@@ -106,6 +109,14 @@ class EncycloK:
     def write_item(self, item: LoadedItem) -> dict[str, Any]:
         """See ``rows.write_item``."""
         return files.write_item(item)
+
+    def fact_contrasts(self, facts: Iterable[Fact]) -> Iterator[Contrast]:
+        """See ``contrasts.fact_contrasts``."""
+        return contrasts.fact_contrasts(facts)
+
+    def item_contrasts(self, items: Iterable[LoadedItem]) -> Iterator[Contrast]:
+        """See ``contrasts.item_contrasts``."""
+        return contrasts.item_contrasts(items)
 
     def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
         """See ``revising.fact_fields``."""

@@ -1,0 +1,120 @@
+"""``check``: whether answers can be told without knowing anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proofstone.cli.options import json_option, workspace_option
+from proofstone.cli.output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from proofstone.records import Estimate
+    from proofstone.stages.checking import Checked, Leak
+
+__all__ = ["check_command"]
+
+_MOST_LEAKS = 12
+_FAIR = 0.55  # a bank that gives away more is to be mended
+
+
+@click.command("check")
+@click.argument("target")
+@click.option(
+    "--drop-to",
+    type=click.FloatRange(0.5, 1.0, min_open=True),
+    metavar="AREA",
+    help="Of a bank: which statements must go until no more than this is left, as 0.55.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the statements to drop here."
+)
+@workspace_option
+@json_option
+def check_command(
+    target: str, drop_to: float | None, output: Path | None, folder: Path | None, as_json: bool
+) -> None:
+    """Say whether answers can be told without knowing anything.
+
+    TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
+    true and falsified statements, of a form at its right and other options. They are tried on books
+    that they never saw. 50 is what guessing gives; an interval above it means that a model can gain
+    by form rather than by knowledge, and the features that tell are named.
+
+    With --drop-to statements that are told most surely are listed until fresh classifiers, on books
+    that taught nothing of it, do no better; nothing is dropped before you retire them.
+    """
+    from proofstone.errors import BadUsage  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    if output is not None and drop_to is None:
+        raise BadUsage("-o writes the statements to drop", hint="add --drop-to 0.55")
+    with open_workspace(folder) as workspace:
+        checked = workspace.check(target, drop_to=drop_to)
+        if output is not None:
+            workspace.write_told(checked, output)
+    if as_json:
+        print_json(checked)
+        return
+    _show(checked)
+    if output is not None:
+        say(f"the statements to drop are in {output}")
+
+
+def _show(checked: Checked) -> None:
+    first, second = checked.kinds
+    click.echo(
+        f"{checked.target}  {checked.counts[0]:,} {first}, {checked.counts[1]:,} {second}, "
+        f"{checked.sources:,} sources in {checked.folds} folds"
+    )
+    rows = [("told by", "area", "pairs")]
+    rows += [(name, _shown(area), f"{area.n:,}") for name, area in checked.areas.items()]
+    print_table(rows)
+    click.echo(_verdict(checked))
+    for flag in checked.flags:
+        click.echo(f"! {flag}")
+    if checked.leaks:
+        print_table(
+            [("what tells", "area", first, second), *map(_leak, checked.leaks[:_MOST_LEAKS])]
+        )
+        if len(checked.leaks) > _MOST_LEAKS:
+            click.echo(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
+    if checked.dropped is not None:
+        _show_dropped(checked)
+
+
+def _show_dropped(checked: Checked) -> None:
+    dropped = checked.dropped
+    if dropped is None:
+        return
+    n = sum(checked.counts)
+    ending = "" if dropped.reached else ", which does not reach it"
+    click.echo(
+        f"dropping {len(dropped.rows):,} of {n:,} takes {_shown(dropped.before)} to "
+        f"{_shown(dropped.after)} on {dropped.held_out} sources that taught nothing{ending}"
+    )
+
+
+def _verdict(checked: Checked) -> str:
+    if not checked.worst:
+        return "Nothing could be measured."
+    worst = checked.areas[checked.worst]
+    if worst.low > 0.5:
+        hardly = f" It is little: {100 * _FAIR:g} is the bound." if worst.value <= _FAIR else ""
+        return (
+            f"The {checked.kinds[1]} can be told from the {checked.kinds[0]} without knowing "
+            f"anything, by {checked.worst}.{hardly}"
+        )
+    return "No classifier tells them apart beyond what chance explains."
+
+
+def _leak(leak: Leak) -> tuple[str, ...]:
+    return leak.feature, _shown(leak.area), f"{leak.mean_first:.3g}", f"{leak.mean_second:.3g}"
+
+
+def _shown(estimate: Estimate) -> str:
+    from proofstone.report.numbers import shown_estimate  # noqa: PLC0415
+
+    return shown_estimate(estimate)

@@ -1,0 +1,107 @@
+"""``check``: whether answers can be told without knowing anything."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from proofstone.engines.ingest import write_rows
+from proofstone.wiring import create_workspace
+from told import Proofstone
+
+WORDS = [
+    "iron",
+    "copper",
+    "bridge",
+    "valve",
+    "river",
+    "acid",
+    "motor",
+    "lens",
+    "seed",
+    "wheel",
+    "glass",
+    "root",
+    "cable",
+    "stone",
+]
+
+
+def statements(path: Path, *, leaking: bool, books: int = 12, each: int = 40) -> Path:
+    """A bank of random sentences; where it leaks, three of four falsified ones say "never"."""
+    draw = random.Random(4)
+    rows = []
+    for number in range(books * each):
+        is_true = number % 2 == 0
+        text = " ".join(draw.choices(WORDS, k=draw.randint(6, 10))).capitalize()
+        if leaking and not is_true and draw.random() < 0.75:
+            text += " never"
+        rows.append(
+            {
+                "statement": f"{text} {number}.",
+                "correct": is_true,
+                "book": f"book {number // 2 % books}",
+            }
+        )
+    write_rows(path, rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def banks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a bank that leaks and one that does not."""
+    folder = tmp_path_factory.mktemp("check")
+    with create_workspace(folder / "work") as workspace:
+        for name, leaking in (("leaky", True), ("fair", False)):
+            file = statements(folder / f"{name}.jsonl", leaking=leaking)
+            bank = workspace.import_bank(file)
+            workspace.build_form(bank, questions=20)
+    return folder / "work"
+
+
+def test_what_tells_is_named(banks: Path, proofstone: Proofstone) -> None:
+    told = proofstone("check", "leaky", "-w", banks)
+    assert told.code == 0
+    assert "240 true, 240 falsified, 12 sources in 5 folds" in told.out
+    assert "can be told from the true without knowing anything" in told.out
+    leaks = [line for line in told.out.splitlines() if 'the word "never"' in line]
+    # Three of four falsified ones have it, no true one: 0.75 + 0.25 / 2 = 87.5.
+    assert len(leaks) == 1
+    shown = float(leaks[0].split('"')[2].split()[0])
+    assert shown == pytest.approx(87.5, abs=5)
+
+
+def test_a_fair_bank_is_called_so(banks: Path, proofstone: Proofstone) -> None:
+    told = proofstone("check", "fair", "-w", banks)
+    assert "No classifier tells them apart beyond what chance explains." in told.out
+
+
+def test_what_must_go_is_written_with_its_commands_and_is_no_more_than_it_takes(
+    banks: Path, proofstone: Proofstone, tmp_path: Path
+) -> None:
+    file = tmp_path / "drop.csv"
+    told = proofstone("check", "leaky", "--drop-to", "0.6", "-o", file, "-w", banks, "--json")
+    dropped = told.json["dropped"]
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == len(dropped["rows"])
+    assert dropped["after"]["value"] < dropped["before"]["value"]
+    assert all(row["retire"].startswith(f"proofstone retire {row['fact']} ") for row in rows)
+
+
+def test_a_form_s_right_options_are_audited_too(banks: Path, proofstone: Proofstone) -> None:
+    (form, *_others) = proofstone("list", "form", "-w", banks, "--json").json
+    told = proofstone("check", f"form:{form['id'][:12]}", "-w", banks)
+    assert told.code == 0
+    assert "other options" in told.out
+
+
+def test_what_cannot_be_asked_is_refused(banks: Path, proofstone: Proofstone) -> None:
+    alone = proofstone("check", "fair", "-o", "x.csv", "-w", banks)
+    assert (alone.code, "add --drop-to" in alone.err) == (2, True)
+    (form, *_others) = proofstone("list", "form", "-w", banks, "--json").json
+    items = proofstone("check", f"form:{form['id'][:12]}", "--drop-to", "0.55", "-w", banks)
+    assert (items.code, "options cannot go one by one" in items.err) == (2, True)
