@@ -40,9 +40,10 @@ def test_a_folder_alone_is_enough(proofstone: Proofstone, wide: Path) -> None:
     """No page, both kinds; of one kind alone there is only that."""
     told = proofstone("audit", wide, "--tables-to", wide.with_name("t"))
     assert told.code == 0
-    assert {path.suffix for path in wide.with_name("t").iterdir()} == {".csv", ".tex", ".json"}
+    suffixes = {path.suffix for path in wide.with_name("t").iterdir()}
+    assert suffixes == {".csv", ".tex", ".json", ".txt"}
     proofstone("audit", wide, "--tables-to", wide.with_name("c"), "--tables", "csv")
-    assert {path.suffix for path in wide.with_name("c").iterdir()} == {".csv", ".json"}
+    assert {path.suffix for path in wide.with_name("c").iterdir()} == {".csv", ".json", ".txt"}
 
 
 def test_a_place_and_a_kind_are_needed(proofstone: Proofstone, wide: Path) -> None:

@@ -227,7 +227,8 @@ def _audit_runs(
     with opened as workspace:
         written = None
         if output is not None or tables is not None:
-            written = workspace.report(*names, path=output, tables=tables, seed=asked.seed, **how)
+            page = workspace.report(*names, path=output, tables=tables, seed=asked.seed, **how)
+            written = page.tables
         return workspace.audit(*names, seed=asked.seed, **how), written
 
 
@@ -238,7 +239,7 @@ def _write_page(
     from proofstone.stages.page_files import write_page  # noqa: PLC0415
 
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
-    return write_page(audit_page(audit, now=time.time(), command=command), path, tables)
+    return write_page(audit_page(audit, now=time.time(), command=command), path, tables).tables
 
 
 def _without_folder(word: str) -> str:

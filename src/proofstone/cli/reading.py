@@ -213,9 +213,16 @@ def report_command(
             audience=audience,
         )
     if as_json:
-        print_json({"page": str(path), "audience": audience, "tables": written})
+        print_json(
+            {
+                "page": str(path),
+                "audience": audience,
+                "tables": written.tables,
+                "methods": written.methods,
+            }
+        )
     else:
-        click.echo(f"page     {path}" if written else f"page   {path}")
-        if written is not None:
-            click.echo(f"tables   {tables_line(written)}")
+        click.echo(f"page     {path}" if written.tables else f"page   {path}")
+        if written.tables is not None:
+            click.echo(f"tables   {tables_line(written.tables)}")
         say("open it in a browser; it needs no network")

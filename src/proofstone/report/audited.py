@@ -25,8 +25,8 @@ class FileRead(Struct, frozen=True, kw_only=True):
 class Audit(Struct, frozen=True, kw_only=True):
     """The files read, the leaderboard of what they hold, and the sections that apply. ``notes`` say
     what limits all of it. ``work_list`` are all items to look at, gravest first. ``seed`` is that
-    of all draws; ``version`` of the program that made it. One for the ``audience`` "public" holds
-    no text of items or replies."""
+    of all draws; ``version`` of the program that made it. ``methods`` are the paragraphs of a
+    methods text. One for the ``audience`` "public" holds no text of items or replies."""
 
     audience: Audience = "internal"
     title: str
@@ -37,3 +37,4 @@ class Audit(Struct, frozen=True, kw_only=True):
     seed: int
     version: str
     work_list: tuple[WorkRow, ...] = ()
+    methods: tuple[str, ...] = ()

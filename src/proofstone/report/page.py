@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from proofstone.report.corrections_shown import (
 from proofstone.report.figure import dot_plot
 from proofstone.report.figures import draw
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
+from proofstone.report.methods_text import methods_text
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
 from proofstone.report.page_data import PageData, QuestionShown
 from proofstone.report.page_paper import css_string, paper_line
@@ -40,19 +40,18 @@ from proofstone.report.page_parts import (
 from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
 from proofstone.report.plain_words import open_questions, plain_sentences
-from proofstone.report.plans import plan_lines
+from proofstone.report.plans import plan_lines, unplanned_line
 from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, scale_head
+from proofstone.report.shown_text import visible
 from proofstone.report.ties import tie_letters
-from proofstone.wording import say, word
+from proofstone.wording import word
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 __all__ = ["render_page"]
 
-# A longer text is cut here, and the page says how much is left out.
-MOST_CHARACTERS = 20_000
 # With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
 MOST_LANES = 6
 # A table of more columns is printed row by row, each value beside the name of its column.
@@ -68,7 +67,7 @@ def render_page(data: PageData) -> str:
     data = page_for(data)
     environment = _environment()
     style = environment.get_template("page.css.jinja").render(
-        n_lanes=_n_lanes(data), paper_line=_visible(paper_line(data))
+        n_lanes=_n_lanes(data), paper_line=visible(paper_line(data))
     )
     script = page_script()
     return environment.get_template("page.html.jinja").render(
@@ -104,7 +103,7 @@ def _environment() -> Environment:
         "rank": shown_rank,
         "share": shown_share,
         "told": told_estimate,
-        "visible": _visible,
+        "visible": visible,
         "sortable": _sortable,
         "letters": tie_letters,
         "card_fact": lambda card, field: word(card_value(card, field)),
@@ -145,6 +144,8 @@ def _environment() -> Environment:
         "script_words": script_words,
         "scale_head": scale_head,
         "plan_lines": plan_lines,
+        "unplanned_line": unplanned_line,
+        "methods_text": methods_text,
         "where_lines": where_lines,
     }
     environment.globals.update({**named, **page_texts()})
@@ -176,23 +177,6 @@ def _in_column(estimate: Estimate, widths: tuple[int, int]) -> str:
 def _sortable(number: float | None) -> str:
     """A number for the script to sort by; empty where it is missing, which sorts last."""
     return "" if number is None or math.isnan(number) else f"{number:.6g}"
-
-
-def _visible(text: str) -> str:
-    """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
-    if len(text) <= MOST_CHARACTERS and text.isprintable():
-        return str(text)  # nearly all are
-    shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
-    left_out = len(text) - MOST_CHARACTERS
-    if left_out <= 0:
-        return shown
-    return f"{shown}\n{say('[... {n:,} more characters]', n=left_out)}"
-
-
-def _visible_character(character: str) -> str:
-    if character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}:
-        return character
-    return f"\u27e8U+{ord(character):04X}\u27e9"
 
 
 def _lanes(group: Standings) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from proofstone.records.messages import Message
 from proofstone.records.results import Outcome, Usage
 from proofstone.report.audited import FileRead
 from proofstone.report.board import Leaderboard
+from proofstone.report.manifest import Manifest
 from proofstone.report.sections.section import Section
 
 __all__ = ["Asked", "Control", "FormShown", "PageData", "Provenance", "QuestionShown"]
@@ -95,13 +96,15 @@ class PageData(Struct, frozen=True, kw_only=True):
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
     facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
     no ``questions``, whatever stands there, and no replies to ``controls``.
-    ``seed`` is that of all draws.
+    ``seed`` is that of all draws. ``manifest`` is what is recorded of how runs of our own came
+    about; None for other people's results.
     """
 
     title: str
     board: Leaderboard
     provenance: Provenance
     seed: int | None = None
+    manifest: Manifest | None = None
     sections: tuple[Section, ...] = ()
     files: tuple[FileRead, ...] = ()
     notes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from proofstone.wording import noted, word
 __all__ = ["page_script", "script_words"]
 
 # In this order: the last sets the others to work.
-_PIECES = ("says", "sorting", "filtering", "asking", "regions", "printing", "page")
+_PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
 
 
 @cache
@@ -32,6 +32,9 @@ _WORDS = {
     "all-questions": noted("{all} questions"),
     "shown-questions": noted("{shown} of {all} questions"),
     "only": noted("Only: {what}"),
+    "copy": noted("Copy"),
+    "copied": noted("Copied"),
+    "selected": noted("Selected: copy it now"),
     "tools": noted("Search and filter: {name}"),
 }
 

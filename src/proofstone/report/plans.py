@@ -9,13 +9,13 @@ from proofstone.engines.stats import ESTIMANDS, estimand_name
 from proofstone.report.columns import printable
 from proofstone.report.numbers import points, shown_interval
 from proofstone.report.planned import PlanMark
-from proofstone.wording import counted
+from proofstone.wording import counted, say
 
 if TYPE_CHECKING:
     from proofstone.engines.stats import Comparison
     from proofstone.report.board import Leaderboard
 
-__all__ = ["plan_lines"]
+__all__ = ["plan_lines", "unplanned_line"]
 
 
 def plan_lines(board: Leaderboard) -> Iterator[str]:
@@ -27,6 +27,20 @@ def plan_lines(board: Leaderboard) -> Iterator[str]:
         for first, second in mark.comparisons:
             word = "named late" if mark.n_after == mark.n_runs else "planned"
             yield printable(f"{word}: {_outcome(board, mark, first, second)}")
+
+
+def unplanned_line(board: Leaderboard, *, is_ours: bool) -> str:
+    """What to say where no plan is known; nothing where there is one, or nobody was scored."""
+    if board.plans or not board.standings:
+        return ""
+    if is_ours:
+        return say(
+            "Nothing was fixed before these results came in: every comparison here is exploratory."
+        )
+    return say(
+        "It is not known whether anything was fixed before these results came in: take every "
+        "comparison here as exploratory."
+    )
 
 
 def _head(mark: PlanMark) -> str:

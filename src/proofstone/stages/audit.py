@@ -37,6 +37,7 @@ from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
 from proofstone.report.audience import judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
+from proofstone.report.methods_text import methods_text
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
@@ -75,6 +76,11 @@ def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
     Raises what reading does: BadInput with every problem of a file, BadUsage where a column's
     meaning is open or accuracies alone are mixed with items, NotFound, ExtraMissing.
     """
+    audit = _audit(paths, asked)
+    return structs.replace(audit, methods=methods_text(audit_page(audit, now=0.0)))
+
+
+def _audit(paths: Sequence[Path], asked: Asked) -> Audit:
     read = [_read(path, asked) for given in paths for path in _files(given)]
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):

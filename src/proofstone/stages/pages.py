@@ -13,8 +13,17 @@ from proofstone.engines.models import read_reply
 from proofstone.engines.models.control import control_prompts
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
-from proofstone.ports import CallRecord
-from proofstone.records import OUR_SETTINGS, Message, Respondent, Run, Score, Usage, own_prompt_of
+from proofstone.ports import CallRecord, Method
+from proofstone.records import (
+    OUR_SETTINGS,
+    Message,
+    Respondent,
+    Run,
+    Score,
+    ScoreTable,
+    Usage,
+    own_prompt_of,
+)
 from proofstone.records.audience import Audience
 from proofstone.records.model_names import shown_names
 from proofstone.report import (
@@ -28,8 +37,10 @@ from proofstone.report import (
 )
 from proofstone.report.sections import Section
 from proofstone.stages.control import ControlReport
+from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import ShownReply, show_replies
+from proofstone.stages.manifests import OWN_PROMPT, read_manifest
 from proofstone.stages.served import shares_of
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
@@ -50,8 +61,12 @@ def page_data(
     sections: tuple[Section, ...] = (),
     audience: Audience = "internal",
     seed: int | None = None,
+    method: Method | None = None,
+    table: ScoreTable | None = None,
+    view: View = CURRENT,
 ) -> PageData:
-    """Everything a page of these runs shows its ``audience``, read from the store."""
+    """Everything a page of these runs shows its ``audience``, read from the store; with ``method``
+    also the manifest, ``table`` being the scores that ``view`` wants."""
     runs = {run.id: (key, run) for key, run in selection.runs}
     found = respondents_of(selection)
     shown = shown_names(who.name for who in found)
@@ -59,6 +74,12 @@ def page_data(
         (replace(who, name=shown[who.name]), [runs[identity] for identity in who.runs])
         for who in found
     ]
+    asked = [_asked(store, who, mine) for who, mine in respondents]
+    told = zip(respondents, asked, strict=True)
+    runs_asked = [(who, mine[0][1], each) for (who, mine), each in told]
+    manifest = (
+        None if method is None else read_manifest(store, method, selection, table, runs_asked, view)
+    )
     names = ", ".join(sorted({item_set.name for item_set in selection.item_sets}))
     return PageData(
         title=names,
@@ -83,7 +104,8 @@ def page_data(
             )
             for item_set in selection.item_sets
         ),
-        asked=tuple(_asked(store, who, mine) for who, mine in respondents),
+        asked=tuple(asked),
+        manifest=manifest,
         controls=() if control is None else tuple(_controls(control)),
         questions=()
         if audience == "public"
@@ -141,7 +163,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
 def _settings(run: Run) -> Iterator[tuple[str, str]]:
     own = own_prompt_of(run.settings)
     if own:
-        yield "own prompt", own
+        yield OWN_PROMPT, own
     for name, value in run.settings.items():
         if name not in OUR_SETTINGS:
             yield name, _shown(value)

@@ -10,8 +10,16 @@ from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.engines.ingest import write_rows
+from proofstone.report.methods_text import methods_text
 from proofstone.report.page_data import PageData
-from proofstone.report.table_files import PageTable, flat_rows, page_tables, tex_table
+from proofstone.report.shown_text import visible
+from proofstone.report.table_files import (
+    PageTable,
+    flat_rows,
+    page_tables,
+    tex_paragraphs,
+    tex_table,
+)
 from proofstone.report.table_files.tex_document import tex_document
 from proofstone.stages.own_files import check_folder, files_into
 from proofstone.wording import say
@@ -28,6 +36,7 @@ __all__ = [
 TableKind = Literal["csv", "tex"]
 TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)
 DOCUMENT = "tables.tex"
+METHODS = ("methods.txt", "methods.tex")
 
 
 class TablesAsked(Struct, frozen=True):
@@ -47,7 +56,8 @@ class TablesWritten(Struct, frozen=True):
 def check_tables(data: PageData, asked: TablesAsked) -> None:
     """Raises BadUsage where the folder cannot be written to without touching another's files."""
     names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
-    check_folder(asked.folder, [*names, *([DOCUMENT] if "tex" in asked.kinds else [])])
+    more = [*METHODS, *([DOCUMENT] if "tex" in asked.kinds else [])]
+    check_folder(asked.folder, [*names, *more])
 
 
 def write_tables(data: PageData, asked: TablesAsked) -> TablesWritten:
@@ -64,8 +74,22 @@ def write_tables(data: PageData, asked: TablesAsked) -> TablesWritten:
             text = tex_document([f"{page.name}.tex" for page in pages])
             (folder / DOCUMENT).write_text(text, encoding="utf-8", newline="\n")
             about[DOCUMENT] = say("a document that shows all of these tables")
+        _write_methods(folder, data, asked.kinds, about)
         files = tuple(about)
     return TablesWritten(folder=str(asked.folder), files=files)
+
+
+def _write_methods(
+    folder: Path, data: PageData, kinds: Sequence[TableKind], about: dict[str, str]
+) -> None:
+    """The methods text as plain paragraphs, and as TeX where that is wanted."""
+    paragraphs = methods_text(data)
+    written = {"methods.txt": "\n\n".join(visible(each) for each in paragraphs)}
+    if "tex" in kinds:
+        written["methods.tex"] = tex_paragraphs(paragraphs)
+    for name, text in written.items() if paragraphs else ():
+        (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+        about[name] = say("Methods paragraph")
 
 
 def _how(data: PageData) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from proofstone.records import Tabulation
     from proofstone.report import Leaderboard
     from proofstone.report.audited import Audit
+    from proofstone.report.page_data import PageData
+    from proofstone.report.sections import Section
     from proofstone.report.studies import Study
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
     from proofstone.stages.overview import ScoringShown
-    from proofstone.stages.table_files import TablesAsked, TablesWritten
+    from proofstone.stages.page_files import PageWritten
+    from proofstone.stages.table_files import TablesAsked
     from proofstone.wiring.boards import BoardMade
 
 __all__ = ["Reading"]
@@ -73,36 +76,56 @@ class Reading(Catalogue):
         control: ControlReport | None = None,
         command: str = "",
         **options: Any,
-    ) -> TablesWritten | None:
+    ) -> PageWritten:
         """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
         where they are asked for; for the ``audience`` "public" without any text of items and
         replies. Where a table's file may not be written, neither is the page."""
-        from proofstone.report.sections import make_sections  # noqa: PLC0415
         from proofstone.stages.page_files import write_page  # noqa: PLC0415
-        from proofstone.stages.pages import page_data  # noqa: PLC0415
 
         made = self._board(self._selection(targets), options)
-        data = page_data(
+        data = self._page(made, options, control=control, command=command)
+        return write_page(data, None if path is None else Path(path), tables)
+
+    def audit(self, *targets: Target, **options: Any) -> Audit:
+        """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
+        from proofstone.report.methods_text import methods_text  # noqa: PLC0415
+        from proofstone.stages.audit_runs import audit_evidence  # noqa: PLC0415 - numpy is loaded there
+
+        made = self._board(self._selection(targets), options)
+        audit = audit_evidence(made.evidence, made.selection, options.get("audience", "internal"))
+        data = self._page(made, {**options, "audience": "public"}, sections=audit.sections)
+        return structs.replace(audit, methods=methods_text(data))
+
+    def _page(
+        self,
+        made: BoardMade,
+        options: Mapping[str, Any],
+        *,
+        control: ControlReport | None = None,
+        command: str = "",
+        sections: tuple[Section, ...] | None = None,
+    ) -> PageData:
+        """All that the page of a leaderboard shows; ``sections`` are made where there are none."""
+        from proofstone.report.sections import make_sections  # noqa: PLC0415
+        from proofstone.stages.corrected import CURRENT  # noqa: PLC0415
+        from proofstone.stages.pages import page_data  # noqa: PLC0415
+
+        sheet = made.evidence.sheet
+        return page_data(
             self.store,
             made.selection,
             made.board,
-            sections=make_sections(made.evidence),
+            sections=make_sections(made.evidence) if sections is None else sections,
             now=self.clock.now(),
             control=control,
             command=command,
             card_columns=options.get("card_columns", ()),
             audience=options.get("audience", "internal"),
             seed=made.evidence.seed,
+            method=find_method(made.selection.method),
+            table=None if sheet is None else sheet.table,
+            view=options.get("view", CURRENT),
         )
-        return write_page(data, None if path is None else Path(path), tables)
-
-    def audit(self, *targets: Target, **options: Any) -> Audit:
-        """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
-        from proofstone.stages.audit_runs import audit_evidence  # noqa: PLC0415 - numpy is loaded there
-
-        made = self._board(self._selection(targets), options)
-        audience = options.get("audience", "internal")
-        return audit_evidence(made.evidence, made.selection, audience)
 
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
         """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -46,6 +46,10 @@ class StoredBank:
         if self._facts is None:
             self._facts = self._store.facts_of_bank(self._key)
         return self._facts
+
+    def n_facts(self) -> int:
+        """How many facts it holds; none of them is read for that."""
+        return self._store.size_of_bank(self._key)
 
 
 class KnowledgeStore:
@@ -140,6 +144,13 @@ class KnowledgeStore:
         )
         with self._database.reading() as connection:
             return [self._fact(row) for row in connection.execute(query).all()]
+
+    def size_of_bank(self, key: int) -> int:
+        """How many facts a bank holds."""
+        table = schema.bank_fact
+        query = select(func.count()).select_from(table).where(table.c.bank_id == key)
+        with self._database.reading() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
         """The facts of a bank in its order, in pages; no transaction stays open between them."""

@@ -4,6 +4,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   addTableTools(table);
 }
 for (const section of document.querySelectorAll("section.questions")) addQuestionTools(section);
+for (const section of document.querySelectorAll("section.copied")) addCopying(section);
 makeAskable(document);
 watchWidth(document.querySelectorAll(".wide"));
 openForPrinting();

@@ -8,10 +8,12 @@ can, and else its code points, so that a file compiles as it is and nothing is l
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
+from collections.abc import Sequence
 from itertools import groupby
 
-__all__ = ["PREAMBLE", "tex_text"]
+__all__ = ["PREAMBLE", "tex_paragraphs", "tex_text"]
 
 # #1: the first code point, hexadecimal; #2: all of them in words; #3: the characters. Only XeTeX
 # and LuaTeX can be asked for a glyph; pdfTeX prints Chinese where CJK or CJKutf8 is loaded.
@@ -80,6 +82,15 @@ def tex_text(text: str) -> str:
     text = unicodedata.normalize("NFC", text.replace("\0", "\ufffd"))
     text = _LIGATURE.sub(lambda sign: f"{sign[0]}\0", text)
     return "".join(_run(kind, "".join(run)) for kind, run in groupby(text, _kind))
+
+
+def tex_paragraphs(paragraphs: Sequence[str]) -> str:
+    """Paragraphs as LaTeX, with what they need before them."""
+    body = "\n\n".join(
+        textwrap.fill(tex_text(each), 98, break_long_words=False, break_on_hyphens=False)
+        for each in paragraphs
+    )
+    return (PREAMBLE if r"\proofstone" in body else "") + body
 
 
 def _kind(character: str) -> str:

@@ -1,0 +1,114 @@
+"""The methods paragraph: all that is recorded and nothing else, what is not known included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from proofstone.report import FormShown, PageData, Provenance, leaderboard, render_page
+from proofstone.report.manifest import AskedAs, BankUsed, HandRecorded, Manifest
+from proofstone.report.methods_text import methods_text
+from proofstone.stages.audit import Asked, audit_files
+from proofstone.wording import speaking
+from report.made_up import MEASURES, table_of, two_small
+
+MANIFEST = Manifest(
+    method="Encyclo-K: dynamically composed knowledge statements",
+    banks=(BankUsed("elements", 4360),),
+    asked=(
+        AskedAs(
+            name="acme/large", way="direct", samples=2, settings=(("temperature", "0.0"),),
+            dropped=("seed",), served=("acme-large-2026",), first="2026-11-20 10:00 UTC",
+            last="2026-11-20 10:40 UTC",
+        ),
+        AskedAs(name="acme/small", way="cot", shots=3, own_prompt="mine.jinja (3f2a91bc)"),
+    ),
+    scorers=(1,),
+    judges=("acme/judge",),
+    hands=(HandRecorded("wrote", "acme/large", 12),),
+)  # fmt: skip
+
+ASKED = (
+    "60 items were asked, those of elements-7f3a (id 7f3a000000000000). They were composed after "
+    "Encyclo-K from the bank elements (4,360 facts), with the seed 40. Parameters: options 4-8. "
+    "Models that had a hand in the items: acme/large wrote 12 items. Asked direct, each item 2 "
+    "times: acme/large. Settings: temperature 0.0. Not taken by the endpoint: seed. Asked cot with "
+    "3 worked examples, each item once: acme/small. The prompt was a template of our own, "
+    "mine.jinja (3f2a91bc). Settings: none. Models as the endpoints named them in their replies: "
+    "acme/large as acme-large-2026. Replies came from 2026-11-20 10:00 UTC to 2026-11-20 10:40 UTC."
+)
+SCORED = (
+    "Replies were read and scored by version 1 of the method's scorer, and judged by acme/judge. "
+    "The measure is accuracy; its denominator: all replies. Outcomes count as follows: answered: "
+    "its score, refused: 0, unparsed: 0, truncated: 0. Of 120 replies: 4 truncated, 9 unparsed and "
+    "0 refused."
+)
+COMPUTED = (
+    "2 respondents are ranked on 60 items; 95% intervals speak of knowledge like this bank's and "
+    "were made by Wilson, with facts as what is drawn. Each item counts the same. Seed of all "
+    "draws: 7. Nothing of the analysis was fixed beforehand: all of it is exploratory. Computed "
+    "with proofstone 0.1.0."
+)
+UNKNOWN = (
+    "It is not known which model answered for acme/small: the endpoint did not say. Where "
+    "temperature, top_p, max_tokens was not sent or not taken, it was the endpoint's own choice, "
+    "which is not known. Some intervals: it is not known what the items rest on, so they were "
+    "taken as independent. It is not known whether the models had met these items before."
+)
+
+
+def page_of(manifest: Manifest | None) -> PageData:
+    return PageData(
+        title="Elements",
+        board=leaderboard(two_small(), MEASURES, "accuracy"),
+        provenance=Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC"),
+        manifest=manifest,
+        forms=(
+            FormShown(
+                name="elements-7f3a", id="7f3a" + 60 * "0", n_items=60, seed=40,
+                recipe=(("options", "4-8"),),
+            ),
+        ),
+        seed=7,
+    )  # fmt: skip
+
+
+def test_a_run_is_told_whole() -> None:
+    """Items, respondents alike together, scoring, statistics, and what nobody knows."""
+    assert methods_text(page_of(MANIFEST)) == (ASKED, SCORED, COMPUTED, UNKNOWN)
+
+
+def test_a_page_shows_it_and_says_that_nothing_was_fixed_beforehand() -> None:
+    """In a section of its own, from which it is copied."""
+    page = render_page(page_of(MANIFEST))
+    assert '<h2 id="methods">Methods paragraph</h2>' in page
+    assert f"<p>{SCORED.replace(chr(39), '&#39;')}</p>" in page
+    said = "Nothing was fixed before these results came in: every comparison here is exploratory."
+    assert page.count(said) == 1
+
+
+def test_nothing_is_told_where_nobody_was_scored() -> None:
+    """No paragraph about nothing."""
+    empty = leaderboard(table_of([], [], n_units=0), MEASURES, "accuracy")
+    provenance = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC")
+    data = PageData(title="Elements", board=empty, provenance=provenance)
+    assert methods_text(data) == ()
+    assert "Methods paragraph" not in render_page(data)
+
+
+def test_of_others_results_the_files_are_told_and_what_is_not_known(tmp_path: Path) -> None:
+    """Their columns as they were taken; how models were asked is no part of such files."""
+    (tmp_path / "r.csv").write_text("qid,a,b\n1,1,0\n2,1,1\n", encoding="utf-8")
+    told = audit_files([tmp_path / "r.csv"], Asked()).methods
+    assert told[0] == (
+        "The scores are results that others made, read from 1 file. r.csv (wide table) holds 2 "
+        "items, 2 models, 4 scores. Its columns were taken as: item: qid; models: a, b."
+    )
+    assert told[-1].startswith("It is not known how the models were asked, with which settings")
+
+
+def test_it_is_told_in_chinese() -> None:
+    """Every sentence of this module's own; names and settings stay."""
+    with speaking("zh"):
+        told = methods_text(page_of(MANIFEST))
+    assert told[0].startswith("共提问 60 道题，来自试卷 elements-7f3a")
+    assert not [text for text in told if "Replies" in text or "known" in text]
