@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from tools.chromium import find_chromium
 
-from browser.devtools import DevTools, find_chromium, started
+from browser.devtools import DevTools, started
 from browser.pages import Page, make_page
 from browser.tab import Tab, opened
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,34 +12,12 @@ from typing import Any
 
 import aiohttp
 import orjson
+from tools.chromium import quiet_flags
 
-__all__ = ["PATIENCE_S", "DevTools", "Refused", "find_chromium", "started"]
+__all__ = ["PATIENCE_S", "DevTools", "Refused", "started"]
 
 # How long anything may take before it counts as hanging. Nothing waits for time to pass.
 PATIENCE_S = 60.0
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_FLAGS = (
-    "--headless",
-    "--remote-debugging-port=0",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-extensions",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--no-default-browser-check",
-    "--no-first-run",
-    "--lang=en",
-    # No name is resolved and no address reached, whatever a page may try.
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-)
-
-
-def find_chromium() -> str | None:
-    """The program that CHROMIUM names, else the first of the usual names on the path."""
-    named = os.environ.get("CHROMIUM")
-    return shutil.which(named) if named else next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 class Refused(Exception):
@@ -109,12 +85,10 @@ class DevTools:
 @contextlib.contextmanager
 def started(program: str, profile: Path) -> Iterator[DevTools]:
     """A browser with a fresh profile in the folder ``profile``, ended with the block."""
-    flags = list(_FLAGS)
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        flags.append("--no-sandbox")  # its sandbox does not start for root
+    own = ["--remote-debugging-port=0", f"--user-data-dir={profile}"]
     with (profile / "stderr").open("wb") as talk:
         process = subprocess.Popen(
-            [program, *flags, f"--user-data-dir={profile}", "about:blank"],
+            [program, *quiet_flags(), *own, "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=talk,
