@@ -12,6 +12,7 @@ from proofstone.cli import main
 from proofstone.records import Card, Respondent
 from proofstone.report import PageData, Provenance, leaderboard, render_page
 from proofstone.wiring import create_workspace
+from proofstone.wording import speaking
 from report.made_up import MEASURES, right_of, table_of
 from report.test_page import full_page, page_of
 from small_bank import write_bank
@@ -93,6 +94,12 @@ def _cards(path: Path) -> None:
     path.write_text(render_page(data), encoding="utf-8")
 
 
+def _chinese(path: Path) -> None:
+    """The same in Chinese."""
+    with speaking("zh"):
+        _cards(path)
+
+
 def _empty(path: Path) -> None:
     """A page before anything was scored."""
     path.write_text(render_page(page_of(table_of([], [], n_units=0))), encoding="utf-8")
@@ -112,5 +119,6 @@ PAGES: Mapping[str, Callable[[Path], None]] = {
     "report": _report,
     "partial": _partial,
     "cards": _cards,
+    "chinese": _chinese,
     "empty": _empty,
 }

@@ -84,6 +84,15 @@ def test_models_are_chosen_by_their_cards(tab: Tab, page: Page) -> None:
     assert board.told == "12 rows"
 
 
+def test_a_chinese_page_filters_in_chinese(tab: Tab, page: Page) -> None:
+    tab.open(page("chinese"))
+    board = Seen(tab, "排行榜")
+    assert board.told == "共 12 行"
+    board.search("Acme")
+    assert board.told == "12 行中的 8 行"
+    assert board.look("tools.querySelector('button').textContent") == "重置"
+
+
 def test_a_short_table_is_seen_at_a_glance(tab: Tab, page: Page) -> None:
     tab.open(page("partial"))
     assert tab.read("document.querySelectorAll('.tools').length") == 0

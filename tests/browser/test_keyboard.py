@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from browser.pages import Page
 from browser.tab import Tab
 
@@ -37,12 +39,14 @@ def walk(tab: Tab, *, shift: bool = False) -> list[dict[str, Any]]:
         found.append(here)
 
 
-def test_tab_reaches_all_in_order_with_a_ring_around_each(tab: Tab, page: Page) -> None:
-    """Nothing that can be acted on is passed by; nothing holds the focus."""
-    tab.open(page("report"))
+@pytest.mark.parametrize("name", ["partial", "cards"])
+def test_tab_reaches_all_in_order_with_a_ring_around_each(tab: Tab, page: Page, name: str) -> None:
+    """Nothing that can be acted on is passed by; nothing holds the focus: links, heads, numbers
+    and questions of the one page, search and lists of the other."""
+    tab.open(page(name))
     found = walk(tab)
     assert [each["place"] for each in found] == list(range(tab.read("window.stops.length")))
-    assert len(found) > 50
+    assert len(found) > 15
     assert [each for each in found if each["ring"] < 2 or not each["seen"]] == []
 
 
@@ -184,8 +188,22 @@ def test_a_pointer_asks_too_and_the_answer_goes_with_it(tab: Tab, page: Page) ->
     tab.point_at(".wide[aria-label=Leaderboard] [data-told]")
     (told,) = tab.read(NOTE)
     assert told.startswith("n = 899")
+    tab.point_at("#told")  # it is there to be read, and to be copied from
+    assert len(tab.read(NOTE)) == 1
     tab.point_at("h2")
     assert tab.read(NOTE) == []
+
+
+def test_the_answer_goes_with_what_scrolls(tab: Tab, page: Page) -> None:
+    tab.open(page("accuracies"))
+    tab.read(
+        """(() => { window.region = document.querySelector(".wide:has(.broad)");
+        region.querySelector("td [data-told]").focus();
+        window.away = () => document.querySelector("#told").getBoundingClientRect().left
+          - document.activeElement.getBoundingClientRect().left;
+        region.scrollLeft = 0; window.before = away(); region.scrollLeft = 40; })()"""
+    )
+    tab.until("region.scrollLeft === 40 && Math.abs(away() - before) < 1")
 
 
 def test_a_head_with_a_meaning_tells_it(tab: Tab, page: Page) -> None:

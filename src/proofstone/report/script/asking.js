@@ -21,9 +21,11 @@ function makeAskable(page) {
     if (!note.contains(event.target)) tell(toldBy(event.target) ?? toldBy(page.activeElement));
   });
   page.addEventListener("pointerdown", (event) => {
-    const asked = event.target.closest?.("td [data-told], th [data-told]");
-    if (asked && !asked.closest("button, a")) settleOn(asked);  // a tap focuses it
+    const tapped = event.target.closest?.("td [data-told], th [data-told]");
+    if (tapped && !tapped.closest("button, a")) settleOn(tapped);  // which lets it have the focus
   });
+  // What scrolls takes the answer along.
+  page.addEventListener("scroll", () => note.hidden || place(asked()), { capture: true });
   page.addEventListener("keydown", (event) => {
     if (event.key === "Escape") tell(null);
     else if (event.target.matches("[data-told]")) move(event);
@@ -38,20 +40,26 @@ function toldBy(element) {
   return element.closest("[data-told]") ?? inside;
 }
 
-function tell(asked) {
-  const before = document.querySelector('[aria-describedby="told"]');
-  if (before !== asked) before?.removeAttribute("aria-describedby");
-  note.hidden = !asked;
-  if (!asked) return;
-  note.textContent = asked.dataset.told;
-  asked.setAttribute("aria-describedby", "told");
-  const at = asked.getBoundingClientRect();
+const asked = () => document.querySelector('[aria-describedby="told"]');
+
+function tell(now) {
+  if (asked() !== now) asked()?.removeAttribute("aria-describedby");
+  note.hidden = !now;
+  if (!now) return;
+  note.textContent = now.dataset.told;
+  now.setAttribute("aria-describedby", "told");
+  place(now);
+}
+
+// Below what is asked, else above it; touching it, so that a pointer can go from one to the other.
+function place(beside) {
+  const at = beside.getBoundingClientRect();
   const { clientWidth: width, clientHeight: height } = document.documentElement;
   const { offsetWidth, offsetHeight } = note;
-  const below = at.bottom + 4 + offsetHeight <= height;
+  const isBelow = at.bottom + offsetHeight <= height;
   const left = Math.max(8, Math.min(at.left, width - offsetWidth - 8));
   note.style.left = `${left + scrollX}px`;
-  note.style.top = `${(below ? at.bottom + 4 : at.top - 4 - offsetHeight) + scrollY}px`;
+  note.style.top = `${(isBelow ? at.bottom : at.top - offsetHeight) + scrollY}px`;
 }
 
 // Those of a table that are not links or buttons, which have stops of their own.
@@ -88,12 +96,12 @@ function across(from, cell, key) {
 }
 
 // The one stop of its table from now on.
-function settleOn(asked) {
-  for (const each of asked.closest("table").querySelectorAll('[data-told][tabindex="0"]')) {
+function settleOn(stop) {
+  for (const each of stop.closest("table").querySelectorAll('[data-told][tabindex="0"]')) {
     each.tabIndex = -1;
   }
-  asked.tabIndex = 0;
-  return asked;
+  stop.tabIndex = 0;
+  return stop;
 }
 
 // After rows were hidden or moved: the first that is seen, where the stop is not.

@@ -9,6 +9,7 @@ function addTools({ name, of, place, groups, facets, reset, settle }) {
   const rows = groups.flatMap((group) => group.rows);
   const search = make("input");
   search.type = "search";
+  search.autocomplete = "off";  // a browser that keeps it over a reload would not filter by it
   const choices = facets.map((facet) => makeChoice(facet, rows)).filter(Boolean);
   const status = make("span", "told");
   status.setAttribute("role", "status");
@@ -73,6 +74,7 @@ function makeChoice(facet, rows) {
   values.delete("");
   if (values.size < 2 || values.size > Math.min(MOST_CHOICES, rows.length / 2)) return null;
   const select = make("select");
+  select.autocomplete = "off";
   select.append(new Option(say("Any"), ""));
   for (const value of [...values].sort(inWords.compare)) select.append(new Option(value, value));
   return { facet, select, label: make("label", "", facet.name, " ", select) };

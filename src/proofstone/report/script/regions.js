@@ -16,4 +16,5 @@ function settleWidth(region) {
   region.classList.toggle("fits", !scrolls);
   if (scrolls) region.tabIndex = 0;
   else region.removeAttribute("tabindex");
+  if (region.getAttribute("role") !== "img") region.setAttribute("role", scrolls ? "region" : "group");
 }
