@@ -38,10 +38,12 @@ from proofstone.report.audience import judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.methods_text import methods_text
+from proofstone.report.opening import make_opening
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
 from proofstone.report.sheet import Sheet
+from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
 from proofstone.wording import counted
 
@@ -161,6 +163,8 @@ def audit_table(
         title=title,
         files=files,
         board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
         notes=tuple(_notes(table, asked)),
         sections=make_sections(evidence),
         seed=asked.seed,
@@ -181,6 +185,8 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         title=audit.title,
         audience=audit.audience,
         board=audit.board,
+        opening=audit.opening,
+        trust=audit.trust,
         sections=audit.sections,
         seed=audit.seed,
         files=audit.files,
@@ -340,6 +346,8 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
         title=title,
         files=(_accuracies_file(only, found),),
         board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
         notes=tuple(accuracy_notes(found)),
         sections=make_sections(evidence),
         seed=asked.seed,
