@@ -11,7 +11,7 @@ from proofstone.engines.judging.injections import (
     try_attacks,
 )
 from proofstone.engines.judging.panel import JudgeModel, JudgingRules, Panel
-from proofstone.engines.judging.posing import ReplyForm, pose
+from proofstone.engines.judging.posing import ReplyForm, fence, pose
 from proofstone.engines.judging.reading import ReadLabel, read_label
 from proofstone.engines.judging.votes import PanelRules, decide, without
 
@@ -29,6 +29,7 @@ __all__ = [
     "arrangements",
     "attacks",
     "decide",
+    "fence",
     "judge_accounts",
     "pose",
     "read_label",

@@ -13,7 +13,7 @@ import msgspec
 from proofstone.engines.judging.fencing import fence_code, harmless
 from proofstone.records import JudgeQuestion, Message
 
-__all__ = ["ReplyForm", "Wording", "label_schema", "pose", "wording"]
+__all__ = ["ReplyForm", "Wording", "fence", "label_schema", "pose", "wording"]
 
 ReplyForm = Literal["json", "line"]
 
@@ -85,15 +85,18 @@ def _lines(question: JudgeQuestion, words: Wording) -> str:
     return "\n".join([words.line, *lines])
 
 
+def fence(name: str, text: str, language: str) -> str:
+    """A text set apart by marks with a code of its own, nothing hidden in it: for prompts that work
+    on a text rather than judge it."""
+    return _block(name, text, wording(language), fence_code([text]))
+
+
 def _blocks(question: JudgeQuestion, words: Wording, code: str) -> list[str]:
-    return [
-        "\n".join(
-            mark.replace("{name}", exhibit.name).replace("{code}", code) if mark else text
-            for mark, text in (
-                (words.opens, ""),
-                ("", harmless(exhibit.text)),
-                (words.closes, ""),
-            )
-        )
-        for exhibit in question.exhibits
-    ]
+    return [_block(exhibit.name, exhibit.text, words, code) for exhibit in question.exhibits]
+
+
+def _block(name: str, text: str, words: Wording, code: str) -> str:
+    opens, closes = (
+        mark.replace("{name}", name).replace("{code}", code) for mark in (words.opens, words.closes)
+    )
+    return f"{opens}\n{harmless(text)}\n{closes}"

@@ -18,6 +18,7 @@ from proofstone.methods.encyclo_k import (
 )
 from proofstone.methods.encyclo_k import rows as files
 from proofstone.methods.encyclo_k.build import BUILDERS
+from proofstone.methods.encyclo_k.extraction import PIPELINES
 from proofstone.methods.encyclo_k.filters import sift
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
@@ -40,6 +41,7 @@ from proofstone.ports import (
     PayloadType,
     Row,
     Sifter,
+    StepBuilder,
     TokenCounter,
 )
 from proofstone.records import (
@@ -80,6 +82,7 @@ class EncycloK:
         self.measures: tuple[Measure, ...] = measures.MEASURES
         self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = BUILDERS
+        self.pipelines: Mapping[str, StepBuilder] = PIPELINES
         self.parameters: tuple[Parameter, ...] = recipe.PARAMETERS
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = sift

@@ -16,7 +16,7 @@ from proofstone.records import LoadedItem
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["ask_prompt", "render_template", "template_texts"]
+__all__ = ["ask_prompt", "render_template", "template_bytes", "template_texts"]
 
 _LANGUAGES = ("en", "zh")
 _ASKED: dict[Task, tuple[str, str]] = {  # the templates that ask at once, and step by step
@@ -48,6 +48,11 @@ def template_texts(task: Task, way: str) -> tuple[str, ...]:
     name = _asking(task, way)
     names = (name, _WORKED[task]) if is_stepwise(way) else (name,)
     return tuple(_text(name, language) for name in names for language in _LANGUAGES)
+
+
+def template_bytes(name: str) -> bytes:
+    """A template of ``prompts/`` in all languages, for what hashes it."""
+    return "\0".join(_text(name, language) for language in _LANGUAGES).encode()
 
 
 def render_template(name: str, language: str, **values: Any) -> str:

@@ -1,0 +1,71 @@
+"""How much of a statement stands in its passage's own words, and the filters of M2."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import structs
+
+from proofstone.methods.encyclo_k.extraction.rows import Draft
+from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS, sift_row
+from proofstone.ports import Drop, Kept, Row, Step, StepContext
+from proofstone.records import SiftedRow
+
+__all__ = ["filter_step", "overlap", "overlap_step"]
+
+_LATIN = re.compile(r"[A-Za-z]+|[0-9]+(?:[.,][0-9]+)*")
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_SHORT_WORD = 3  # the, and, of: they stand in every passage
+
+
+def overlap(statement: str, passage: str) -> float:
+    """The share of a statement's words (numbers too; of Chinese its pairs of characters) that stand
+    in the passage, in [0, 1]; 0 where it has none."""
+    wanted = _terms(statement)
+    there = _terms(passage)
+    return sum(term in there for term in wanted) / len(wanted) if wanted else 0.0
+
+
+def overlap_step(least: float) -> Step:
+    """Drops statements of which less than ``least`` stands in their passage's words: a paraphrase
+    that far off, or knowledge that the model brought along."""
+
+    def check(row: Draft, _context: StepContext) -> Kept:
+        found = overlap(row.text, row.ground.text)
+        return row if found >= least else Drop("not in its passage's words", f"{found:.2f}")
+
+    return Step(
+        name="overlap",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=("not in its passage's words",),
+        config={"least": least},
+    )
+
+
+def filter_step() -> Step:
+    """The cleaner and the filters for statements as they come from a book."""
+
+    def check(row: Draft, _context: StepContext) -> Kept:
+        sifted = sift_row(Row("", {"text": row.text, "correct": True}))
+        if not isinstance(sifted, SiftedRow):
+            return row
+        if sifted.reason:
+            return Drop(sifted.reason, sifted.found)
+        return structs.replace(row, text=str(sifted.row.values["text"]))
+
+    return Step(
+        name="filters",
+        version=FILTERS_VERSION,
+        takes=Draft,
+        work=check,
+        reasons=REASONS,
+    )
+
+
+def _terms(text: str) -> frozenset[str]:
+    latin = (word.lower() for word in _LATIN.findall(text))
+    words = {word for word in latin if len(word) > _SHORT_WORD or word[0].isdigit()}
+    pairs = {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
+    return frozenset(words | pairs)

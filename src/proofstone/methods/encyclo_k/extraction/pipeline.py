@@ -1,0 +1,133 @@
+"""From passages to statements, true and falsified (3.1.1, 3.1.2, appendices A and C): the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proofstone.errors import BadUsage
+from proofstone.methods.encyclo_k.error_types import ErrorType, read_error_type
+from proofstone.methods.encyclo_k.extraction.alike import alike_step
+from proofstone.methods.encyclo_k.extraction.checked import standing_step, support_step
+from proofstone.methods.encyclo_k.extraction.extract import extract_step
+from proofstone.methods.encyclo_k.extraction.facts import facts_by
+from proofstone.methods.encyclo_k.extraction.falsify import claim_step, falsify_step
+from proofstone.methods.encyclo_k.extraction.overlap import filter_step, overlap_step
+from proofstone.methods.encyclo_k.extraction.rows import Claim
+from proofstone.methods.encyclo_k.extraction.verify import falsity_step, reason_step
+from proofstone.ports import ModelRole, Parameter, Pipeline, StepBuilder
+
+__all__ = ["PIPELINES", "make_pipeline"]
+
+PARAMETERS = (
+    Parameter(
+        name="statements",
+        kind="int",
+        default=3,
+        help="Most statements of a passage.",
+    ),
+    Parameter(
+        name="overlap",
+        kind="float",
+        default=0.5,
+        help="Least share of a statement's words that stand in its passage, 0 to 1.",
+    ),
+    Parameter(
+        name="alike",
+        kind="float",
+        default=0.9,
+        help="From how alike two statements are near-duplicates, 0 to 1; statements on two things "
+        "in one wording can be 0.8 alike.",
+    ),
+    Parameter(
+        name="falsified",
+        kind="float",
+        default=1.0,
+        help="Share of true statements that also get a falsified one, 0 to 1.",
+    ),
+    Parameter(
+        name="error_types",
+        kind="text",
+        default="",
+        help="Types of error by weight (detail falsification=2,scope change=1), drawn; else the "
+        "falsifier picks what suits.",
+    ),
+    Parameter(
+        name="votes",
+        kind="int",
+        default=1,
+        help="Votes of the judge on support and falsity; more than half decide.",
+    ),
+)
+ROLES = {
+    "writer": ModelRole(
+        help="takes statements from passages, and rewrites what does not stand alone",
+        settings={"temperature": 0.0, "max_tokens": 2048},
+    ),
+    "falsifier": ModelRole(
+        help="makes false statements of true ones; a reasoning model does it best",
+        settings={"max_tokens": 2048},
+    ),
+    "judge": ModelRole(
+        help="checks: alone, supported, false, reason",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 512},
+    ),
+}
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps for these parameters. Raises BadUsage for what they cannot be."""
+    _check(params)
+    types = _types(params["error_types"])
+    return Pipeline(
+        steps=(
+            extract_step(params["statements"]),
+            overlap_step(params["overlap"]),
+            filter_step(),
+            standing_step(),
+            support_step(params["votes"]),
+            alike_step(params["alike"]),
+            claim_step(params["falsified"]),
+            falsify_step(types),
+            falsity_step(params["votes"]),
+            reason_step(),
+        ),
+        gives=Claim,
+        facts=facts_by(models),
+    )
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    for name in ("overlap", "alike", "falsified"):
+        if not 0 <= params[name] <= 1:
+            raise BadUsage(f"--{name} is a share from 0 to 1, not {params[name]}")
+    for name in ("statements", "votes"):
+        if params[name] < 1:
+            raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
+
+
+def _types(text: str) -> dict[ErrorType, float]:
+    """``TYPE=WEIGHT,...``, a type alone weighing 1; none for the empty text."""
+    weights: dict[ErrorType, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _sign, number = part.partition("=")
+        kind = read_error_type(name)
+        try:
+            weight = float(number or 1)
+        except ValueError:
+            weight = -1.0
+        if kind is None or not 0 < weight < float("inf"):
+            raise BadUsage(f"--error-types: {part!r} is no TYPE=WEIGHT with a weight above 0")
+        weights[kind] = weight
+    return weights
+
+
+PIPELINES = {
+    "statements": StepBuilder(
+        make=make_pipeline,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        help="Statements from the passages of sources, true and falsified, each step checked.",
+    )
+}

@@ -1,0 +1,69 @@
+"""What is on its way from a passage to a bank: a drafted statement, then a claim, true or false."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.records import SourcedPassage, Stratum
+
+__all__ = ["Claim", "Draft", "Falsehood", "Ground"]
+
+
+class Ground(Struct, frozen=True):
+    """What a statement rests on: the passage's ``text``, and where it stands."""
+
+    text: str
+    passage: bytes
+    source: bytes
+    book: str
+    language: str
+    page: str = ""
+    heading: str = ""
+    stratum: Stratum = Stratum()
+
+    @classmethod
+    def of(cls, row: SourcedPassage) -> Ground:
+        """The ground that a passage is."""
+        passage, source = row.passage, row.source
+        return cls(
+            text=passage.text,
+            passage=passage.id,
+            source=source.id,
+            book=source.title,
+            language=passage.language or source.language or "en",
+            page="" if passage.page is None else str(passage.page),
+            heading=passage.heading,
+            stratum=Stratum(book=source.title),
+        )
+
+
+class Draft(Struct, frozen=True):
+    """A statement that a model took from its ``ground``, and the title of its knowledge point.
+    ``rewritten``: its words were changed so that it stands alone."""
+
+    text: str
+    title: str
+    ground: Ground
+    rewritten: bool = False
+
+
+class Falsehood(Struct, frozen=True):
+    """What became of a true statement: its text, the type of error and why it is false."""
+
+    text: str
+    error_type: str
+    reason: str
+
+
+class Claim(Struct, frozen=True):
+    """A statement for the bank: the draft itself, or with ``false`` what was made of it. ``turned``
+    says that it is to be falsified, also where that is not done yet."""
+
+    draft: Draft
+    turned: bool = False
+    false: Falsehood | None = None
+
+    @property
+    def text(self) -> str:
+        """The words that a bank will hold."""
+        return self.draft.text if self.false is None else self.false.text

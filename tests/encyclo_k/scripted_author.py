@@ -1,0 +1,77 @@
+"""An endpoint that takes statements from passages, falsifies and judges them, by plain rules.
+
+Of a passage each sentence is a statement. Sentences hold words that say what is to become of them:
+"leaning" ones need their book (and lose the word when rewritten), "foreign" ones are not supported,
+"stubborn" ones stay true when falsified, "vague" ones get a reason that does not fit.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+from scripted_server import Act, Seen, answer
+
+__all__ = ["Author"]
+
+_BLOCK = re.compile(r"\[[^|\]]+ \| (?:begin|开始) [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
+
+
+class Author:
+    """``asked`` counts requests by what they were for; ``garbled`` texts get no JSON."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.garbled: set[str] = set()
+
+    def __call__(self, seen: Seen) -> Act:
+        prompt = seen.json["messages"][-1]["content"]
+        blocks = _BLOCK.findall(prompt)
+        kind = self._kind(prompt)
+        self.asked[kind] += 1
+        if any(text in prompt for text in self.garbled):
+            return answer("I would rather not.")
+        return answer(json.dumps(getattr(self, f"_{kind}")(blocks), ensure_ascii=False))
+
+    def _kind(self, prompt: str) -> str:
+        if "statements" in prompt and "at most" in prompt:
+            return "extract"
+        if "Rewrite the statement" in prompt:
+            return "rewrite"
+        if "Make a false statement" in prompt:
+            return "falsify"
+        labels = re.findall(r"^- (\w+):", prompt, re.MULTILINE)
+        return {"stands": "standing", "supported": "support", "false": "falsity", "fits": "reason"}[
+            labels[0]
+        ]
+
+    def _extract(self, blocks: list[str]) -> object:
+        parts = [part.strip() for part in blocks[0].split(".") if part.strip()]
+        return {"statements": [{"title": p.split()[0], "text": f"{p}."} for p in parts]}
+
+    def _rewrite(self, blocks: list[str]) -> object:
+        return {"text": blocks[0].replace("leaning ", "")}
+
+    def _falsify(self, blocks: list[str]) -> object:
+        text = blocks[0].replace("conducts", "insulates")
+        return {
+            "analysis": "what it does", "error_type": "detail falsification",
+            "statement": text, "reason": "It conducts." if "vague" not in text else "Hm.",
+        }  # fmt: skip
+
+    def _standing(self, blocks: list[str]) -> object:
+        return _label("leans" if "leaning" in blocks[0] else "stands")
+
+    def _support(self, blocks: list[str]) -> object:
+        return _label("unsupported" if "foreign" in blocks[1] else "supported")
+
+    def _falsity(self, blocks: list[str]) -> object:
+        return _label("true" if "stubborn" in blocks[1] else "false")
+
+    def _reason(self, blocks: list[str]) -> object:
+        return _label("misses" if blocks[2] == "Hm." else "fits")
+
+
+def _label(label: str) -> object:
+    return {"reason": "seen", "label": label}

@@ -1,0 +1,208 @@
+"""From passages to checked statements: each step drops for its own reason, and facts keep their
+passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encyclo_k.scripted_author import Author
+from proofstone.errors import BadUsage
+from proofstone.methods.encyclo_k.extraction import make_pipeline
+from proofstone.methods.encyclo_k.extraction.alike import near_duplicates
+from proofstone.methods.encyclo_k.extraction.overlap import overlap
+from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS
+from proofstone.methods.encyclo_k.extraction.replies import object_of
+from proofstone.stages.building import BuildResult
+from proofstone.stages.ingest import ingest_paths
+from proofstone.wiring import Workspace, create_workspace
+from serving import HurriedClock, configure, serving
+
+METALS = ("copper", "silver", "gold", "iron", "zinc", "tin")
+BOOK = "\n\n".join(
+    f"Pure {metal} conducts electric current well at room temperature because its electrons move "
+    f"freely through the lattice of {metal}."
+    for metal in METALS
+)
+ODD = (
+    "The leaning alloy brass conducts heat through its whole lattice in every direction. "
+    "The foreign alloy bronze conducts sound through its whole lattice in every direction.\n\n"
+    "The stubborn metal lead conducts current slowly through its whole lattice by day. "
+    "The vague metal nickel conducts current through its whole lattice by night.\n\n"
+    "Figure 3 shows that platinum conducts current as seen in Figure 3 of this book."
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with create_workspace(tmp_path / "work") as opened:
+        opened.clock = HurriedClock()
+        for name, text in (("Metals", BOOK), ("Odd ones", ODD)):
+            (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+            ingest_paths(opened.store, [tmp_path / f"{name}.txt"])
+        yield opened
+
+
+def built(workspace: Workspace, *sources: str, **params: object) -> BuildResult:
+    return workspace.build_in_steps(
+        "statements", sources, name="metals", models="scripted/author", judge="scripted/judge",
+        **params,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def dropped(result: BuildResult) -> dict[str, dict[str, int]]:
+    return {
+        step.name: {reason: n for reason, n in step.dropped.items() if n}
+        for step in result.funnel.steps
+        if any(step.dropped.values())
+    }
+
+
+def test_each_step_drops_for_its_reason_and_the_rest_is_a_bank(workspace: Workspace) -> None:
+    with serving(Author()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, "Metals", "Odd ones")
+    assert result.complete
+    assert dropped(result) == {
+        "filters": {"figure": 1},
+        "support": {"not supported by its passage": 1},
+        "false": {"still true": 1},
+        "reason": {"reason does not fit": 1},
+    }
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    true = [fact for fact in facts if fact.payload.correct]
+    false = [fact for fact in facts if not fact.payload.correct]
+    # Six metals; of the odd ones brass (rewritten), lead and nickel are true, and brass is false.
+    assert (len(true), len(false)) == (len(METALS) + 3, len(METALS) + 1)
+    assert {fact.payload.origin for fact in false} <= {fact.id for fact in true}
+    assert "The alloy brass conducts heat" in " ".join(fact.payload.text for fact in true)
+    assert all("insulates" in fact.payload.text for fact in false)
+    assert {fact.payload.error_type for fact in false} == {"detail falsification"}
+    for fact in facts:
+        assert fact.stratum.book in ("Metals", "Odd ones")
+        assert fact.passage is not None
+
+
+def test_every_model_that_had_a_hand_is_recorded(workspace: Workspace) -> None:
+    with serving(Author()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, "Metals")
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    hands = {
+        (fact.fact.payload.correct, role.role, role.model)
+        for fact in workspace.store.knowledge.built_facts(facts)
+        for role in fact.roles
+    }
+    assert hands == {
+        (True, "wrote", "scripted/author"), (True, "checked", "scripted/judge"),
+        (False, "wrote", "scripted/author"), (False, "checked", "scripted/judge"),
+        (False, "falsified", "scripted/author"),
+    }  # fmt: skip
+
+
+def test_what_cannot_be_read_is_asked_once_more_and_then_dropped(workspace: Workspace) -> None:
+    author = Author()
+    author.garbled = {"Pure zinc"}
+    with serving(author) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, "Metals")
+    # One passage after the other may hold several metals: what is dropped is the passage.
+    (step, reasons) = next(iter(dropped(result).items()))
+    assert (step, reasons) == ("extract", {"unreadable reply": 1})
+    passages = result.funnel.steps[0].entered
+    assert author.asked["extract"] == passages + 1
+
+
+def test_a_second_build_with_another_share_asks_only_what_is_new(workspace: Workspace) -> None:
+    author = Author()
+    with serving(author) as server:
+        configure(workspace.folder, server.url)
+        built(workspace, "Metals", falsified=0.0)
+        assert (author.asked["falsify"], author.asked["falsity"]) == (0, 0)
+        extracted = author.asked["extract"]
+        built(workspace, "Metals")
+    assert author.asked["extract"] == extracted
+    assert author.asked["falsify"] == len(METALS)
+
+
+def test_votes_are_asked_apart_and_types_can_be_drawn(workspace: Workspace) -> None:
+    author = Author()
+    with serving(author) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, "Metals", votes=3, error_types="scope change=1")
+    assert author.asked["support"] == 3 * len(METALS)
+    assert author.asked["falsity"] == 3 * len(METALS)
+    assert result.complete
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"overlap": 1.5}, "--overlap is a share from 0 to 1, not 1.5"),
+        ({"votes": 0}, "--votes is 1 or more, not 0"),
+        ({"error_types": "gibberish"}, "'gibberish' is no TYPE=WEIGHT"),
+        ({"error_types": "scope change=-1"}, "'scope change=-1' is no TYPE=WEIGHT"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(params: dict[str, object], said: str) -> None:
+    defaults = {parameter.name: parameter.default for parameter in PARAMETERS}
+    with pytest.raises(BadUsage, match=said):
+        make_pipeline({**defaults, **params}, {})
+
+
+def test_overlap_counts_words_numbers_and_pairs_of_characters() -> None:
+    passage = "Copper melts at 1084.6 degrees and conducts current."
+    assert overlap("Copper melts at 1084.6 degrees.", passage) == 1
+    # copper stands there; freezes, 900 and kelvin do not.
+    assert overlap("Copper freezes at 900 kelvin.", passage) == 1 / 4
+    assert overlap("铜导电", "铜导电性好") == 1
+    assert overlap("铜导热", "铜导电性好") == 1 / 2
+    assert overlap("...", passage) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here:\n```json\n{"a": 1}\n```\nDone.', {"a": 1}),
+        ('Sure. {"a": {"b": 2}} Anything else?', {"a": {"b": 2}}),
+        ('{"a": 1} {"b": 2}', None),
+        ('{"a": 1', None),
+        ("[1]", None),
+        ("", None),
+    ],
+)
+def test_the_object_of_a_reply(text: str, found: object) -> None:
+    assert object_of(text) == found
+
+
+def slow_duplicates(texts: list[str], least: float) -> dict[int, int]:
+    """Every pair, one by one."""
+
+    def runs(text: str) -> set[str]:
+        plain = " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+        return {plain} if len(plain) <= 5 else {plain[i : i + 5] for i in range(len(plain) - 4)}
+
+    sets = [runs(text) for text in texts]
+    found: dict[int, int] = {}
+    for place in range(len(texts)):
+        for other in range(place):
+            alike = len(sets[place] & sets[other]) / len(sets[place] | sets[other])
+            if other not in found and alike >= least:
+                found[place] = other
+                break
+    return found
+
+
+@given(
+    st.lists(st.text("abc de", min_size=1, max_size=24), max_size=12),
+    st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0]),
+)
+def test_near_duplicates_are_those_of_all_pairs(texts: list[str], least: float) -> None:
+    assert near_duplicates(texts, least) == slow_duplicates(texts, least)
