@@ -16,6 +16,7 @@ BENCHES = (
     "size.py",
     "compose.py",
     "loading.py",
+    "pipeline.py",
     "ranking.py",
     "auditing.py",
     "run_loop.py",

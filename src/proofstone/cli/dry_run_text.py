@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -18,10 +18,18 @@ from proofstone.report.columns import aligned, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from proofstone.stages.forecasts import DryRun, Part, Range
+    from proofstone.stages.forecasts import DryRun, Part, Range, Reach
     from proofstone.stages.rendered import RenderedPrompt
 
-__all__ = ["forecast_lines", "prompt_lines", "talk"]
+__all__ = [
+    "budget_lines",
+    "forecast_lines",
+    "message_text",
+    "price_notes",
+    "prompt_lines",
+    "shown_range",
+    "talk",
+]
 
 _UNKNOWN = "?"
 
@@ -32,8 +40,8 @@ def forecast_lines(found: DryRun) -> list[str]:
         *_table(found),
         *_pilot(found),
         *_ranges(found),
-        *_budget(found),
-        *_prices(found),
+        *budget_lines(found.reach),
+        *price_notes(found.unpriced),
     ]
 
 
@@ -71,7 +79,7 @@ def prompt_lines(prompts: Sequence[RenderedPrompt]) -> Iterator[str]:
                 yield line
         for message in prompt.messages:
             yield f"--- {message.role}"
-            yield _shown(message)
+            yield message_text(message)
         yield ""
 
 
@@ -159,30 +167,37 @@ def _from_pilot(found: DryRun) -> Iterator[str]:
         yield f"a connection that breaks may be billed besides, up to {call} each: {met}"
 
 
-def _budget(found: DryRun) -> Iterator[str]:
-    reach = found.reach
+def budget_lines(reach: Reach | None, what: str = "ask") -> Iterator[str]:
+    """Whether the budget covers what is left to ``what``."""
     if reach is None:
         return
     if reach.verdict == "covers":
-        yield f"budget   {reach.budget} covers what is left to ask"
+        yield f"budget   {reach.budget} covers what is left to {what}"
     elif reach.verdict == "unknown":
         yield f"budget   {reach.budget}: whether it does cannot be told"
     elif reach.verdict == "may cover":
-        low = f"{reach.low:.0%}"
-        yield f"budget   {reach.budget} may not do: it reaches {low} to all of what is left to ask"
+        share = f"{reach.low:.0%} to all"
+        yield f"budget   {reach.budget} may not do: it reaches {share} of what is left to {what}"
     else:
         low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
         share = low if low == high else f"{low} to {high}"
-        yield f"budget   {reach.budget} does not do: it reaches {share} of what is left to ask"
+        yield f"budget   {reach.budget} does not do: it reaches {share} of what is left to {what}"
 
 
-def _prices(found: DryRun) -> Iterator[str]:
-    if not found.unpriced:
+def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
+    """The lines to add to the configuration where prices are missing."""
+    if not unpriced:
         return
     from proofstone.engines.models.unbudgeted import price_lines  # noqa: PLC0415
 
-    yield f"no price is known of {', '.join(found.unpriced)}; to see money,"
-    yield from price_lines(found.unpriced)
+    yield f"no price is known of {', '.join(unpriced)}; to see money,"
+    yield from price_lines(unpriced)
+
+
+def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) -> str:
+    """A range as a cell of a table."""
+    texts = {"amount": _amount, "usd": _usd, "time": _time}
+    return _shown_range(amount, texts[kind])
 
 
 def _who(part: Part) -> tuple[str, str]:
@@ -217,7 +232,7 @@ def _n(n: int) -> str:
     return f"{n:,} question{'' if n == 1 else 's'}"
 
 
-def _shown(message: Message) -> str:
+def message_text(message: Message) -> str:
     """A message line by line; images by type and digest, what moves a cursor made visible."""
     parts = [message.content] if isinstance(message.content, str) else message.content
     texts = []

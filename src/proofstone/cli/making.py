@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.building import pipeline_command
 from proofstone.cli.options import (
     json_option,
     quiet_option,
@@ -19,6 +21,9 @@ from proofstone.cli.output import pasted, print_json, say
 from proofstone.cli.presets import preset_option, with_preset
 from proofstone.identity import short
 from proofstone.records import ItemSet
+
+if TYPE_CHECKING:
+    from proofstone.ports import Method, StepBuilder
 
 __all__ = ["build_command", "ingest_command"]
 
@@ -52,7 +57,8 @@ class BuildGroup(click.Group):
         """All kinds, and ``form``."""
         from proofstone.methods import find_method, method_names  # noqa: PLC0415
 
-        kinds = {kind for name in method_names() for kind in find_method(name).builders}
+        methods = [find_method(name) for name in method_names()]
+        kinds = {kind for method in methods for kind in (*method.builders, *_pipelines(method))}
         return [*sorted(kinds), "form"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -65,7 +71,15 @@ class BuildGroup(click.Group):
         for method in methods:
             if cmd_name in method.builders:
                 return _facts_command(cmd_name, method.builders[cmd_name][1])
+            if cmd_name in _pipelines(method):
+                return pipeline_command(cmd_name, _pipelines(method)[cmd_name])
         return None
+
+
+def _pipelines(method: Method) -> Mapping[str, StepBuilder]:
+    from proofstone.ports import BuildsInSteps  # noqa: PLC0415
+
+    return method.pipelines if isinstance(method, BuildsInSteps) else {}
 
 
 @click.command("build", cls=BuildGroup, subcommand_metavar="KIND INPUT...")

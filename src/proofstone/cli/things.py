@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.built_things import list_builds, show_build
 from proofstone.cli.counting import show_statistics
 from proofstone.cli.listing_plans import list_plans
 from proofstone.cli.options import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_command", "list_command", "show_command"]
 
-LISTED = ("source", "bank", "form", "run", "plan")
+LISTED = ("source", "bank", "form", "run", "plan", "build")
 OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
@@ -55,6 +56,9 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
         if kind == "plan":
             list_plans(workspace, as_json=as_json)
             return
+        if kind == "build":
+            list_builds(workspace, as_json=as_json)
+            return
         listed = things_of(store, kind)
     if as_json:
         print_json(listed)
@@ -77,6 +81,10 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
 @click.option(
     "--statistics", is_flag=True, help="Of a form or bank: its tables, tokens counted offline."
 )
+@click.option("--dropped", is_flag=True, help="Of a build: the rows that it dropped, and why.")
+@click.option("--pending", is_flag=True, help="Of a build: the rows that are held up, and why.")
+@click.option("--step", metavar="NAME", help="With --dropped or --pending: at this step.")
+@click.option("--reason", metavar="TEXT", help="With --dropped: for this reason.")
 @workspace_option
 @json_option
 def show_command(
@@ -85,16 +93,22 @@ def show_command(
     outcome: str | None,
     limit: int,
     statistics: bool,
+    dropped: bool,
+    pending: bool,
+    step: str | None,
+    reason: str | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
     """Show one thing whole, with what it came from.
 
     ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
-    item, plan, run, response, call, scoring and score, each as KIND:DIGITS or, where it has one, by
-    name. From a score the way leads back over the reply and the question to its facts, their page
-    and their source. A response is response:RUN/ITEM/SAMPLE, a score
+    item, plan, build, run, response, call, scoring and score, each as KIND:DIGITS or, where it has
+    one, by name. From a score the way leads back over the reply and the question to its facts,
+    their page and their source. A response is response:RUN/ITEM/SAMPLE, a score
     score:SCORING/ITEM/SAMPLE/MEASURE.
+
+    Of a build its funnel; with --dropped or --pending its rows, the first -n of them.
 
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.
@@ -111,6 +125,14 @@ def show_command(
             print_json(description) if as_json else print_text(str(description))
             return
         found = workspace.find(identity)
+        if found.kind == "build":
+            show_build(
+                workspace, found, dropped=dropped, pending=pending, step=step, reason=reason,
+                limit=limit, as_json=as_json,
+            )  # fmt: skip
+            return
+        if dropped or pending or step or reason:
+            raise click.UsageError("--dropped, --pending, --step and --reason are for builds")
         if statistics:
             show_statistics(workspace, found, as_json=as_json)
             return

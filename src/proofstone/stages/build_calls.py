@@ -10,19 +10,57 @@ from proofstone.engines.store import BuildPlace, Writer
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import CallRecord, ModelRequest, ModelRole
-from proofstone.records import Message, Oracle, Reply
+from proofstone.records import Message, Oracle, Reply, Usage
 from proofstone.stages.progress import RunProgress
 
-__all__ = ["AskedRole", "RoleCall"]
+__all__ = ["AskedRole", "RoleCall", "request_for_row"]
 
 
 class AskedRole:
-    """A role with the model behind it and the settings that it is asked with."""
+    """A role with the model behind it and the settings that it is asked with; ``largest`` is the
+    most that one of its requests may take, where ``bounds`` are watched."""
 
-    def __init__(self, role: ModelRole, asker: Asker, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, role: ModelRole, asker: Asker, settings: Mapping[str, Any], *, bounds: bool = False
+    ) -> None:
         self.role = role
         self.asker = asker
         self.settings = settings
+        self.bounds = bounds
+        self.largest = Usage(0, 0)
+
+    def watch(self, request: ModelRequest) -> None:
+        """Takes in how much a request may take."""
+        most = self.asker.most_tokens(request)
+        self.largest = Usage(
+            max(self.largest.prompt or 0, most.prompt or 0),
+            max(self.largest.completion or 0, most.completion or 0),
+        )
+
+
+def request_for_row(
+    asked: AskedRole,
+    row: bytes,
+    name: str,
+    messages: Sequence[Message],
+    schema: Mapping[str, Any] | None,
+    reask: int,
+    sample: int,
+    oracle: Oracle | None,
+) -> ModelRequest:
+    """What a step asks of a role for one row: the same when it is only shown."""
+    settings, prompt = asked.settings, canonical_json(messages)
+    return ModelRequest(
+        messages=tuple(messages),
+        prompt=prompt,
+        prompt_hash=digest(prompt),
+        settings=settings if schema is None else {**settings, "schema": schema},
+        sample=sample,
+        reask=reask,
+        purpose=asked.role.purpose,
+        oracle=oracle,
+        draw_key=f"{row.hex()}:{name}" if oracle is not None else "",
+    )
 
 
 class RoleCall:
@@ -49,18 +87,11 @@ class RoleCall:
         oracle: Oracle | None = None,
     ) -> Reply:
         """The reply to one request; see ``StepCall``."""
-        settings, prompt = self._asked.settings, canonical_json(messages)
-        request = ModelRequest(
-            messages=tuple(messages),
-            prompt=prompt,
-            prompt_hash=digest(prompt),
-            settings=settings if schema is None else {**settings, "schema": schema},
-            sample=sample,
-            reask=reask,
-            purpose=self._asked.role.purpose,
-            oracle=oracle,
-            draw_key=f"{self._place.row.hex()}:{name}" if oracle is not None else "",
+        request = request_for_row(
+            self._asked, self._place.row, name, messages, schema, reask, sample, oracle
         )
+        if self._asked.bounds:
+            self._asked.watch(request)
         asked = await self._asked.asker.ask(request, self._keep)
         if asked.key is None:
             await self._keep(asked.record)

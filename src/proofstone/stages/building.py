@@ -89,19 +89,20 @@ class Workplace:
     writer: Writer
     progress: BuildProgress
     stop: asyncio.Event
+    bounds: bool = False
     journal: StoreJournal = field(init=False)
 
     def __post_init__(self) -> None:
         self.journal = StoreJournal(self.store.outcomes, self.writer)
         builder = builder_of(self.method, self.planned.build.kind)
-        self._roles = {
-            role: AskedRole(builder.roles[role], self.askers[role], settings)
+        self.roles = {
+            role: AskedRole(builder.roles[role], self.askers[role], settings, bounds=self.bounds)
             for role, settings in self.planned.settings.items()
         }
         names = [step.name for step in self.planned.build.steps]
         self._shown = dict(zip(names, self.progress.shown, strict=True))
 
-    _roles: dict[str, AskedRole] = field(init=False)
+    roles: dict[str, AskedRole] = field(init=False)
     _shown: dict[str, RunProgress] = field(init=False)
 
     def workshop(self) -> Workshop:
@@ -122,7 +123,7 @@ class Workplace:
             place = BuildPlace(self.journal.step(key), row)
             shown = self._shown[step.name]
             calls = {
-                role: RoleCall(self._roles[role], self.writer, place, shown) for role in step.asks
+                role: RoleCall(self.roles[role], self.writer, place, shown) for role in step.asks
             }
         return StepContext(row=row, calls=calls, seed=self.planned.build.seed)
 

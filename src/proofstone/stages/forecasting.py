@@ -21,7 +21,7 @@ from proofstone.records import Spent, Usage, asked_as
 from proofstone.stages.forecasts import CONFIDENCE, Amounts, DryRun, Part, Range, Reach
 from proofstone.stages.pilot import Observed, Pilot
 
-__all__ = ["forecast_runs"]
+__all__ = ["forecast_runs", "reach_of"]
 
 _BILLED = 200
 
@@ -231,14 +231,20 @@ def _bounds(group: _Group) -> tuple[float, float | None]:
 
 
 def _reach(budget: Budget, groups: Sequence[_Group], total: Part) -> Reach:
-    needed = total.amounts.cost_usd if budget.unit == "USD" else total.amounts.tokens
+    in_usd = budget.unit == "USD"
+    needed = total.amounts.cost_usd if in_usd else total.amounts.tokens
+    worst = _worst_call(groups, _in_usd if in_usd else _in_tokens)
+    return reach_of(budget, needed, worst, is_left=total.to_ask > 0)
+
+
+def reach_of(budget: Budget, needed: Range | None, worst: float, *, is_left: bool) -> Reach:
+    """Whether a budget covers what is ``needed`` in its unit, where one call may take ``worst``."""
     text = shown(budget.unit, budget.amount)
     if needed is None:
         return Reach(budget=text, verdict="unknown")
-    if not total.to_ask or not needed.high:
+    if not is_left or not needed.high:
         return Reach(budget=text, verdict="covers", low=1.0)
     has = budget.amount / money(1.0) if budget.unit == "USD" else float(budget.amount)
-    worst = _worst_call(groups, _in_usd if budget.unit == "USD" else _in_tokens)
     usable = max(0.0, has - worst)
     if usable >= needed.high:
         return Reach(budget=text, verdict="covers", low=1.0)

@@ -1,4 +1,4 @@
-"""What a dry run says: how much is left of runs, and the ranges of what that takes."""
+"""What a dry run says: how much is left of runs or of a build, and the ranges of what it takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from msgspec import Struct
 
 from proofstone.records import Spent
 
-__all__ = ["CONFIDENCE", "Amounts", "DryRun", "Part", "Range", "Reach"]
+__all__ = [
+    "CONFIDENCE",
+    "Amounts",
+    "BuildForecast",
+    "DryRun",
+    "Part",
+    "Range",
+    "Reach",
+    "StepForecast",
+]
 
 CONFIDENCE = 0.95
 
@@ -112,3 +121,43 @@ class DryRun(Struct, frozen=True, kw_only=True):
     unpriced: tuple[str, ...] = ()
     one_request: bool = True
     interrupted: bool = False
+
+
+class StepForecast(Struct, frozen=True, kw_only=True):
+    """One step of a build: the ``rows`` that enter it in all, by which ``models`` it asks, and what
+    is left of it takes."""
+
+    name: str
+    models: tuple[str, ...] = ()
+    rows: Range | None = None
+    amounts: Amounts
+
+
+class BuildForecast(Struct, frozen=True, kw_only=True):
+    """What a build would take. Of ``n_inputs`` rows ``left`` are not through yet; ``sampled`` of
+    the ``pilot`` rows say what one takes, the calls of the others ``failed``, by kind. ``rows`` are
+    those behind the last step, of all. ``left_out`` are batch steps: a sample says nothing of them.
+    ``spent`` is what the pilot took; ``unpriced`` are models of which no price is known."""
+
+    steps: tuple[StepForecast, ...]
+    total: Amounts
+    rows: Range | None
+    n_inputs: int
+    left: int
+    pilot: int
+    sampled: int
+    left_out: tuple[str, ...] = ()
+    failed: dict[str, int] = {}
+    spent: Spent = Spent()
+    confidence: float = CONFIDENCE
+    simulated: bool = False
+    unpriced: tuple[str, ...] = ()
+    reach: Reach | None = None
+    stopped: str = ""
+    over_budget: bool = False
+    interrupted: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it can be told what is left takes."""
+        return self.total.tokens is not None

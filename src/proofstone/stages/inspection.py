@@ -15,6 +15,7 @@ from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
 from proofstone.records import LoadedItem, Message, Ruling, Run, Score, asked_as
+from proofstone.report.funnels import funnel_sentence
 from proofstone.stages.ancestry import PURGED, Ancestor
 from proofstone.stages.dates import minute
 from proofstone.stages.history import history_lines, ruling_line
@@ -242,6 +243,10 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
     lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
     for funnel in store.funnels.of_bank(found.id):
         lines += [("funnel", line) for line in funnel_sentences(funnel)]
+    for key, build in store.builds.of_bank(found.id):
+        counted = store.builds.funnel(key)
+        said = "" if counted is None else f"  {funnel_sentence(counted)}"
+        lines.append(("build", f"build:{short(build.id)}{said}"))
     texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit])
     return Description(title=found.name, lines=tuple(lines), texts=texts)
 

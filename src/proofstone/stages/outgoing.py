@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from proofstone.engines.store import Origin, Store
+from proofstone.engines.store import EnteringRow, Origin, Store
 from proofstone.errors import CallFailed
 from proofstone.methods import find_method
 from proofstone.ports import Method
@@ -86,13 +86,17 @@ def cells_would_leave(
     )
 
 
-def rows_would_leave(store: Store, planned: PlannedBuild) -> Outgoing:
-    """What one step of a build sends if it asks once for each row that enters; rows of no source
-    are known by the names of the inputs."""
+def rows_would_leave(
+    store: Store, planned: PlannedBuild, rows: Iterable[EnteringRow] | None = None
+) -> Outgoing:
+    """What one step of a build sends if it asks once for each row that enters (or for these
+    ``rows``); rows of no source are known by the names of the inputs."""
     method = find_method(planned.build.method)
     builder, spec = builder_of(method, planned.build.kind), planned.spec
     characters, by_source = 0, Counter[bytes | None]()
-    for entering in entering_rows(store, builder, spec, planned.build.params):
+    if rows is None:
+        rows = entering_rows(store, builder, spec, planned.build.params)
+    for entering in rows:
         characters += len(entering.row.payload.decode())
         by_source[entering.source] += 1
     known = store.knowledge.sources([each for each in by_source if each is not None])

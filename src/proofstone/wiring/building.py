@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from proofstone.errors import BadUsage
@@ -13,12 +14,18 @@ from proofstone.ports import BuildsInSteps, Method
 from proofstone.stages.build_plans import BuildSpec, PlannedBuild, builder_of, plan_build
 from proofstone.wiring.asking import Asking, Watch
 from proofstone.wiring.background import Background
+from proofstone.wiring.dry_running import PILOT
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Budget, CacheUse, Spending
+    from proofstone.engines.store import EnteringRow
+    from proofstone.stages.build_prompts import StepPrompt
     from proofstone.stages.building import BuildProgress, BuildResult
+    from proofstone.stages.forecasts import BuildForecast
 
 __all__ = ["Building"]
+
+_LEAST_PILOT = 2
 
 
 class Building(Asking):
@@ -58,21 +65,93 @@ class Building(Asking):
         row is kept, and made again only where the step, its configuration or the row is another.
         ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
         """
-        chosen = find_method(method) if method else self.method_building_in_steps(kind)
-        spec = BuildSpec(
-            kind=kind,
-            inputs=tuple(str(entry) for entry in inputs),
-            name=name,
-            params=params,
-            models=models_by_role(chosen, kind, models, judge),
-            settings=dict(settings or {}),
-            seed=seed,
-            limit=limit,
+        chosen, spec = self._spec(
+            kind, inputs, name, models, judge, settings, seed, limit, method, params
         )
         return self.perform_build_spec(
             spec, chosen, max_connections=max_connections, cache=cache,
             spending=self.spending(budget), watch=watch, on_interrupt=on_interrupt,
         )  # fmt: skip
+
+    def forecast_build(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        *,
+        name: str = "",
+        models: str | Mapping[str, str] = "",
+        judge: str = "",
+        seed: int = 0,
+        limit: int | None = None,
+        method: str | None = None,
+        pilot: int = PILOT,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        watch: Watch | None = None,
+        on_interrupt: Callable[[int], None] | None = None,
+        **params: Any,
+    ) -> BuildForecast:
+        """What ``build_in_steps`` with the same arguments would take: calls, tokens, money and time
+        as ranges, and how many rows would be left.
+
+        ``pilot`` rows, a seeded sample, are really worked on; what is made of them is kept for the
+        build. ``budget`` bounds the pilot, and it is said whether as much would cover the rest.
+        """
+        if pilot < _LEAST_PILOT:
+            raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
+        chosen, spec = self._spec(
+            kind, inputs, name, models, judge, settings, seed, limit, method, params
+        )
+        connections = (max_connections, cache, self.spending(budget))
+        planned = self._plan(spec, chosen, connections)
+        from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
+
+        rows = draw_pilot(self.store, chosen, planned, pilot)
+        self._clear_build(planned, rows)
+        shown: list[BuildProgress] = []
+
+        async def work(stop: asyncio.Event) -> BuildForecast:
+            return await self._ask_pilot(planned, chosen, rows, shown, stop, connections)
+
+        return Background(work).wait_stoppable(
+            lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
+        )
+
+    def prompts_of_build(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        n: int,
+        *,
+        name: str = "",
+        models: str | Mapping[str, str] = "",
+        judge: str = "",
+        seed: int = 0,
+        limit: int | None = None,
+        method: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+        **params: Any,
+    ) -> list[StepPrompt]:
+        """The prompts of the first ``n`` rows as they would be sent; asks nobody."""
+        chosen, spec = self._spec(
+            kind, inputs, name, models, judge, settings, seed, limit, method, params
+        )
+        connections = (max_connections, cache, self.spending(budget))
+        planned = self._plan(spec, chosen, connections)
+
+        async def work(stop: asyncio.Event) -> list[StepPrompt]:
+            from proofstone.stages.build_prompts import show_prompts  # noqa: PLC0415
+
+            async with self._role_askers(spec.models, stop, connections) as opened:
+                askers = {role: opened[model] for role, model in spec.models.items()}
+                return await show_prompts(self.store, chosen, planned, askers, n)
+
+        return Background(work).wait()
 
     def perform_build_spec(
         self,
@@ -94,19 +173,32 @@ class Building(Asking):
         async def work(stop: asyncio.Event) -> BuildResult:
             return await self._perform_build(planned, method, shown, stop, connections)
 
-        def watching() -> None:
-            for progress in shown:
-                progress.refresh()
-                if watch is not None:
-                    watch([each for each in progress.shown if each.total])
-
-        def interrupted() -> None:
-            if on_interrupt is not None:
-                on_interrupt(sum(step.in_flight for each in shown for step in each.steps))
-
-        return Background(work).wait_stoppable(watching, interrupted)
+        return Background(work).wait_stoppable(
+            lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
+        )
 
     # ---- inside
+
+    def _spec(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        name: str,
+        models: str | Mapping[str, str],
+        judge: str,
+        settings: Mapping[str, Any] | None,
+        seed: int,
+        limit: int | None,
+        method: str | None,
+        params: dict[str, Any],
+    ) -> tuple[Method, BuildSpec]:
+        chosen = find_method(method) if method else self.method_building_in_steps(kind)
+        spec = BuildSpec(
+            kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
+            models=models_by_role(chosen, kind, models, judge), settings=dict(settings or {}),
+            seed=seed, limit=limit,
+        )  # fmt: skip
+        return chosen, spec
 
     def _plan(self, spec: BuildSpec, method: Method, connections: Any) -> PlannedBuild:
         async def work(stop: asyncio.Event) -> PlannedBuild:
@@ -129,30 +221,79 @@ class Building(Asking):
         stop: asyncio.Event,
         connections: Any,
     ) -> BuildResult:
+        from proofstone.stages.building import perform_build  # noqa: PLC0415
+
+        async with self._at_work(planned, shown, stop, connections) as (askers, kept):
+            return await perform_build(
+                self.store, method, planned, askers,
+                progress=shown[0], stop=stop, clock=self.clock, kept=kept,
+            )  # fmt: skip
+
+    async def _ask_pilot(
+        self,
+        planned: PlannedBuild,
+        method: Method,
+        rows: Sequence[EnteringRow],
+        shown: list[BuildProgress],
+        stop: asyncio.Event,
+        connections: Any,
+    ) -> BuildForecast:
+        from proofstone.stages.build_pilots import ask_pilot  # noqa: PLC0415
+
+        spending = connections[2]
+        budget = None if spending is None else spending.budget
+        at_work = self._at_work(planned, shown, stop, connections, "a pilot")
+        async with at_work as (askers, kept):
+            return await ask_pilot(
+                self.store, method, planned, rows, askers,
+                progress=shown[0], stop=stop, clock=self.clock, budget=budget, kept=kept,
+            )  # fmt: skip
+
+    @asynccontextmanager
+    async def _at_work(
+        self,
+        planned: PlannedBuild,
+        shown: list[BuildProgress],
+        stop: asyncio.Event,
+        connections: Any,
+        named: str = "",
+    ) -> AsyncIterator[tuple[dict[str, Asker], Any]]:
+        """The askers by role, checked against the budget and on record, and the counters."""
         from proofstone.stages.budgeting import check_replies_end, on_record  # noqa: PLC0415
-        from proofstone.stages.building import perform_build, progress_of_build  # noqa: PLC0415
+        from proofstone.stages.building import progress_of_build  # noqa: PLC0415
 
         build = planned.build
         async with self._role_askers(build.models, stop, connections) as opened:
-            askers: dict[str, Asker] = {role: opened[name] for role, name in build.models.items()}
+            askers = {role: opened[name] for role, name in build.models.items()}
             check_replies_end([(askers[role], each) for role, each in planned.settings.items()])
             shown.append(progress_of_build(build))
-            named = [f"build:{short(build.id)}"]
+            runs = [named or f"build:{short(build.id)}"]
             spending = connections[2]
-            record = on_record(self.store, opened.values(), spending, self.clock, runs=named)
+            record = on_record(self.store, opened.values(), spending, self.clock, runs=runs)
             async with record as kept:
-                return await perform_build(
-                    self.store, method, planned, askers,
-                    progress=shown[0], stop=stop, clock=self.clock, kept=kept,
-                )  # fmt: skip
+                yield askers, kept
 
-    def _clear_build(self, planned: PlannedBuild) -> None:
-        """Lets out what a build sends, once it is allowed."""
+    def _clear_build(
+        self, planned: PlannedBuild, rows: Sequence[EnteringRow] | None = None
+    ) -> None:
+        """Lets out what a build (or a pilot of these ``rows``) sends, once it is allowed."""
         from proofstone.wiring.egress import build_loads  # noqa: PLC0415
 
-        loads = build_loads(self.store, planned, self.config)
+        loads = build_loads(self.store, planned, self.config, rows)
         if loads:
             self._clear(loads)
+
+
+def _watch(shown: Sequence[BuildProgress], watch: Watch | None) -> None:
+    for progress in shown:
+        progress.refresh()
+        if watch is not None:
+            watch([each for each in progress.shown if each.total])
+
+
+def _tell(shown: Sequence[BuildProgress], on_interrupt: Callable[[int], None] | None) -> None:
+    if on_interrupt is not None:
+        on_interrupt(sum(step.in_flight for each in shown for step in each.steps))
 
 
 def models_by_role(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec import Struct
 
 from proofstone.engines.models import Destination, ModelConfig, leaves_to, open_endpoint
-from proofstone.engines.store import Origin, Store
+from proofstone.engines.store import EnteringRow, Origin, Store
 from proofstone.errors import EgressRefused, ProofstoneError
 from proofstone.methods import find_method
 from proofstone.ports import Clock
@@ -127,9 +127,14 @@ def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> L
     return loads
 
 
-def build_loads(store: Store, planned: PlannedBuild, config: ModelConfig) -> Loads:
-    """What a build would send to each host that is not this machine: as much as all its rows, once
-    for each step that asks."""
+def build_loads(
+    store: Store,
+    planned: PlannedBuild,
+    config: ModelConfig,
+    rows: Sequence[EnteringRow] | None = None,
+) -> Loads:
+    """What a build would send to each host that is not this machine: as much as all its rows (or as
+    these ``rows``), once for each step that asks."""
     loads: Loads = {}
     outgoing: Outgoing | None = None
     for step in planned.pipeline.steps:
@@ -139,7 +144,7 @@ def build_loads(store: Store, planned: PlannedBuild, config: ModelConfig) -> Loa
             if to is None or to.is_local:
                 continue
             if outgoing is None:
-                outgoing = rows_would_leave(store, planned)
+                outgoing = rows_would_leave(store, planned, rows)
             known = loads.get(to, Load())
             loads[to] = known.with_run(model, planned.build.inputs, outgoing)
     return loads

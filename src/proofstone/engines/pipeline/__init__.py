@@ -18,7 +18,7 @@ from proofstone.engines.pipeline.performing import (
 )
 from proofstone.engines.pipeline.progress import StepProgress
 from proofstone.engines.pipeline.rows import ids_digest, make_row, read_row, step_key
-from proofstone.engines.pipeline.walking import Pages, Visit, kept_rows, walk
+from proofstone.engines.pipeline.walking import Pages, Visit, count_unfinished, kept_rows, walk
 
 __all__ = [
     "Ended",
@@ -29,6 +29,7 @@ __all__ = [
     "Visit",
     "Workshop",
     "check_names",
+    "count_unfinished",
     "ended_rows",
     "ids_digest",
     "kept_rows",

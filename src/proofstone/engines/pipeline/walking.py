@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from proofstone.ports import Journal, Outcome, PipelineRow
 
-__all__ = ["Pages", "Visit", "kept_rows", "walk"]
+__all__ = ["Pages", "Visit", "count_unfinished", "kept_rows", "walk"]
 
 # Rows from their beginning each time, so that nobody must hold them.
 Pages = Callable[[], Iterable[Sequence[PipelineRow]]]
@@ -54,3 +54,27 @@ def kept_rows(rows: Sequence[PipelineRow], outcomes: Sequence[Outcome | None]) -
         if outcome is not None and not outcome.reason:
             kept.extend((row,) if outcome.kept is None else outcome.kept)
     return kept
+
+
+def count_unfinished(
+    keys: Sequence[bytes], pages: Iterable[Sequence[PipelineRow]], journal: Journal
+) -> int:
+    """How many of the rows that entered are not through all steps yet, with all that was made of
+    them."""
+    unfinished = 0
+    for page in pages:
+        rows, roots = list(page), list(range(len(page)))
+        held: set[int] = set()
+        for key in keys:
+            if not rows:
+                break
+            found = journal.find(key, [row.id for row in rows])
+            held.update(root for row, root in zip(rows, roots, strict=True) if row.id not in found)
+            kept = [
+                (each, root)
+                for row, root in zip(rows, roots, strict=True)
+                for each in kept_rows([row], [found.get(row.id)])
+            ]
+            rows, roots = [row for row, _ in kept], [root for _, root in kept]
+        unfinished += len(held)
+    return unfinished

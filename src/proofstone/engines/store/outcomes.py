@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -93,6 +93,19 @@ class OutcomeStore:
                 found += spent_of(connection.execute(query).one())
         return found
 
+    def latency_s(self, step: int, rows: Sequence[bytes]) -> float:
+        """The seconds that the calls for these rows took at a step, one after the other."""
+        made, call, total = schema.build_call, schema.call, 0.0
+        with self._database.reading() as connection:
+            for part in many_values(list(self._known_keys(connection, rows).values())):
+                query = (
+                    select(func.coalesce(func.sum(call.c.latency_s), 0.0))
+                    .join(made, made.c.call_id == call.c.id)
+                    .where(made.c.step_id == step, made.c.row_id.in_(part))
+                )
+                total += float(connection.execute(query).scalar_one())
+        return total
+
     def errors(self, step: int, rows: Sequence[bytes]) -> dict[bytes, str]:
         """Why calls for these rows failed at a step: the newest failure of each that has one."""
         call, made, row = schema.call, schema.build_call, schema.build_row
@@ -122,6 +135,11 @@ class OutcomeStore:
         row = (key, step.name, step.version, canonical_json(step.config))
         with self._database.writing() as connection:
             return insert_missing(connection, schema.build_step, _STEP, {key: row})[key]
+
+    def keep_rows(self, rows: Iterable[PipelineRow]) -> None:
+        """Stores rows that enter no build, to be worked on for a pilot."""
+        with self._database.writing() as connection:
+            self.add_rows(connection, rows)
 
     def add_rows(self, connection: Connection, rows: Iterable[PipelineRow]) -> dict[bytes, int]:
         """The integer keys of rows, stored where they are not yet, in the open transaction."""

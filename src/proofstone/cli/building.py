@@ -1,0 +1,242 @@
+"""``build KIND`` of a kind that is built in steps, with models or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.options import (
+    budget_option,
+    cache_option,
+    json_option,
+    quiet_option,
+    read_list,
+    read_settings,
+    seed_option,
+    with_parameters,
+    workspace_option,
+    yes_option,
+)
+from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.spending import spent_text, tell_lost
+from proofstone.errors import BudgetReached, EndpointUnusable
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.ports import StepBuilder
+    from proofstone.stages.building import BuildResult
+
+__all__ = ["build_options", "pipeline_command", "report_build"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_SETTINGS = ("temperature", "max_tokens", "reasoning_effort")
+
+
+def build_options(command: Command) -> Command:
+    """The options of every command that asks models to build."""
+    for option in reversed(
+        [
+            click.option("--name", help="The bank's name; else that of the first input."),
+            click.option(
+                "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
+                help="The model that builds, or that of one role.",
+            ),
+            click.option("--judge", default="", metavar="PROVIDER/NAME",
+                         help="The model that judges, in every role that does."),
+            click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
+            click.option(
+                "--dry-run", is_flag=True,
+                help="Say what the build would take, and do not build: from a pilot.",
+            ),
+            click.option(
+                "--pilot", type=click.IntRange(2), metavar="N",
+                help="Rows that a dry run really works on; what it makes of them is kept for the "
+                "build.  [default: 20]",
+            ),
+            click.option(
+                "--show", type=click.IntRange(1), metavar="N",
+                help="Print the prompts of the first N rows as they would be sent, and build "
+                "nothing; without --dry-run nobody is asked.",
+            ),
+            click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
+            click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),
+            click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
+            click.option(
+                "--set", "extra", multiple=True, metavar="NAME=VALUE",
+                help="Any other setting to send, e.g. --set top_p=0.9.",
+            ),
+            cache_option,
+            budget_option,
+            click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
+            yes_option,
+            quiet_option,
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
+    """The command that builds this kind."""
+
+    @click.command(kind)
+    @click.argument("inputs", nargs=-1, required=True)
+    @build_options
+    @with_parameters(builder.parameters)
+    @seed_option
+    @workspace_option
+    @json_option
+    def build_in_steps(
+        inputs: tuple[str, ...], folder: Path | None, as_json: bool, quiet: bool, **options: Any
+    ) -> None:
+        from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+        with open_workspace(folder) as workspace:
+            workspace.ask_egress = TerminalEgress(yes=options.pop("yes"), quiet=quiet)
+            tell_lost(workspace, quiet=quiet)
+            code = perform(workspace, kind, inputs, options, as_json=as_json, quiet=quiet)
+        click.get_current_context().exit(code)
+
+    build_in_steps.help = _help(kind, builder)
+    return build_in_steps
+
+
+def perform(
+    workspace: Any,
+    kind: str,
+    inputs: Sequence[str],
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Builds, or says what it would take; returns the exit code."""
+    from proofstone.cli.build_dry_run import perform_dry_build, read_dry_build  # noqa: PLC0415
+    from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
+
+    wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
+    asked = _asked(inputs, options)
+    if wanted is not None:
+        return perform_dry_build(
+            workspace, kind, inputs, asked, wanted, as_json=as_json, quiet=quiet
+        )
+    with watching(quiet=quiet) as watch:
+        result = workspace.build_in_steps(
+            kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
+        )
+    return report_build(result, as_json=as_json, quiet=quiet)
+
+
+def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of ``build_in_steps`` that options mean."""
+    asked = dict(options)
+    named = {name: asked.pop(name) for name in _SETTINGS}
+    settings = {name: value for name, value in named.items() if value is not None}
+    asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
+    asked["models"] = _models(read_list(asked.pop("models")))
+    asked["name"] = asked["name"] or Path(inputs[0]).stem
+    return asked
+
+
+def _models(entries: Sequence[str]) -> str | dict[str, str]:
+    """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME`` (a query of a name may
+    have an equals sign too, behind a slash)."""
+    by_role: dict[str, str] = {}
+    for entry in entries:
+        role, equals, model = entry.partition("=")
+        if equals and "/" not in role:
+            by_role[role] = model
+        elif by_role or len(entries) > 1:
+            raise click.BadParameter(
+                f"{entry!r}: name the role of each of several models, as ROLE={entry}",
+                param_hint="--model",
+            )
+        else:
+            return entry
+    return by_role
+
+
+def report_build(result: BuildResult, *, as_json: bool, quiet: bool) -> int:
+    """Prints what came of a build and what to do next; returns the exit code."""
+    from proofstone.report.funnels import funnel_lines, pending_sentences  # noqa: PLC0415
+
+    build, bank = result.build, result.bank
+    name = f"build:{short(build.id)}"
+    if as_json:
+        print_json(_result(result))
+    else:
+        click.echo("\n".join(funnel_lines(result.funnel)))
+        if bank is not None:
+            shown = f"{bank.name}-{short(bank.id, 4)}"
+            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {name}")
+        else:
+            click.echo(f"{name}   incomplete: no bank is made of it yet")
+    if result.spent.calls and not build.simulated:
+        say(f"spent {spent_text(result.spent)}", quiet=quiet)
+    if result.stopped:
+        code = (BudgetReached if result.over_budget else EndpointUnusable).code
+        say(f"error [{code}] {result.stopped}")
+    if bank is None:
+        for line in pending_sentences(result.funnel):
+            say(line, quiet=quiet)
+        say(f"held up: proofstone show {name} --pending", quiet=quiet)
+        further = ", with a further --budget" if result.over_budget else ""
+        say(f"go on: the same command again{further}", quiet=quiet)
+    else:
+        if any(step.n_dropped for step in result.funnel.steps):
+            say(f"dropped rows: proofstone show {name} --dropped", quiet=quiet)
+        shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
+        say(f"next: proofstone build form {shown} --seeds 3", quiet=quiet)
+    return _exit_code(result)
+
+
+def _exit_code(result: BuildResult) -> int:
+    if result.interrupted:
+        return 130
+    if result.stopped:
+        return (BudgetReached if result.over_budget else EndpointUnusable).exit_code
+    return 0 if result.complete else 3
+
+
+def _result(result: BuildResult) -> dict[str, Any]:
+    bank = result.bank
+    return {
+        "build": result.build.id,
+        "kind": result.build.kind,
+        "models": result.build.models,
+        "complete": result.complete,
+        "bank": None if bank is None else bank.id,
+        "name": None if bank is None else bank.name,
+        "facts": 0 if bank is None else len(bank.facts),
+        "funnel": {**_fields(result.funnel), "left": result.funnel.left},
+        "spent": result.spent,
+        "stopped": result.stopped,
+        "over_budget": result.over_budget,
+        "interrupted": result.interrupted,
+    }
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    return msgspec.structs.asdict(record)
+
+
+def _help(kind: str, builder: StepBuilder) -> str:
+    about = builder.help or "An INPUT is a source of the workspace: see 'list source'."
+    roles = "\n".join(
+        f"  {role}  {declared.help} ({'--judge' if declared.purpose == 'judge' else '-m'})"
+        for role, declared in builder.roles.items()
+    )
+    asked = f"\n\nModels are asked in these roles:\n\n\b\n{roles}" if roles else ""
+    return (
+        f"Build {kind} from INPUTs, step by step, into a bank.\n\n{about}{asked}\n\n"
+        "What a step made of a row is kept: the same command again works on what is missing, after "
+        "a kill too. A row whose call failed is pending, never dropped; while one is, there is no "
+        "bank and the exit code is 3. 'show BUILD --dropped' lists every dropped row with its "
+        "reason."
+    )

@@ -1,0 +1,135 @@
+"""Builds as they are listed and shown: how far they are, and every row that was dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.engines.pipeline import Ended, ended_rows
+from proofstone.engines.store import Found, Store, StoreJournal
+from proofstone.errors import BadUsage
+from proofstone.identity import short
+from proofstone.records import Build, BuildFunnel
+from proofstone.report.funnels import funnel_sentence
+from proofstone.stages.building import funnel_of
+from proofstone.stages.inspection import Description
+
+__all__ = ["BuildState", "EndedRow", "build_states", "describe_build", "list_ended"]
+
+
+class BuildState(Struct, frozen=True, kw_only=True):
+    """A build in a listing; ``bank`` is the newest that came of it."""
+
+    id: bytes
+    kind: str
+    name: str
+    n_inputs: int
+    funnel: BuildFunnel | None
+    bank: bytes | None
+
+
+class EndedRow(Struct, frozen=True, kw_only=True):
+    """A row that a step dropped, for the ``reason`` that ``found`` gave, or that is held up before
+    it (``error``); with its content, None where that was purged."""
+
+    step: str
+    reason: str = ""
+    found: str = ""
+    error: str = ""
+    row: str
+    values: dict[str, Any] | None
+
+
+def build_states(store: Store) -> list[BuildState]:
+    """All builds, newest first; the funnel is of those that are whole."""
+    states = []
+    for key, build in store.builds.every():
+        banks = store.builds.banks(key)
+        states.append(
+            BuildState(
+                id=build.id,
+                kind=build.kind,
+                name=build.name,
+                n_inputs=build.n_inputs,
+                funnel=store.builds.funnel(key),
+                bank=banks[-1] if banks else None,
+            )
+        )
+    return states
+
+
+def describe_build(store: Store, found: Found) -> tuple[Description, BuildFunnel]:
+    """A build as ``show`` prints it, and its funnel as far as it came."""
+    key, build = store.builds.build(found.id)
+    funnel = store.builds.funnel(key) or funnel_of(store, key, build)
+    lines = [
+        ("build", build.id.hex()),
+        ("kind", f"{build.kind} ({build.method})"),
+        ("rows", funnel_sentence(funnel)),
+        *((f"model, {role}", model) for role, model in build.models.items()),
+        *((name, str(value)) for name, value in build.params.items()),
+        ("seed", str(build.seed)),
+        *(("bank", f"bank:{short(bank)}") for bank in store.builds.banks(key)),
+    ]
+    return Description(title=f"build:{short(build.id)}", lines=tuple(lines)), funnel
+
+
+def list_ended(
+    store: Store,
+    found: Found,
+    *,
+    pending: bool = False,
+    step: str | None = None,
+    reason: str | None = None,
+    limit: int | None = None,
+) -> list[EndedRow]:
+    """The rows that steps dropped (``pending``: those that are held up), of one step or reason
+    where it is named, in the order of those that entered.
+
+    Raises BadUsage for a step or a reason that this build does not have.
+    """
+    key, build = store.builds.build(found.id)
+    _check(build, step, reason)
+    ended = (
+        each
+        for each in _ended(store, key, build)
+        if each.is_dropped != pending
+        and step in (None, each.step)
+        and reason in (None, each.reason)
+    )
+    return [_shown(each) for each in islice(ended, limit)]
+
+
+def _ended(store: Store, key: int, build: Build) -> Iterator[Ended]:
+    reached = store.builds.stages(key)
+    journal = StoreJournal(store.outcomes)
+    journal.know(store.builds.step_keys(reached))
+    return ended_rows(build.steps, reached, lambda: store.builds.pages(key), journal, journal)
+
+
+def _check(build: Build, step: str | None, reason: str | None) -> None:
+    names = [each.name for each in build.steps]
+    if step is not None and step not in names:
+        raise BadUsage(f"this build has no step {step!r}", hint=f"it has: {', '.join(names)}")
+    of_step = [each for each in build.steps if step in (None, each.name)]
+    reasons = [known for each in of_step for known in each.reasons]
+    if reason is not None and reason not in reasons:
+        raise BadUsage(
+            f"no step drops a row as {reason!r}", hint=f"reasons are: {', '.join(reasons)}"
+        )
+
+
+def _shown(ended: Ended) -> EndedRow:
+    payload = ended.row.payload
+    return EndedRow(
+        step=ended.step,
+        reason=ended.reason,
+        found=ended.found,
+        error=ended.error,
+        row=short(ended.row.id),
+        values=msgspec.json.decode(payload) if payload else None,
+    )
