@@ -20,6 +20,10 @@ def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: 
     assert "resolves    " in told.out
     run = proofstone("run", name, "-m", f"{ANN},{BOB}", "-w", made)
     assert run.err.count(f"was planned 20{run.err.split('was planned 20')[1][:2]}") == 2
+    again = proofstone("run", name, "-m", ANN, "-w", made, "--json").json
+    assert f"plan:{again[0]['plan']['id'][:8]}" == plan
+    assert again[0]["plan"]["comparisons"] == [[ANN, BOB]]
+    assert again[0]["plan"]["made_after_first_reply"] is False
     assert plan in proofstone("list", "plan", "-w", made).out
     assert proofstone("list", "plan", "-w", made, "--json").json[0]["samples"] == 1
     assert proofstone("show", plan, "-w", made).out == told.out

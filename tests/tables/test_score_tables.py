@@ -61,6 +61,42 @@ def test_a_score_that_comes_twice_is_refused_with_both_lines(tmp_path: Path) -> 
     ]
 
 
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    """Bad scores, doubled rows (also of a bad score), facts that disagree, outcomes that are none,
+    in one error by line, with what to do about each kind."""
+    path = written(
+        tmp_path,
+        "item,model,score,field,outcome\n1,a,1,law,answered\n2,a,maybe,law,answered\n"
+        "2,a,1,law,answered\n,a,1,law,answered\n1,b,0,art,answered\n1,a,0,law,lost\n",
+    )
+    with pytest.raises(BadInput) as caught:
+        table_of(path)
+    outcomes = "answered, refused, unparsed, truncated, failed"
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 3, column score: expected a number from 0 to 1, came 'maybe'",
+        "line 4: item 2, model a, as at line 3",
+        "line 5, column item: is empty",
+        "line 6, column field: is 'art', and another record of the same item (1) has 'law'",
+        "line 7: item 1, model a, as at line 2",
+        f"line 7, column outcome: expected one of {outcomes}",
+    ]
+    assert caught.value.message == "results.csv has 6 problems; nothing was taken."
+    assert "--sample COLUMN" in caught.value.hint
+    assert "--percent" in caught.value.hint
+
+
+def test_problems_of_several_files_are_told_at_once(tmp_path: Path) -> None:
+    """Each with its file."""
+    first = written(tmp_path, "item,a\n1,x\n2,0\n3,1\n", "first.csv")
+    second = written(tmp_path, "item,b\n1,y\n2,0\n3,1\n", "second.csv")
+    with pytest.raises(BadInput) as caught:
+        table_of(first, second)
+    assert [str(problem).partition(":")[0] for problem in caught.value.problems] == [
+        "first.csv line 2, column a",
+        "second.csv line 2, column b",
+    ]
+
+
 def test_two_files_may_not_hold_the_same_score(tmp_path: Path) -> None:
     """The problem names both files."""
     first = written(tmp_path, "item,a\n1,1\n2,0\n", "first.csv")

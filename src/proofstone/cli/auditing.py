@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from proofstone.cli.column_options import (
+    column_option,
+    column_options,
+    named_pairs,
+    read_asked,
+)
 from proofstone.cli.options import (
     audience_option,
     json_option,
     language_option,
     output_option,
     read_list,
+    read_roles,
     seed_option,
     workspace_option,
 )
@@ -26,16 +33,13 @@ from proofstone.cli.output import print_json, say
 from proofstone.cli.table_options import read_tables, table_options, tables_line
 
 if TYPE_CHECKING:
+    from proofstone.engines.tables import HandNamed
     from proofstone.report.audited import Audit
     from proofstone.stages.table_files import TablesAsked, TablesWritten
 
 __all__ = ["audit_command"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _column(role: str, text: str) -> Callable[[Command], Command]:
-    return click.option(f"--{role}", default="", metavar="COLUMN", help=text)
 
 
 @click.command("audit")
@@ -47,20 +51,7 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
     metavar="FILE",
     help="Write all items to look at, with the reason and what to type: .csv, .jsonl.",
 )
-@click.option(
-    "--as",
-    "kind",
-    type=click.Choice(["wide", "long", "accuracies"]),
-    help="One row an item, one row a score, or one row a model; else guessed.",
-)
-@_column("item", "What names the items.")
-@_column("model", "What names the models, where each score has its row.")
-@click.option(
-    "--models", multiple=True, metavar="COLUMN,...", help="The models' columns of a wide table."
-)
-@_column("score", "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.")
-@_column("sample", "What counts the times that an item was asked (epoch, run).")
-@_column("way", "What else tells respondents apart (a prompt, a setting).")
+@column_options
 @click.option(
     "--stratum",
     "strata",
@@ -68,23 +59,16 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
     metavar="COLUMN,...",
     help="What groups the items (discipline).",
 )
-@click.option(
-    "--cluster",
-    "clusters",
-    multiple=True,
-    metavar="COLUMN,...",
-    help="What items share, so that they are not independent (book, passage). A cell may hold "
-    "several keys: a;b, or a JSON list.",
+@column_option("answer", "What was answered.")
+@column_option("gold", "The right answer.")
+@column_option("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
+@column_option("tokens", "How many tokens the reply had.")
+@column_option("options", "How many options an item has: gives the chance level.")
+@column_option(
+    "human", "What people gave the same record, where they saw it: the check of a judge."
 )
-@_column("outcome", "How each reply ended: answered, refused, unparsed, truncated or failed.")
-@_column("answer", "What was answered.")
-@_column("gold", "The right answer.")
-@_column("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
-@_column("tokens", "How many tokens the reply had.")
-@_column("options", "How many options an item has: gives the chance level.")
-@_column("human", "What people gave the same record, where they saw it: the check of a judge.")
-@_column("judge", "What the judge gave it; else the score.")
-@_column("overall", "Of accuracies alone: the overall accuracy.")
+@column_option("judge", "What the judge gave it; else the score.")
+@column_option("overall", "Of accuracies alone: the overall accuracy.")
 @click.option(
     "--items",
     metavar="STRATUM=N,...",
@@ -92,17 +76,12 @@ def _column(role: str, text: str) -> Callable[[Command], Command]:
     help="Of accuracies alone: how many items each stratum has.",
 )
 @click.option(
-    "--where", multiple=True, metavar="COLUMN=VALUE", help="Only these records (filter=none)."
-)
-@click.option(
-    "--percent/--shares", default=None, help="Scores are from 0 to 100, or from 0 to 1; else seen."
-)
-@click.option(
-    "--complete-from",
-    type=click.FloatRange(0, 1),
-    default=0.95,
-    show_default=True,
-    help="The share of all items that a model needs scores of, to be ranked.",
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="ROLE=MODEL",
+    help="A model that wrote, falsified, checked, filtered or judged the items; of some of them: "
+    "ROLE=MODEL@COLUMN=VALUE.",
 )
 @click.option("--level", default="sample", metavar="STRATUM", help="Average over groups instead.")
 @click.option(
@@ -123,14 +102,8 @@ def audit_command(
     files: tuple[Path, ...],
     output: Path | None,
     work_list: Path | None,
-    kind: str | None,
-    models: tuple[str, ...],
-    strata: tuple[str, ...],
-    clusters: tuple[str, ...],
     items: str,
-    where: tuple[str, ...],
-    percent: bool | None,
-    complete_from: float,
+    roles: tuple[str, ...],
     level: str,
     estimand: Any,
     confidence: float,
@@ -140,7 +113,7 @@ def audit_command(
     audience: Any,
     folder: Path | None,
     as_json: bool,
-    **columns: str,
+    **columns: Any,
 ) -> None:
     """Say what results show, whoever made them: ranks, ties, intervals.
 
@@ -158,13 +131,12 @@ def audit_command(
     apart is shown as a tie. With --audience public no text of items or replies stands in anything
     that this writes or prints; a file's items are numbered then.
     """
-    from proofstone.stages.audit import Asked, audit_files  # noqa: PLC0415 - numpy
+    from proofstone.stages.audit import audit_files  # noqa: PLC0415 - numpy
 
-    asked = Asked(
-        named=_layout(kind, models, strata, clusters, percent, columns),
-        where=dict(_pairs(where, "--where")),
-        items={name: _whole(n) for name, n in _pairs(read_list([items]), "--items")},
-        complete_from=complete_from,
+    asked = read_asked(
+        columns,
+        items={name: _whole(n) for name, n in named_pairs(read_list([items]), "--items")},
+        roles=tuple(map(_hand, roles)),
         estimand=estimand,
         level=level,
         confidence=confidence,
@@ -258,34 +230,16 @@ def _write_work_list(audit: Any, path: Path) -> None:
     say(f"{path}   {n} {'item' if n == 1 else 'items'} to look at")
 
 
-def _layout(
-    kind: Any,
-    models: Sequence[str],
-    strata: Sequence[str],
-    clusters: Sequence[str],
-    percent: bool | None,
-    columns: dict[str, Any],
-) -> Any:
-    from proofstone.engines.tables import Layout  # noqa: PLC0415 - numpy
+def _hand(text: str) -> HandNamed:
+    """``wrote=MODEL``, or of some items ``filtered=MODEL@COLUMN=VALUE``."""
+    from proofstone.engines.tables import HandNamed  # noqa: PLC0415 - numpy
 
-    return Layout(
-        kind=kind,
-        models=tuple(read_list(models)),
-        strata=tuple(read_list(strata)),
-        clusters=tuple(read_list(clusters)),
-        percent=percent,
-        **columns,
-    )
-
-
-def _pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
-    pairs = []
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise click.BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=option)
-        pairs.append((name.strip(), value.strip()))
-    return pairs
+    pair, at, condition = text.rpartition("@")
+    column, equals, value = condition.partition("=")
+    if not (at and equals and "=" in pair):
+        pair, column, value = text, "", ""
+    (role,) = read_roles([pair])
+    return HandNamed(role.role, role.model, column.strip(), value.strip())
 
 
 def _whole(text: str) -> int:

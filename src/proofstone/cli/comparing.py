@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from proofstone.cli.column_options import column_options, read_asked
 from proofstone.cli.options import (
     json_option,
     output_option,
@@ -18,7 +20,10 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import print_json, say
 
-__all__ = ["compare_command", "estimate_options", "rescore_option"]
+if TYPE_CHECKING:
+    from proofstone.stages.audit import Asked
+
+__all__ = ["compare_command", "estimate_options", "reading_of", "rescore_option"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -49,6 +54,21 @@ rescore_option = click.option(
 )
 
 
+def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
+    """How files are read, as their options say; raises UsageError for options without a file."""
+    from proofstone.wiring.comparing import is_results_file  # noqa: PLC0415
+
+    context = click.get_current_context()
+    given = [
+        f"--{'cluster' if name == 'clusters' else 'as' if name == 'kind' else name}"
+        for name in columns
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    ]
+    if given and not any(map(is_results_file, sides)):
+        raise click.UsageError(f"{', '.join(given)}: of files of results, and none is named here")
+    return read_asked(columns)
+
+
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
@@ -72,6 +92,7 @@ rescore_option = click.option(
     help="Read this scoring of its run, or every run's first, instead of the current one.",
 )
 @output_option
+@column_options
 @estimate_options
 @seed_option
 @workspace_option
@@ -89,6 +110,7 @@ def compare_command(
     seed: int,
     folder: Path | None,
     as_json: bool,
+    **columns: Any,
 ) -> None:
     """Say what changed from A to B, and by how much, on common items.
 
@@ -102,6 +124,9 @@ def compare_command(
     interval, exact McNemar, sign flips, and the items won and lost. With -o FILE (.csv, .jsonl,
     .parquet, .xlsx) all of these are written. Forms and banks are compared respondent by
     respondent, with p-values corrected for all pairs.
+
+    Columns of files are guessed, as 'audit' does and shows; the options that name them hold for
+    every file here.
     """
     from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
@@ -111,7 +136,10 @@ def compare_command(
         write_moved,
     )
 
-    asked: dict[str, Any] = {"estimand": estimand, "confidence": confidence, "seed": seed}
+    reading = reading_of(columns, [before, after])
+    asked: dict[str, Any] = {
+        "reading": reading, "estimand": estimand, "confidence": confidence, "seed": seed,
+    }  # fmt: skip
     if is_results_file(before) and is_results_file(after):
         compared = compare_files(Path(before), Path(after), **asked)
     else:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from proofstone.cli.comparing import estimate_options, rescore_option
+from proofstone.cli.column_options import column_options
+from proofstone.cli.comparing import estimate_options, reading_of, rescore_option
 from proofstone.cli.options import json_option, seed_option, workspace_option
 from proofstone.cli.output import print_json
 
@@ -48,6 +49,7 @@ __all__ = ["gate_command"]
     show_default=True,
     help="How many of the items lost to list.",
 )
+@column_options
 @estimate_options
 @seed_option
 @workspace_option
@@ -66,6 +68,7 @@ def gate_command(
     seed: int,
     folder: Path | None,
     as_json: bool,
+    **columns: Any,
 ) -> None:
     """Answer pass, fail or cannot tell for a run against a baseline.
 
@@ -86,7 +89,7 @@ def gate_command(
     from proofstone.wiring.comparing import gate_files, is_results_file  # noqa: PLC0415
 
     asked: dict[str, Any] = {
-        "max_drop": max_drop, "minimum": minimum,
+        "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop, "minimum": minimum,
         "estimand": estimand, "confidence": confidence, "seed": seed,
     }  # fmt: skip
     if is_results_file(run) and is_results_file(baseline):

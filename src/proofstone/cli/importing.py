@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.column_options import encoding_option
 from proofstone.cli.options import json_option, read_roles, workspace_option
 from proofstone.cli.output import pasted, print_json, print_table, say
 from proofstone.identity import short
@@ -36,6 +37,7 @@ __all__ = ["import_command"]
     metavar="FILE",
     help="With --filter: write each row dropped or cleaned here, with the reason.",
 )
+@encoding_option
 @workspace_option
 @json_option
 def import_command(
@@ -45,6 +47,7 @@ def import_command(
     roles: tuple[str, ...],
     is_sifted: bool,
     dropped: Path | None,
+    encoding: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -71,21 +74,22 @@ def import_command(
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
-    held = read_roles(roles)
+    taken: dict[str, Any] = {
+        "name": name, "roles": read_roles(roles), "tell_unread": _tell_unread,
+        "encoding": encoding,
+    }  # fmt: skip
     _check_filter(kind, is_sifted, dropped)
     sifted: SiftedRows | None = None
     with open_workspace(folder) as workspace:
         if is_sifted:
-            made = workspace.import_sifted(
-                file, name=name, roles=held, dropped=dropped, tell_unread=_tell_unread
-            )
+            made = workspace.import_sifted(file, dropped=dropped, **taken)
             bank, sifted = made.bank, made.rows
             shown, n, identity = bank.name, len(bank.facts), bank.id
         elif kind == "bank":
-            bank = workspace.import_bank(file, name=name, roles=held, tell_unread=_tell_unread)
+            bank = workspace.import_bank(file, **taken)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = workspace.import_form(file, name=name, roles=held, tell_unread=_tell_unread)
+            form = workspace.import_form(file, **taken)
             shown, n, identity = form.name, form.n_items, form.id
     if as_json:
         funnel = _funnel_fields(sifted) if sifted else {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.wiring import Workspace
 
-__all__ = ["list_plans", "tell_plans"]
+__all__ = ["list_plans", "plans_of", "tell_plans"]
 
 
 def list_plans(workspace: Workspace, *, as_json: bool) -> None:
@@ -32,6 +32,19 @@ def list_plans(workspace: Workspace, *, as_json: bool) -> None:
         for plan in plans
     ]  # fmt: skip
     print_table(rows if plans else [])
+
+
+def plans_of(workspace: Workspace, results: Iterable[RunResult]) -> list[dict[str, Any] | None]:
+    """Of each run the plan in force with all that it fixes, and whether it was made after the
+    first reply; None where there is none."""
+    from proofstone.stages.plan_shown import plan_row  # noqa: PLC0415
+    from proofstone.stages.planned import plan_in_force  # noqa: PLC0415
+
+    found = [plan_in_force(workspace.store, each.planned.key, each.planned.run) for each in results]
+    return [
+        None if each is None else {**plan_row(each[0]), "made_after_first_reply": each[1]}
+        for each in found
+    ]
 
 
 def tell_plans(workspace: Workspace, results: Iterable[RunResult], *, quiet: bool) -> None:

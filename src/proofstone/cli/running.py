@@ -10,7 +10,7 @@ import click
 
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
-from proofstone.cli.listing_plans import tell_plans
+from proofstone.cli.listing_plans import plans_of, tell_plans
 from proofstone.cli.options import (
     budget_option,
     cache_option,
@@ -102,7 +102,8 @@ def run_command(
             click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
             results = perform_request(workspace, request, watch=watch, on_interrupt=tell_interrupt)
-        code = report_results(results, as_json=as_json, quiet=quiet)
+        plans = plans_of(workspace, results)
+        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
@@ -146,7 +147,8 @@ def resume_command(
                 cache=cache,
                 budget=budget,
             )
-        code = report_results(results, as_json=as_json, quiet=quiet)
+        plans = plans_of(workspace, results)
+        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
@@ -186,12 +188,22 @@ def score_command(
         print_table(rows)
 
 
-def report_results(results: Sequence[RunResult], *, as_json: bool, quiet: bool) -> int:
-    """Prints what came of runs and what to do next; returns the exit code."""
+def report_results(
+    results: Sequence[RunResult],
+    *,
+    as_json: bool,
+    quiet: bool,
+    plans: Sequence[dict[str, Any] | None] = (),
+) -> int:
+    """Prints what came of runs, in JSON with the plan of each, and what to do next; returns the
+    exit code."""
     from proofstone.stages.served import served_note  # noqa: PLC0415
 
     if as_json:
-        print_json([_result(result) for result in results])
+        told = plans or [None] * len(results)
+        print_json(
+            [{**_result(each), "plan": plan} for each, plan in zip(results, told, strict=True)]
+        )
     else:
         for result in results:
             click.echo(_result_line(result))

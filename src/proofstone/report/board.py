@@ -10,7 +10,6 @@ from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterva
 from proofstone.records.cards import Card
 from proofstone.records.frames import Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
-from proofstone.records.pace import Pace
 from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
 from proofstone.records.spent import Spent
@@ -94,7 +93,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
     count the row's scores that people ruled on. ``card`` is what is known of the
     model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
-    that were billed and of no use; ``pace`` how many questions it answered and how fast.
+    that were billed and of no use.
     """
 
     name: str
@@ -120,7 +119,6 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     corrections: Corrections = Corrections()
     card: Card | None = None
     spent: Spent = Spent()
-    pace: Pace = Pace()
 
     @property
     def is_complete(self) -> bool:

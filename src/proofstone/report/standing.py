@@ -195,7 +195,6 @@ def _row(
         corrections=sheet.corrections(respondent),
         card=who.card,
         spent=who.spent,
-        pace=who.pace,
     )
 
 

@@ -13,8 +13,10 @@ from msgspec import structs
 from proofstone import __version__
 from proofstone.engines.ingest import RowReader, read_rows, table_suffix, write_rows
 from proofstone.engines.ingest.columns import read_columns
+from proofstone.engines.models.families import family_of
 from proofstone.engines.stats import Estimand
 from proofstone.engines.tables import (
+    HandNamed,
     Layout,
     ScoresIn,
     assemble,
@@ -38,13 +40,12 @@ from proofstone.report.audience import judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.methods_text import methods_text
-from proofstone.report.opening import make_opening
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
 from proofstone.report.sheet import Sheet
-from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
+from proofstone.stages.hands import with_hands_of
 from proofstone.wording import counted
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
@@ -59,7 +60,8 @@ class Asked:
     """What a user asks of an audit. ``named`` are columns by their roles; ``where`` the records
     that count; ``items`` the number of items of each stratum, for accuracies alone;
     ``complete_from`` the share of its items with which a model is ranked; ``audience`` whom the
-    audit is for."""
+    audit is for; ``roles`` what models did to the items; ``encoding`` that of text which is not
+    UTF-8."""
 
     named: Layout = field(default_factory=Layout)
     where: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +72,8 @@ class Asked:
     confidence: float = 0.95
     seed: int = 0
     audience: Audience = "internal"
+    roles: tuple[HandNamed, ...] = ()
+    encoding: str = ""
 
 
 def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
@@ -120,7 +124,8 @@ def _assembled(
     read: Sequence[_Read], asked: Asked
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
     parts = _without_folders([scores_in(part.table, part.layout) for part in read])
-    table = assemble(parts, complete_from=asked.complete_from)
+    table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
+    table = with_hands_of(table, family_of)
     return parts, table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
 
 
@@ -163,8 +168,6 @@ def audit_table(
         title=title,
         files=files,
         board=board,
-        opening=make_opening(evidence),
-        trust=trust_lines(evidence),
         notes=tuple(_notes(table, asked)),
         sections=make_sections(evidence),
         seed=asked.seed,
@@ -185,8 +188,6 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         title=audit.title,
         audience=audit.audience,
         board=audit.board,
-        opening=audit.opening,
-        trust=audit.trust,
         sections=audit.sections,
         seed=audit.seed,
         files=audit.files,
@@ -233,9 +234,9 @@ def _read(path: Path, asked: Asked) -> _Read:
         table, score = inspect_columns(path)
         named = _named_log(named, score)
         kind = "Inspect log"
-    elif _holds_lm_eval(path):
+    elif _holds_lm_eval(path, asked.encoding):
         name = f"{path.parent.name}/{path.name}"
-        rows = read_rows(path)
+        rows = read_rows(path, encoding=asked.encoding)
         table, score = lm_eval_columns(rows, name=name, model=model_of(path), task=task_of(path))
         named = _named_log(named, score)
         filters = table.columns["filter"].names
@@ -243,7 +244,7 @@ def _read(path: Path, asked: Asked) -> _Read:
             where.setdefault("filter", filters[0])
         kind = "lm-eval samples"
     else:
-        table = read_columns(path)
+        table = read_columns(path, encoding=asked.encoding)
     table = chosen(table, where)
     layout = guess_layout(table, named)
     kind = kind or _LAYOUTS[layout.kind or "wide"]
@@ -272,10 +273,10 @@ def _is_inspect(path: Path) -> bool:
     return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
 
 
-def _holds_lm_eval(path: Path) -> bool:
+def _holds_lm_eval(path: Path, encoding: str) -> bool:
     if table_suffix(path) not in {".jsonl", ".ndjson"}:
         return False
-    first = next(iter(RowReader(path)), None)
+    first = next(iter(RowReader(path, encoding=encoding)), None)
     return first is not None and is_lm_eval(first.values)
 
 
@@ -346,8 +347,6 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
         title=title,
         files=(_accuracies_file(only, found),),
         board=board,
-        opening=make_opening(evidence),
-        trust=trust_lines(evidence),
         notes=tuple(accuracy_notes(found)),
         sections=make_sections(evidence),
         seed=asked.seed,

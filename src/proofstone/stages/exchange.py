@@ -40,6 +40,7 @@ def import_bank(
     roles: Sequence[Role] = (),
     read: ReadFacts | None = None,
     tell_unread: TellUnread | None = None,
+    encoding: str = "",
 ) -> tuple[Bank, bool]:
     """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
     added to those that each row states. ``read`` stands in for the method's ``read_facts``;
@@ -49,7 +50,7 @@ def import_bank(
     """
     read = read or method.read_facts
     built: list[BuiltFact] = list(
-        read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread)
+        read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
     )
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
@@ -67,6 +68,7 @@ def import_items(
     clock: Clock,
     roles: Sequence[Role] = (),
     tell_unread: TellUnread | None = None,
+    encoding: str = "",
 ) -> tuple[ItemSet, bool]:
     """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
     of models that had a hand in the whole file.
@@ -74,7 +76,13 @@ def import_items(
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     items: list[Item] = list(
-        read_checked(path, method.read_items, line_limit=_ROW_BYTES, tell_unread=tell_unread)
+        read_checked(
+            path,
+            method.read_items,
+            line_limit=_ROW_BYTES,
+            tell_unread=tell_unread,
+            encoding=encoding,
+        )
     )
     if not items:
         raise BadInput(f"{path.name} holds no row", hint="expected one question a line")

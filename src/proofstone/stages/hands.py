@@ -10,7 +10,7 @@ from proofstone.engines.models.families import family_of, same_model
 from proofstone.engines.store import Store
 from proofstone.records import HeldRole, ScoreTable
 
-__all__ = ["family_by_card", "with_hands"]
+__all__ = ["family_by_card", "with_hands", "with_hands_of"]
 
 
 def family_by_card(store: Store, config: ModelConfig, model: str) -> str:
@@ -42,6 +42,15 @@ def with_hands(
     for role, items in found.items():
         units = [place for place, identity in enumerate(table.items) if identity in items]
         roles.append(HeldRole(role.role, role.model, np.array(units, dtype=np.int32)))
+    return with_hands_of(replace(table, roles=tuple(roles)), family)
+
+
+def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
+    """``table`` with each respondent's part in its roles: as the model itself, or as one of the
+    family of the model that held it."""
+    roles = table.roles
+    if not roles:
+        return table
     kin = {name: family(name) for name in {held.model for held in roles}}
     respondents = []
     for who in table.respondents:
@@ -52,4 +61,4 @@ def with_hands(
             if same_model(who.name, held.model) or (own and kin[held.model] == own)
         ]
         respondents.append(replace(who, hands=tuple(hands)))
-    return replace(table, respondents=tuple(respondents), roles=tuple(roles))
+    return replace(table, respondents=tuple(respondents))

@@ -35,6 +35,7 @@ def import_sifted(
     roles: Sequence[Role] = (),
     dropped: Path | None = None,
     tell_unread: TellUnread | None = None,
+    encoding: str = "",
 ) -> SiftedBank:
     """As ``import_bank``, of the rows that the method's filters leave, as they leave them; stores
     the counts with the bank, and writes every row dropped or changed to ``dropped``.
@@ -57,6 +58,7 @@ def import_sifted(
     bank, _is_new = import_bank(
         store, method, path,
         name=name, clock=clock, roles=roles, read=read, tell_unread=tell_unread,
+        encoding=encoding,
     )  # fmt: skip
     store.funnels.add(bank.id, sifted[-1].funnel, clock.now())
     if dropped is not None:

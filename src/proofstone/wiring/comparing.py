@@ -19,6 +19,7 @@ from proofstone.wiring.targets import Target, find_target
 if TYPE_CHECKING:
     from proofstone.records import Plan
     from proofstone.report.between import Compared, Gated, Side
+    from proofstone.stages.audit import Asked
     from proofstone.stages.plans import PlanAsked
 
 __all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
@@ -37,6 +38,7 @@ class Comparing(Asking, Exporting):
         rescore: bool = False,
         view: View = CURRENT,
         texts: int | None = None,
+        reading: Asked | None = None,
         **asked: Any,
     ) -> Compared:
         """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
@@ -44,14 +46,14 @@ class Comparing(Asking, Exporting):
         Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of
         results. ``rescore`` first scores the stored
         replies of runs that an older scorer scored, asking nobody. ``texts``: of how many items
-        won and lost the first words are wanted (None: all). ``asked``: ``estimand``,
-        ``confidence``, ``seed``.
+        won and lost the first words are wanted (None: all). ``reading`` says how a
+        file is to be read. ``asked``: ``estimand``, ``confidence``, ``seed``.
         """
         from proofstone.report.between import Ask, compare_sides  # noqa: PLC0415 - numpy
         from proofstone.stages.comparing import annotated, with_texts  # noqa: PLC0415
 
         rescored = self._rescored([before, after]) if rescore else 0
-        sides = [self._side(target, view) for target in (before, after)]
+        sides = [self._side(target, view, reading) for target in (before, after)]
         compared = compare_sides(sides[0], sides[1], Ask(**asked))
         stale = [] if view.scorings else self._stale([before, after])
         noted = annotated(compared, stale=stale, rescored=rescored)
@@ -66,6 +68,7 @@ class Comparing(Asking, Exporting):
         minimum: float | None = None,
         rescore: bool = False,
         texts: int | None = 5,
+        reading: Asked | None = None,
         **asked: Any,
     ) -> Gated:
         """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
@@ -77,7 +80,7 @@ class Comparing(Asking, Exporting):
         from proofstone.stages.comparing import annotated, with_texts  # noqa: PLC0415
 
         rescored = self._rescored([baseline, run]) if rescore else 0
-        sides = [self._side(target, CURRENT) for target in (baseline, run)]
+        sides = [self._side(target, CURRENT, reading) for target in (baseline, run)]
         rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
         gated = gate_sides(sides[0], sides[1], rule, Ask(**asked))
         stale = self._stale([baseline, run])
@@ -105,11 +108,12 @@ class Comparing(Asking, Exporting):
             clock=self.clock,
         )
 
-    def _side(self, target: Target | Path, view: View) -> Side:
+    def _side(self, target: Target | Path, view: View, reading: Asked | None) -> Side:
+        from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy
         from proofstone.stages.sides import read_file, read_runs  # noqa: PLC0415 - numpy
 
         if is_results_file(target):
-            return read_file(Path(str(target)), _asked())
+            return read_file(Path(str(target)), reading or Plain())
         if isinstance(target, str):
             until = at_date(target)[1]
             view = view if until is None else structs.replace(view, until=until)
@@ -149,23 +153,33 @@ class Comparing(Asking, Exporting):
         return len(runs)
 
 
-def compare_files(before: Path, after: Path, **asked: Any) -> Compared:
+def compare_files(
+    before: Path, after: Path, *, reading: Asked | None = None, **asked: Any
+) -> Compared:
     """Two files of results against each other, which needs no workspace."""
     from proofstone.report.between import Ask, compare_sides  # noqa: PLC0415 - numpy
+    from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy
     from proofstone.stages.sides import read_file  # noqa: PLC0415
 
-    sides = [read_file(path, _asked()) for path in (before, after)]
+    sides = [read_file(path, reading or Plain()) for path in (before, after)]
     return compare_sides(sides[0], sides[1], Ask(**asked))
 
 
 def gate_files(
-    run: Path, baseline: Path, *, max_drop: float, minimum: float | None = None, **asked: Any
+    run: Path,
+    baseline: Path,
+    *,
+    max_drop: float,
+    minimum: float | None = None,
+    reading: Asked | None = None,
+    **asked: Any,
 ) -> Gated:
     """A file of results against another as its baseline; points as in ``Comparing.gate``."""
     from proofstone.report.between import Ask, GateRule, gate_sides  # noqa: PLC0415 - numpy
+    from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy
     from proofstone.stages.sides import read_file  # noqa: PLC0415
 
-    sides = [read_file(path, _asked()) for path in (baseline, run)]
+    sides = [read_file(path, reading or Plain()) for path in (baseline, run)]
     rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
     return gate_sides(sides[0], sides[1], rule, Ask(**asked))
 
@@ -188,9 +202,3 @@ def is_results_file(target: object) -> bool:
     return (path.is_file() and bool(path.suffix)) or (
         path.is_dir() and ("/" in target or "\\" in target)
     )
-
-
-def _asked() -> Any:
-    from proofstone.stages.audit import Asked  # noqa: PLC0415 - numpy
-
-    return Asked()

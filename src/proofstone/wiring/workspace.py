@@ -102,6 +102,7 @@ class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
         tell_unread: TellUnread | None = None,
+        encoding: str = "",
     ) -> Bank:
         """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
 
@@ -110,6 +111,7 @@ class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
         bank, _is_new = import_bank(
             self.store, find_method(method), Path(path),
             name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
+            encoding=encoding,
         )  # fmt: skip
         return bank
 
@@ -122,6 +124,7 @@ class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
         roles: Sequence[Role] = (),
         dropped: Path | str | None = None,
         tell_unread: TellUnread | None = None,
+        encoding: str = "",
     ) -> SiftedBank:
         """As ``import_bank``, of the rows that the method's filters leave; those dropped or
         cleaned are written to ``dropped``, and the counts are kept with the bank."""
@@ -134,6 +137,7 @@ class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
             roles=roles,
             dropped=Path(dropped) if dropped is not None else None,
             tell_unread=tell_unread,
+            encoding=encoding,
         )
 
     def import_form(
@@ -144,11 +148,13 @@ class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
         tell_unread: TellUnread | None = None,
+        encoding: str = "",
     ) -> ItemSet:
         """Reads a form made elsewhere, checked whole; ``roles`` are those of models in it all."""
         form, _is_new = import_items(
             self.store, find_method(method), Path(path),
             name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
+            encoding=encoding,
         )  # fmt: skip
         return form
 

@@ -18,6 +18,7 @@ import orjson
 from numpy.typing import NDArray
 
 from proofstone.engines.ingest.csv_rows import separator_of
+from proofstone.engines.ingest.encodings import checked_encoding
 from proofstone.engines.ingest.formulas import restored
 from proofstone.engines.ingest.json_rows import parse_object
 from proofstone.engines.ingest.lines import LINE_LIMIT, UTF8_BOM, foreign_encoding, open_bytes
@@ -59,8 +60,9 @@ class _Column:
         return Coded(np.concatenate(self._blocks), tuple(restored(text) for text in texts))
 
 
-def read_columns(path: Path | str) -> FileColumns:
-    """The columns of a CSV, TSV, JSON, JSONL or Parquet file, ``.gz`` too; values as texts.
+def read_columns(path: Path | str, *, encoding: str = "") -> FileColumns:
+    """The columns of a CSV, TSV, JSON, JSONL or Parquet file, ``.gz`` too; values as texts. Text is
+    UTF-8 where no other ``encoding`` is named.
 
     Numbers are written as JSON writes them, true and false as such, lists and objects as JSON.
     Raises what ``read_rows`` does: one BadInput with every problem of the file.
@@ -69,17 +71,18 @@ def read_columns(path: Path | str) -> FileColumns:
     suffix = table_suffix(path)
     if suffix == ".parquet":
         return parquet_columns(path)
+    encoding = checked_encoding(encoding) if encoding else ""
     try:
         if suffix in {".csv", ".tsv"}:
-            return _separated(path, "," if suffix == ".csv" else "\t")
-        return _objects(path)
+            return _separated(path, "," if suffix == ".csv" else "\t", encoding)
+        return _objects(path, encoding)
     except (_NotSoundError, UnicodeDecodeError, csv.Error, EOFError, OSError):
-        return _by_rows(path)
+        return _by_rows(path, encoding)
 
 
-def _separated(path: Path, separator: str) -> FileColumns:
+def _separated(path: Path, separator: str, encoding: str) -> FileColumns:
     csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    with open_bytes(path) as stream, _text(stream) as lines:
+    with open_bytes(path, encoding) as stream, _text(stream) as lines:
         first = next(lines, "")
         reader = csv.reader(
             chain([first], lines), delimiter=separator_of(first, separator), strict=True
@@ -129,12 +132,12 @@ def _blocks(reader: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
         yield places, block
 
 
-def _objects(path: Path) -> FileColumns:
+def _objects(path: Path, encoding: str) -> FileColumns:
     """Objects, one a line. An array is read by rows, which holds it whole anyway."""
     columns: dict[str, _Column] = {}
     starts: list[Places] = []
     done = 0
-    with open_bytes(path) as stream:
+    with open_bytes(path, encoding) as stream:
         numbered = enumerate(stream, start=1)
         while block := list(islice(numbered, _BLOCK)):
             places, values = _parsed(block)
@@ -184,11 +187,11 @@ def _whole(
     return FileColumns(path.name, read, np.concatenate(starts), unread=unread)
 
 
-def _by_rows(path: Path) -> FileColumns:
+def _by_rows(path: Path, encoding: str) -> FileColumns:
     """The same from ``read_rows``; raises its BadInput where the file has a problem."""
     names: dict[str, None] = {}
     rows = []
-    for row in read_rows(path):
+    for row in read_rows(path, encoding=encoding):
         names |= dict.fromkeys(row.values)
         rows.append(row)
     columns = []

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from proofstone.engines.ingest.encodings import as_utf8
 from proofstone.errors import BadInput, NotFound, Problem
 
 __all__ = [
@@ -45,8 +46,9 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked where its name ends in ``.gz``.
+def open_bytes(path: Path, encoding: str = "") -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where its name ends in ``.gz``; of a text in an ``encoding``
+    that is named those of the same text in UTF-8.
 
     Raises NotFound where there is no such file, BadInput where it cannot be opened.
     """
@@ -58,11 +60,12 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
         raise BadInput(f"{path} cannot be read: {cause.strerror}.") from cause
     with file:
         if path.suffix.lower() != ".gz":
-            yield file
+            yield as_utf8(file, encoding, path.name) if encoding else file
         else:
             # BufferedReader over GzipFile reads lines in C; GzipFile's own readline is Python.
             with gzip.GzipFile(fileobj=file) as packed:
-                yield cast("BinaryIO", io.BufferedReader(packed))
+                plain = cast("BinaryIO", io.BufferedReader(packed))
+                yield as_utf8(plain, encoding, path.name) if encoding else plain
 
 
 def foreign_encoding(head: bytes) -> str | None:
@@ -124,9 +127,9 @@ def decode(line: Line) -> str | Problem:
         return Problem(f"line {line.number}", f"is not UTF-8: byte 0x{byte:02X} at {where}")
 
 
-def read_whole_file(path: Path, *, limit: int = WHOLE_LIMIT) -> bytes:
+def read_whole_file(path: Path, *, limit: int = WHOLE_LIMIT, encoding: str = "") -> bytes:
     """All bytes of a file (unpacked); BadInput beyond ``limit`` bytes or where it is damaged."""
-    with open_bytes(path) as stream:
+    with open_bytes(path, encoding) as stream:
         try:
             data = stream.read(limit + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as cause:

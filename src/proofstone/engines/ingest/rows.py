@@ -14,8 +14,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from proofstone.engines.ingest.csv_rows import separated_rows
+from proofstone.engines.ingest.encodings import checked_encoding, likely_readings
 from proofstone.engines.ingest.json_rows import array_rows, line_rows
-from proofstone.engines.ingest.lines import LINE_LIMIT, UTF8_BOM, open_bytes, read_whole_file
+from proofstone.engines.ingest.lines import (
+    LINE_LIMIT,
+    UTF8_BOM,
+    open_bytes,
+    read_lines,
+    read_whole_file,
+)
 from proofstone.engines.ingest.parquet import parquet_rows
 from proofstone.engines.ingest.unread import read_watched
 from proofstone.errors import BadInput, BadUsage, Problem
@@ -47,13 +54,17 @@ class RowReader:
     """The rows of one file. Each iteration reads it afresh; ``problems`` is complete when it ends.
 
     A row with a problem of its own is not yielded, and reading goes on after it wherever the
-    format allows. No line longer than ``line_limit`` bytes is held. Raises NotFound for a missing
+    format allows. No line longer than ``line_limit`` bytes is held. Text is UTF-8 where no other
+    ``encoding`` is named. Raises NotFound for a missing
     file, BadUsage for an unknown suffix or a missing extra, BadInput for a file that cannot be
     opened at all.
     """
 
-    def __init__(self, path: Path | str, *, line_limit: int = LINE_LIMIT) -> None:
+    def __init__(
+        self, path: Path | str, *, line_limit: int = LINE_LIMIT, encoding: str = ""
+    ) -> None:
         self.path = Path(path)
+        self._encoding = checked_encoding(encoding) if encoding else ""
         self.problems: list[Problem] = []
         self._limit = line_limit
         self._suffix = table_suffix(self.path)
@@ -81,22 +92,27 @@ class RowReader:
         return line_rows
 
     def _streamed(self, read: Callable[..., Iterator[Row]]) -> Iterator[Row]:
-        with open_bytes(self.path) as stream:
+        with open_bytes(self.path, self._encoding) as stream:
             yield from read(stream, self.problems, limit=self._limit)
 
     def _json_rows(self) -> Iterator[Row]:
         """An array of objects; what is no array is read as an object a line, as many tools write
         under this suffix."""
-        with open_bytes(self.path) as stream:
+        with open_bytes(self.path, self._encoding) as stream:
             head = stream.read(4096).removeprefix(UTF8_BOM).lstrip()
         if not head.startswith(b"["):
             return self._streamed(line_rows)
-        return array_rows(read_whole_file(self.path).removeprefix(UTF8_BOM), self.problems)
+        return array_rows(
+            read_whole_file(self.path, encoding=self._encoding).removeprefix(UTF8_BOM),
+            self.problems,
+        )
 
 
-def read_rows(path: Path | str, *, line_limit: int = LINE_LIMIT) -> Iterator[Row]:
+def read_rows(
+    path: Path | str, *, line_limit: int = LINE_LIMIT, encoding: str = ""
+) -> Iterator[Row]:
     """The rows of a file; when it ends, BadInput names every problem it had."""
-    reader = RowReader(path, line_limit=line_limit)
+    reader = RowReader(path, line_limit=line_limit, encoding=encoding)
     yield from reader
     if reader.problems:
         raise refused(reader.path, reader.problems)
@@ -108,13 +124,14 @@ def read_checked(
     *,
     line_limit: int = LINE_LIMIT,
     tell_unread: TellUnread | None = None,
+    encoding: str = "",
 ) -> T:
     """What ``read`` (a method's ``read_facts``) makes of a file's rows. ``tell_unread`` is told of
     columns that it never asked for.
 
     Raises one BadInput with the problems of the file and those that ``read`` found, by line.
     """
-    reader = RowReader(path, line_limit=line_limit)
+    reader = RowReader(path, line_limit=line_limit, encoding=encoding)
     try:
         made = read_watched(reader, read, tell_unread) if tell_unread else read(reader)
     except BadInput as cause:
@@ -132,8 +149,24 @@ def refused(path: Path, problems: Sequence[Problem]) -> BadInput:
     return BadInput(
         f"{path} has {count}; nothing of it was taken.",
         sorted(problems, key=_line),
-        hint="Correct the file and run the same command again.",
+        hint=_hint(path, problems),
     )
+
+
+def _hint(path: Path, problems: Sequence[Problem]) -> str:
+    """What to do; where text is no UTF-8, how its first such line reads in other encodings."""
+    foreign = [problem for problem in problems if problem.what.startswith("is not UTF-8")]
+    if not foreign:
+        return "Correct the file and run the same command again."
+    number = _line(foreign[0])
+    with open_bytes(path) as stream:
+        line = next((each for each in read_lines(stream, []) if each.number == number), None)
+    read = [] if line is None else list(likely_readings(line.data))
+    if not read:
+        return "Save the file as UTF-8 and run the same command again."
+    shown = [f"    --encoding {name:<13} {text}" for name, text in read]
+    first = f"If line {number} is right in one of these, add it; else save the file as UTF-8:"
+    return "\n".join([first, *shown])
 
 
 def _line(problem: Problem) -> int:

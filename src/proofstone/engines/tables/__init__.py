@@ -4,6 +4,7 @@ from proofstone.engines.tables.accuracy_tables import read_accuracies
 from proofstone.engines.tables.assembly import assemble
 from proofstone.engines.tables.choosing import chosen
 from proofstone.engines.tables.guessing import guess_layout
+from proofstone.engines.tables.hands_named import HandNamed
 from proofstone.engines.tables.inspect_logs import inspect_columns
 from proofstone.engines.tables.judged_labels import judged_labels
 from proofstone.engines.tables.layout import Kind, Layout
@@ -11,6 +12,7 @@ from proofstone.engines.tables.lm_eval import is_lm_eval, lm_eval_columns, model
 from proofstone.engines.tables.scores_in import ScoresIn, scores_in
 
 __all__ = [
+    "HandNamed",
     "Kind",
     "Layout",
     "ScoresIn",

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from proofstone.engines.tables.column_names import is_named, plain
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.problems import place, refused
 from proofstone.engines.tables.score_texts import number_of, read_scores
-from proofstone.engines.tables.scores_in import place, refused
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records import Accuracies, Coded, FileColumns
 

@@ -4,41 +4,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proofstone.engines.tables.hands_named import HandNamed, held_roles
 from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items, option_counts
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.problems import CELLS, Problems
 from proofstone.engines.tables.score_texts import read_numbers
-from proofstone.engines.tables.scores_in import ScoresIn, place, refused
-from proofstone.errors import BadInput, Problem
-from proofstone.records import OUTCOMES, Coded, Outcome, Respondent, ScoreTable, TextCodes
+from proofstone.engines.tables.scores_in import ScoresIn
+from proofstone.records import OUTCOMES, Coded, Respondent, ScoreTable, TextCodes
 
 __all__ = ["assemble"]
 
 _TRUE = {"true", "1", "yes"}
 
 
-def assemble(parts: Sequence[ScoresIn], *, complete_from: float = 0.95) -> ScoreTable:
+def assemble(
+    parts: Sequence[ScoresIn], *, complete_from: float = 0.95, hands: Sequence[HandNamed] = ()
+) -> ScoreTable:
     """One score table of all parts; items are the same where their names are.
 
     A model is whole, and so ranked, with at least ``complete_from`` of its items' scores; one with
-    fewer is incomplete. Raises BadInput where an item, model and sample comes twice, where records
-    of an item disagree on what it is, or an outcome is none of ours.
+    fewer is incomplete. Raises one BadInput with all cells that are no score, all scores that come
+    twice for an item, model and sample, all records that disagree on what their item is, and all
+    outcomes that are none of ours. ``hands`` are what models did to the items.
     """
+    problems = Problems([part.table for part in parts])
+    for number, part in enumerate(parts):
+        for cell in part.wrong:
+            problems.add(number, cell.record, cell.what, column=cell.column, hint=CELLS)
     items = TextCodes()
     units = [_coded_by(items, _column(part, part.layout.item)) for part in parts]
     unit = np.concatenate([own[part.record] for part, own in zip(parts, units, strict=True)])
     who, respondents = _respondents(parts)
     sample = _samples(parts)
-    _refuse_repeats(parts, unit, who, sample)
+    _note_repeats(parts, unit, who, sample, problems)
     n_units = len(items.names())
     facts = {
-        name: fact_of_items(parts, units, name, n_units)
-        for name in dict.fromkeys(name for part in parts for name in _fact_columns(part.layout))
+        name: fact_of_items(parts, units, name, n_units, problems)
+        for name in dict.fromkeys(
+            [
+                *(name for part in parts for name in _fact_columns(part.layout)),
+                *(hand.column for hand in hands if hand.column),
+            ]
+        )
     }
+    outcome = _outcomes(parts, problems)
+    problems.refuse()
     strata = {name: facts[name] for part in parts for name in part.layout.strata}
     edges = cluster_edges([facts[name] for name in _named(parts, "clusters")])
     gold = _letters([facts[part.layout.gold] for part in parts if part.layout.gold], n_units)
@@ -49,7 +63,7 @@ def assemble(parts: Sequence[ScoresIn], *, complete_from: float = 0.95) -> Score
         unit=unit.astype(np.int32),
         respondent=who,
         sample=sample,
-        outcome=_outcomes(parts),
+        outcome=outcome,
         value=np.concatenate([part.value for part in parts]),
         answer=answer.codes,
         answers=answer.names,
@@ -64,6 +78,7 @@ def assemble(parts: Sequence[ScoresIn], *, complete_from: float = 0.95) -> Score
         cluster_unit=edges.unit,
         cluster_key=edges.key,
         expected=_expected(unit, who, sample, len(respondents), complete_from),
+        roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),
         tells_outcomes=any(part.layout.outcome for part in parts),
         confidence=_confidence(parts),
@@ -142,13 +157,14 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def _refuse_repeats(
+def _note_repeats(
     parts: Sequence[ScoresIn],
     unit: NDArray[np.int64],
     who: NDArray[np.int32],
     sample: NDArray[np.int32],
+    problems: Problems,
 ) -> None:
-    """Raises BadInput where an item, model and sample comes twice, naming both places."""
+    """Notes where an item, model and sample comes again, with the first place."""
     n_who, n_samples = int(who.max(initial=0)) + 1, int(sample.max(initial=0)) + 1
     key = (unit * n_who + who) * n_samples + sample
     order = np.argsort(key, kind="stable")
@@ -157,16 +173,22 @@ def _refuse_repeats(
         return
     first = dict(zip(key[order][::-1].tolist(), order[::-1].tolist(), strict=True))
     offsets = np.cumsum([0, *(len(part.value) for part in parts)])
-    problems = []
     for score in sorted(again.tolist()):
-        number = int(np.searchsorted(offsets, score, side="right")) - 1
-        before = first[int(key[score])]
-        problems.append(Problem(*_repeat(parts, offsets, number, score, before)))
-    raise BadInput(
-        f"{len(problems):,} scores come again for the same item and model",
-        problems,
-        hint=_repeat_hint(parts),
-    )
+        number, record = _record_of(parts, offsets, score)
+        at = problems.where(*_record_of(parts, offsets, first[int(key[score])]))
+        part = parts[number]
+        item = part.table.columns[part.layout.item]
+        model = part.model.names[part.model.codes[score - int(offsets[number])]]
+        what = f"item {item.names[item.codes[record]]}, model {model}, as at {at}"
+        problems.add(number, record, what, hint=_repeat_hint(parts))
+
+
+def _record_of(
+    parts: Sequence[ScoresIn], offsets: NDArray[np.int64], score: int
+) -> tuple[int, int]:
+    """The number of the part in which a score stands, and its record there."""
+    number = int(np.searchsorted(offsets, score, side="right")) - 1
+    return number, int(parts[number].record[score - int(offsets[number])])
 
 
 def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
@@ -177,41 +199,17 @@ def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
     return "if items were asked several times, name the column that counts it: --sample COLUMN"
 
 
-def _repeat(
-    parts: Sequence[ScoresIn], offsets: NDArray[np.int64], number: int, score: int, before: int
-) -> tuple[str, str]:
-    """Where a score comes again, and what it repeats."""
-    part = parts[number]
-    own = score - int(offsets[number])
-    record = int(part.record[own])
-    other = int(np.searchsorted(offsets, before, side="right")) - 1
-    earlier = parts[other]
-    at = place(earlier.table, int(earlier.record[before - int(offsets[other])]))
-    item = part.table.columns[part.layout.item]
-    name = item.names[item.codes[record]]
-    where = place(part.table, record)
-    if len(parts) > 1:
-        where, at = f"{part.table.name} {where}", f"{earlier.table.name} {at}"
-    return where, f"item {name}, model {part.model.names[part.model.codes[own]]}, as at {at}"
-
-
-def _outcomes(parts: Sequence[ScoresIn]) -> NDArray[np.int8]:
+def _outcomes(parts: Sequence[ScoresIn], problems: Problems) -> NDArray[np.int8]:
     """The outcome of each score: as its column says, else answered."""
     found = []
-    for part in parts:
+    expected = f"expected one of {', '.join(OUTCOMES)}"
+    for number, part in enumerate(parts):
         column = _column(part, part.layout.outcome)
-        wrong = [name for name in column.names if name not in OUTCOMES]
-        if wrong:
-            codes = [code for code, name in enumerate(column.names) if name in wrong]
-            records = np.flatnonzero(np.isin(column.codes, codes)).tolist()
-            what = f"expected one of {', '.join(OUTCOMES)}"
-            where = f", column {part.layout.outcome}"
-            raise refused(
-                part.table,
-                [Problem(f"{place(part.table, record)}{where}", what) for record in records],
-            )
-        outcomes = [cast("Outcome", name) for name in column.names]
-        codes_of = np.array([*(OUTCOMES.index(name) for name in outcomes), 0], dtype=np.int8)
+        wrong = [code for code, name in enumerate(column.names) if name not in OUTCOMES]
+        for record in np.flatnonzero(np.isin(column.codes, wrong)).tolist():
+            problems.add(number, record, expected, column=part.layout.outcome, hint=CELLS)
+        known = [name if name in OUTCOMES else OUTCOMES[0] for name in column.names]
+        codes_of = np.array([*(OUTCOMES.index(name) for name in known), 0], dtype=np.int8)
         found.append(codes_of[column.codes[part.record]])
     return np.concatenate(found)
 

@@ -10,11 +10,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.tables.scores_in import ScoresIn, place, refused
-from proofstone.errors import Problem
+from proofstone.engines.tables.problems import Problems
+from proofstone.engines.tables.scores_in import ScoresIn
 from proofstone.records import Coded, TextCodes
 
 __all__ = ["Edges", "cluster_edges", "fact_of_items", "option_counts"]
+
+
+_DISAGREE = "two items of one name need names of their own: --item COLUMN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,36 +29,36 @@ class Edges:
 
 
 def fact_of_items(
-    parts: Sequence[ScoresIn], units: Sequence[NDArray[np.int64]], column: str, n_units: int
+    parts: Sequence[ScoresIn],
+    units: Sequence[NDArray[np.int64]],
+    column: str,
+    n_units: int,
+    problems: Problems,
 ) -> Coded:
     """A column's value by unit (n_units), -1 where no record gives one.
 
-    ``units`` holds for each part the unit of each of its records. Raises BadInput where records of
-    one item disagree.
+    ``units`` holds for each part the unit of each of its records, -1 where it names none. Where
+    records of one item disagree, that is among ``problems``, and the first one holds.
     """
     names = TextCodes()
     found = np.full(n_units, -1, dtype=np.int32)
-    for part, unit in zip(parts, units, strict=True):
+    for number, (part, unit) in enumerate(zip(parts, units, strict=True)):
         own = part.table.columns.get(column)
         if own is None:
             continue
         codes = np.array([*map(names.__getitem__, own.names), -1], dtype=np.int32)[own.codes]
-        told = np.flatnonzero(codes >= 0)
+        told = np.flatnonzero((codes >= 0) & (unit >= 0))
         first = told[np.unique(unit[told], return_index=True)[1]]
         unknown = first[found[unit[first]] < 0]
         found[unit[unknown]] = codes[unknown]
         unlike = told[found[unit[told]] != codes[told]]
-        if len(unlike):
-            known = names.names()
-            problems = [
-                Problem(
-                    f"{place(part.table, record)}, column {column}",
-                    f"is {known[codes[record]]!r}, and another record of the same item "
-                    f"({_item(part, record)}) has {known[found[unit[record]]]!r}",
-                )
-                for record in unlike.tolist()
-            ]
-            raise refused(part.table, problems)
+        known = names.names()
+        for record in unlike.tolist():
+            what = (
+                f"is {known[codes[record]]!r}, and another record of the same item "
+                f"({_item(part, record)}) has {known[found[unit[record]]]!r}"
+            )
+            problems.add(number, record, what, column=column, hint=_DISAGREE)
     return Coded(found, names.names())
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.problems import Problems
 from proofstone.engines.tables.score_texts import MISSING, number_of
 from proofstone.engines.tables.scores_in import ScoresIn
 from proofstone.errors import BadUsage
@@ -39,7 +40,10 @@ def judged_labels(parts: Sequence[ScoresIn]) -> Judged | None:
     items, models = TextCodes(), TextCodes()
     units = [_texts([_column(part.table, part.layout.item)], items) for part in chosen]
     named = dict.fromkeys(name for part in chosen for name in part.layout.clusters)
-    edges = cluster_edges([fact_of_items(chosen, units, name, len(items)) for name in named])
+    problems = Problems([part.table for part in chosen])
+    facts = [fact_of_items(chosen, units, name, len(items), problems) for name in named]
+    problems.refuse()
+    edges = cluster_edges(facts)
     return Judged(
         labels=labels,
         people=_coded(people, labels, numbers),

@@ -1,0 +1,120 @@
+"""The options that say what the columns of files of results mean, and what of them counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from proofstone.cli.options import read_list
+
+if TYPE_CHECKING:
+    from proofstone.stages.audit import Asked
+
+__all__ = ["column_option", "column_options", "encoding_option", "named_pairs", "read_asked"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+encoding_option = click.option(
+    "--encoding",
+    default="",
+    metavar="NAME",
+    help="Of text that is not UTF-8: gb18030, windows-1252, ...; without it an error shows how the "
+    "file would read in each.",
+)
+
+
+def column_option(role: str, text: str) -> Callable[[Command], Command]:
+    """An option that names the column of a role."""
+    return click.option(f"--{role}", default="", metavar="COLUMN", help=text)
+
+
+def column_options(command: Command) -> Command:
+    """What every command has that reads files of results; ``read_asked`` takes their values."""
+    options = [
+        click.option(
+            "--as",
+            "kind",
+            type=click.Choice(["wide", "long", "accuracies"]),
+            help="One row an item, one row a score, or one row a model; else guessed.",
+        ),
+        column_option("item", "What names the items."),
+        column_option("model", "What names the models, where each score has its row."),
+        click.option(
+            "--models",
+            multiple=True,
+            metavar="COLUMN,...",
+            help="The models' columns of a wide table.",
+        ),
+        column_option(
+            "score",
+            "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.",
+        ),
+        column_option("sample", "What counts the times that an item was asked (epoch, run)."),
+        column_option("way", "What else tells respondents apart (a prompt, a setting)."),
+        click.option(
+            "--cluster",
+            "clusters",
+            multiple=True,
+            metavar="COLUMN,...",
+            help="What items share, so that they are not independent (book, passage). A cell may "
+            "hold several keys: a;b, or a JSON list.",
+        ),
+        column_option(
+            "outcome", "How each reply ended: answered, refused, unparsed, truncated or failed."
+        ),
+        click.option(
+            "--where",
+            multiple=True,
+            metavar="COLUMN=VALUE",
+            help="Only these records (filter=none).",
+        ),
+        click.option(
+            "--percent/--shares",
+            default=None,
+            help="Scores are from 0 to 100, or from 0 to 1; else seen.",
+        ),
+        click.option(
+            "--complete-from",
+            type=click.FloatRange(0, 1),
+            default=0.95,
+            show_default=True,
+            help="The share of all items that a model needs scores of, to be ranked.",
+        ),
+        encoding_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
+    """What the values of ``column_options``, with those of further columns, ask for; ``more`` are
+    fields of ``Asked`` beside them."""
+    from proofstone.engines.tables import Layout  # noqa: PLC0415 - numpy
+    from proofstone.stages.audit import Asked  # noqa: PLC0415
+
+    columns = dict(given)
+    where = dict(named_pairs(columns.pop("where"), "--where"))
+    complete_from, encoding = columns.pop("complete_from"), columns.pop("encoding")
+    for name in ("models", "strata", "clusters"):
+        columns[name] = tuple(read_list(columns.get(name, ())))
+    return Asked(
+        named=Layout(**columns),
+        where=where,
+        complete_from=complete_from,
+        encoding=encoding,
+        **more,
+    )
+
+
+def named_pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
+    """``NAME=VALUE`` texts as pairs; BadParameter for any other."""
+    pairs = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=option)
+        pairs.append((name.strip(), value.strip()))
+    return pairs
