@@ -62,6 +62,22 @@ def test_heads_stay_at_the_top_of_the_window(tab: Tab, page: Page) -> None:
     assert abs(tab.read(f"{head}.getBoundingClientRect().top")) <= 1
 
 
+@pytest.mark.parametrize("name", ["wide", "report"])
+def test_labels_of_figures_are_not_cut(tab: Tab, page: Page, name: str) -> None:
+    """Also where a reader's font is wider than the one that the figure was laid out in."""
+    tab.open(page(name))
+    tab.read(OPEN_ALL)
+    tab.until(SETTLED)
+    cut = """[...document.querySelectorAll(".drawn svg text")].filter((each) => {
+      const text = each.getBoundingClientRect();
+      const region = each.closest(".wide");
+      const { left, top } = region.getBoundingClientRect();
+      return text.left < left || text.right > left + region.scrollWidth || text.top < top - 1;
+    }).map((each) => each.textContent)"""
+    assert tab.read("document.querySelectorAll('.drawn svg text').length") > 20
+    assert tab.read(cut) == []
+
+
 @pytest.mark.parametrize("name", ["accuracies", "report", "partial", "empty"])
 def test_all_text_has_a_contrast_of_at_least_4_5(tab: Tab, page: Page, name: str) -> None:
     """Also in figures, against what they paint behind it, and in notes."""
