@@ -67,13 +67,15 @@ def test_own_runs_for_the_public_hold_no_text(
     for audience in ("internal", "public"):
         page, audited = tmp_path / f"{audience}.html", tmp_path / f"audited-{audience}.html"
         how = ("old-books", "-w", worked, "--audience", audience, "--json")
-        report = proofstone("report", *how, "-o", page)
-        assert report.json == {"page": str(page), "audience": audience}
+        tables = ("--tables", "csv,tex", "--tables-to", tmp_path / audience)
+        report = proofstone("report", *how, "-o", page, *tables)
+        assert (report.json["page"], report.json["audience"]) == (str(page), audience)
         audit = proofstone("audit", *how, "-o", audited, "--work-list", tmp_path / "work.jsonl")
         assert audit.json["audience"] == audience
         said[audience] = [
             page.read_text(encoding="utf-8"), audited.read_text(encoding="utf-8"),
             audit.out, (tmp_path / "work.jsonl").read_text(encoding="utf-8"),
+            *(file.read_text(encoding="utf-8") for file in (tmp_path / audience).iterdir()),
         ]  # fmt: skip
     for text in (*said["public"], *said["internal"]):
         assert not [planted for planted in HIDDEN if planted in text]
@@ -134,10 +136,15 @@ def test_files_for_the_public_number_their_items(
         told = proofstone(
             "audit", foreign, "--item", "question", "--answer", "answer", "--gold", "gold",
             "--cluster", "passage", "--stratum", "topic", "--audience", audience,
-            "-o", page, "--work-list", work, "--json",
+            "-o", page, "--work-list", work, "--json", "--tables", "csv,tex", "--tables-to",
+            tmp_path / audience,
         )  # fmt: skip
         assert told.code == 0, told.err
         written = [page.read_text(encoding="utf-8"), work.read_text(encoding="utf-8"), told.out]
+        tables = "".join(
+            file.read_text(encoding="utf-8") for file in (tmp_path / audience).iterdir()
+        )
+        assert ("planted" in tables) == (audience == "internal")
         found[audience] = told.json
         if audience == "public":
             assert not [text for text in written if "planted" in text]

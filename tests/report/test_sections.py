@@ -11,9 +11,11 @@ from proofstone.records import Accuracies, Estimate, Respondent
 from proofstone.report import PageData, Provenance, leaderboard, render_page
 from proofstone.report.accuracy_board import accuracy_board
 from proofstone.report.figures import can_draw, draw
+from proofstone.report.opening import make_opening
 from proofstone.report.section_cells import shown_cell
 from proofstone.report.sections import Column, Evidence, Section, make_sections
 from proofstone.report.sheet import Sheet
+from proofstone.report.trust import trust_lines
 from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
 from report.test_page import Outline
 
@@ -67,7 +69,6 @@ def test_strata_say_where_the_leader_is_strong() -> None:
 def test_resolution_says_how_many_items_would_part_neighbours() -> None:
     """Middle and weak differ on one item: hundreds of times as many would be needed."""
     found = section(three(), "resolution")
-    assert found.plain == "These questions are enough to part strong from middle, the next one."
     (table,) = found.tables
     needed = {row[0]: row[4] for row in table.rows}
     assert needed["strong"] < 40 < needed["middle"]  # type: ignore[operator]
@@ -156,12 +157,17 @@ def test_ties_everywhere_are_answered(right: tuple[int, int, int]) -> None:
     """All wrong, all right, all alike."""
     rows = [row for who, n in enumerate(right) for row in right_of(20, n, who)]
     table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
-    made = make_sections(evidence_of(table))
-    pairs = next(each for each in made if each.name == "pairs")
-    assert pairs.plain == (
+    evidence = evidence_of(table)
+    assert section(evidence, "pairs").plain == (
         "Any of these models may be the best one: the differences are within luck."
     )
-    assert "a and b score the same" in next(e for e in made if e.name == "resolution").plain
+    (part,) = make_opening(evidence).parts
+    assert part.best[1] == "They score the same."
+    assert part.undecided == tuple(
+        f"a or {other}: they score the same, and no number of questions like these would decide "
+        "between them."
+        for other in "bc"
+    )
 
 
 def accuracies(counts: list[int]) -> Evidence:
@@ -222,6 +228,8 @@ def page(evidence: Evidence) -> str:
         PageData(
             title="t",
             board=evidence.board,
+            opening=make_opening(evidence),
+            trust=trust_lines(evidence),
             sections=make_sections(evidence),
             provenance=Provenance(version="0", made_at="today"),
         )
@@ -229,14 +237,19 @@ def page(evidence: Evidence) -> str:
 
 
 def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
-    """Plain words above the leaderboard; what cannot be concluded below it; then the sections."""
+    """Plain words above the leaderboard; below it what cannot be concluded and how far to trust
+    it; then the sections, each with its own plain words."""
     text = Outline(page(three())).text
     order = [
         "In plain words",
-        "strong is better than every other model here",
+        "strong is best: it is ahead of every other model by more than luck explains.",
+        "What is not decided, and what would decide it",
         "Leaderboard",
         "What cannot be concluded",
+        "How far to trust this",
+        "Items that people checked",
         "Which differences are more than noise",
+        "strong is better than every other model here",
         "What these items can tell apart",
         "Whether the ranking is stable",
         "Where the points come from",

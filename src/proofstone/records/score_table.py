@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proofstone.records.cards import Card
 from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
+from proofstone.records.pace import Pace
 from proofstone.records.results import OUTCOMES, Scale
 from proofstone.records.spent import Spent
 
@@ -26,7 +27,7 @@ class Respondent:
     places in the table's ``roles``, each with whether the model itself held it or another of its
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
     its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
-    when they were asked."""
+    when they were asked, ``pace`` how many questions it answered and how fast."""
 
     name: str
     way: str
@@ -38,6 +39,7 @@ class Respondent:
     card: Card | None = None
     scale: Scale | None = None
     spent: Spent = field(default_factory=Spent)
+    pace: Pace = field(default_factory=Pace)
 
 
 @dataclass(frozen=True, slots=True)

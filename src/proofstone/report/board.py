@@ -10,6 +10,7 @@ from proofstone.engines.stats import AverageAtK, Bounds, Comparison, RankInterva
 from proofstone.records.cards import Card
 from proofstone.records.frames import Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
+from proofstone.records.pace import Pace
 from proofstone.records.results import Estimate, Scale
 from proofstone.records.score_table import Corrections
 from proofstone.records.spent import Spent
@@ -93,7 +94,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
     count the row's scores that people ruled on. ``card`` is what is known of the
     model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
-    that were billed and of no use.
+    that were billed and of no use; ``pace`` how many questions it answered and how fast.
     """
 
     name: str
@@ -119,6 +120,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     corrections: Corrections = Corrections()
     card: Card | None = None
     spent: Spent = Spent()
+    pace: Pace = Pace()
 
     @property
     def is_complete(self) -> bool:

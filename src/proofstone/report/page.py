@@ -26,6 +26,7 @@ from proofstone.report.figures import draw
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.methods_text import methods_text
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
+from proofstone.report.open_questions import open_questions
 from proofstone.report.page_data import PageData, QuestionShown
 from proofstone.report.page_paper import css_string, paper_line
 from proofstone.report.page_parts import (
@@ -39,7 +40,6 @@ from proofstone.report.page_parts import (
 )
 from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
-from proofstone.report.plain_words import open_questions, plain_sentences
 from proofstone.report.plans import plan_lines, unplanned_line
 from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
 from proofstone.report.sentences import answer_sentences, scale_head
@@ -126,7 +126,6 @@ def _environment() -> Environment:
         "number_columns": number_columns,
         "open_questions": open_questions,
         "outcome_of": outcome_of,
-        "plain_sentences": plain_sentences,
         "tells": _tells_outcomes,
         "tells_any": _tells_any,
         "by_remedy": by_remedy,

@@ -10,7 +10,9 @@ from proofstone.records.results import Outcome, Usage
 from proofstone.report.audited import FileRead
 from proofstone.report.board import Leaderboard
 from proofstone.report.manifest import Manifest
+from proofstone.report.opening.opening import Opening
 from proofstone.report.sections.section import Section
+from proofstone.report.trust.trust import TrustLine
 
 __all__ = ["Asked", "Control", "FormShown", "PageData", "Provenance", "QuestionShown"]
 
@@ -90,8 +92,9 @@ class Provenance(Struct, frozen=True, kw_only=True):
 class PageData(Struct, frozen=True, kw_only=True):
     """A results page: its title, the leaderboard, what follows from it, and the evidence beside it.
 
-    ``sections`` are the parts after the leaderboard. ``files`` are those of other people's results,
-    of which nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
+    ``opening`` is the half page at the top, ``trust`` how far to believe all of it. ``sections``
+    are the parts after the leaderboard. ``files`` are those of other people's results, of which
+    nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
 
     ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
     facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
@@ -105,6 +108,8 @@ class PageData(Struct, frozen=True, kw_only=True):
     provenance: Provenance
     seed: int | None = None
     manifest: Manifest | None = None
+    opening: Opening = Opening()
+    trust: tuple[TrustLine, ...] = ()
     sections: tuple[Section, ...] = ()
     files: tuple[FileRead, ...] = ()
     notes: tuple[str, ...] = ()

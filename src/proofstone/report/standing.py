@@ -195,6 +195,7 @@ def _row(
         corrections=sheet.corrections(respondent),
         card=who.card,
         spent=who.spent,
+        pace=who.pace,
     )
 
 

@@ -40,10 +40,12 @@ from proofstone.report.audience import judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.methods_text import methods_text
+from proofstone.report.opening import make_opening
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
 from proofstone.report.sheet import Sheet
+from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
 from proofstone.stages.hands import with_hands_of
 from proofstone.wording import counted
@@ -168,6 +170,8 @@ def audit_table(
         title=title,
         files=files,
         board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
         notes=tuple(_notes(table, asked)),
         sections=make_sections(evidence),
         seed=asked.seed,
@@ -188,6 +192,8 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         title=audit.title,
         audience=audit.audience,
         board=audit.board,
+        opening=audit.opening,
+        trust=audit.trust,
         sections=audit.sections,
         seed=audit.seed,
         files=audit.files,
@@ -347,6 +353,8 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
         title=title,
         files=(_accuracies_file(only, found),),
         board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
         notes=tuple(accuracy_notes(found)),
         sections=make_sections(evidence),
         seed=asked.seed,

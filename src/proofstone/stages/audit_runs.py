@@ -5,8 +5,10 @@ from __future__ import annotations
 from proofstone import __version__
 from proofstone.records.audience import Audience
 from proofstone.report.audited import Audit, FileRead
+from proofstone.report.opening import make_opening
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list
+from proofstone.report.trust import trust_lines
 from proofstone.stages.summarise import Selection, shown_name
 from proofstone.wording import counted
 
@@ -27,6 +29,8 @@ def audit_evidence(
         title=names,
         files=(FileRead(name=names, kind=f"{runs} in this workspace", columns="", holds=holds),),
         board=board,
+        opening=make_opening(evidence),
+        trust=trust_lines(evidence),
         sections=make_sections(evidence),
         seed=evidence.seed,
         version=__version__,

@@ -35,7 +35,9 @@ from proofstone.report import (
     Provenance,
     QuestionShown,
 )
+from proofstone.report.opening import Opening
 from proofstone.report.sections import Section
+from proofstone.report.trust import TrustLine
 from proofstone.stages.control import ControlReport
 from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.dates import minute
@@ -55,6 +57,8 @@ def page_data(
     board: Leaderboard,
     *,
     now: float,
+    opening: Opening,
+    trust: tuple[TrustLine, ...],
     control: ControlReport | None = None,
     command: str = "",
     card_columns: Sequence[str] = (),
@@ -85,6 +89,8 @@ def page_data(
         title=names,
         audience=audience,
         board=board,
+        opening=opening,
+        trust=trust,
         sections=sections,
         seed=seed,
         card_columns=tuple(card_columns),
@@ -135,10 +141,10 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
     calls = [call for key, _run in runs for call in store.runs.some_calls(key) if call.raw]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
     totals = [store.runs.totals(key) for key, _run in runs]
-    latencies = sorted(call.latency_s for call in calls)
     logprobs = [value for call in calls if (value := _logprob(call)) is not None]
     n_calls = sum(total.calls for total in totals)
-    spent = store.spent.of_runs([key for key, _run in runs])
+    keys = [key for key, _run in runs]
+    spent, pace = store.spent.of_runs(keys), store.paces.of_runs(keys)
     return Asked(
         label=_label(who),
         settings=tuple(_settings(runs[0][1])),
@@ -154,7 +160,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
         cost_usd=None if spent.unpriced else spent.cost_usd,
         estimated_usd=spent.estimated_usd,
         mean_logprob=sum(logprobs) / len(logprobs) if logprobs else None,
-        median_latency_s=latencies[len(latencies) // 2] if latencies else None,
+        median_latency_s=pace.median_latency_s,
         first_call=minute(min(total.first_at for total in totals)) if n_calls else "",
         last_call=minute(max(total.last_at for total in totals)) if n_calls else "",
     )

@@ -22,7 +22,6 @@ from proofstone.records import (
     Respondent,
     Run,
     ScoreTable,
-    Spent,
     own_prompt_of,
 )
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
@@ -208,8 +207,13 @@ def _with_calls(store: Store, selection: Selection, who: Respondent) -> Responde
     """The respondent with the models that answered in any of its runs, and what that took."""
     runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
-    spent = Spent() if who.simulated else store.spent.of_runs([key for key, _run in runs])
-    return replace(who, served=tuple(served_models(shares).items()), spent=spent)
+    served = tuple(served_models(shares).items())
+    if who.simulated:
+        return replace(who, served=served)
+    keys = [key for key, _run in runs]
+    return replace(
+        who, served=served, spent=store.spent.of_runs(keys), pace=store.paces.of_runs(keys)
+    )
 
 
 def respondents_of(selection: Selection) -> list[Respondent]:

@@ -23,6 +23,7 @@ from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
 from proofstone.stages.plans import plan_marks
 from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
+from proofstone.stages.upkeep import upkeep_of
 
 __all__ = ["BoardMade", "make_board"]
 
@@ -87,6 +88,7 @@ def make_board(
         sheet=Sheet(table, measure.counts, measure.golds, measure.says),
         estimand=options.get("estimand", "knowledge"),
         seed=seed,
+        upkeep=upkeep_of(store, chosen, table, view),
     )
     return BoardMade(board, chosen, evidence)
 

@@ -106,7 +106,9 @@ class Reading(Catalogue):
         sections: tuple[Section, ...] | None = None,
     ) -> PageData:
         """All that the page of a leaderboard shows; ``sections`` are made where there are none."""
+        from proofstone.report.opening import make_opening  # noqa: PLC0415
         from proofstone.report.sections import make_sections  # noqa: PLC0415
+        from proofstone.report.trust import trust_lines  # noqa: PLC0415
         from proofstone.stages.corrected import CURRENT  # noqa: PLC0415
         from proofstone.stages.pages import page_data  # noqa: PLC0415
 
@@ -115,6 +117,8 @@ class Reading(Catalogue):
             self.store,
             made.selection,
             made.board,
+            opening=make_opening(made.evidence),
+            trust=trust_lines(made.evidence),
             sections=make_sections(made.evidence) if sections is None else sections,
             now=self.clock.now(),
             control=control,

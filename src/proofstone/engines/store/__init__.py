@@ -33,6 +33,7 @@ from proofstone.engines.store.opening import Database
 from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.own_prompts import OwnPromptStore
+from proofstone.engines.store.paces import PaceRows
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.plans import PlanStore
@@ -158,6 +159,7 @@ class Store:
         self.spent = SpentRows(self.database)
         self.outcomes = OutcomeStore(self.database)
         self.builds = BuildStore(self.database, self.outcomes)
+        self.paces = PaceRows(self.database)
 
     def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
         """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a

@@ -36,7 +36,6 @@ def resolution_section(evidence: Evidence) -> Section | None:
         name="resolution",
         title="What these items can tell apart",
         finding=_finding(resolution),
-        plain=_plain(ranked, needed),
         cannot=_cannot(resolution),
         how=(
             f"The difference that a two-sided paired test at {100 * (1 - confidence):g}% finds in "
@@ -59,21 +58,6 @@ def _finding(found: Resolution) -> str:
         f"{found.n_units:,} items, worth {found.groups:,.0f} independent ones, find a true "
         f"difference of {points(found.difference)} points or more in four cases of five; smaller "
         "ones mostly stay unseen."
-    )
-
-
-def _plain(ranked: RankedValues, needed: Sequence[Separation]) -> str:
-    first = next((pair for pair in needed if pair.first == 0 or pair.second == 0), None)
-    if first is None or math.isnan(first.times):
-        return ""
-    leader, second = ranked.labels[0], ranked.labels[1]
-    if math.isinf(first.times):
-        return f"{leader} and {second} score the same: no number of questions would part them."
-    if first.times <= 1:
-        return f"These questions are enough to part {leader} from {second}, the next one."
-    return (
-        f"To part {leader} from {second}, the next one, would take about "
-        f"{_rounded(first.needed):,} questions like these ({first.times:.1f} times as many)."
     )
 
 

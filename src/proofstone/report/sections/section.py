@@ -11,6 +11,7 @@ from proofstone.engines.stats import Estimand, RankInterval
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
+from proofstone.records.upkeep import Upkeep
 from proofstone.report.board import Leaderboard
 from proofstone.report.sheet import Sheet
 
@@ -164,12 +165,14 @@ class Section(Struct, frozen=True, kw_only=True):
 class Evidence:
     """What sections are made from: the leaderboard; the scores as its measure values them, where
     there are items; the accuracies, where there is nothing else; labels by people
-    and by a judge, where they were named. ``seed`` is that of all draws; ``estimand`` is what
+    and by a judge, where they were named; of our own runs what else is known of their items.
+    ``seed`` is that of all draws; ``estimand`` is what
     intervals speak of."""
 
     board: Leaderboard
     sheet: Sheet | None = None
     accuracies: Accuracies | None = None
     judged: Judged | None = None
+    upkeep: Upkeep | None = None
     seed: int = 0
     estimand: Estimand = "knowledge"

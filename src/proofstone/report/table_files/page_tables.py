@@ -15,10 +15,16 @@ __all__ = ["page_tables"]
 
 
 def page_tables(data: PageData) -> tuple[PageTable, ...]:
-    """The leaderboard's tables, those of the sections (``strata-1``, ``strata-2``), and those of
-    what was asked. Names are the same whatever the language; no two are alike."""
+    """Those of the opening, of the leaderboard, of the sections (``strata-1``, ``strata-2``), and
+    of what was asked. Names are the same whatever the language; no two are alike."""
     sections = (table for section in data.sections for table in _of_section(section))
-    return (*board_tables(data), *sections, *asked_tables(data))
+    return (*_of_opening(data), *board_tables(data), *sections, *asked_tables(data))
+
+
+def _of_opening(data: PageData) -> Iterator[PageTable]:
+    tables = [part.table for part in data.opening.parts if part.table is not None]
+    for number, table in enumerate(tables, start=1):
+        yield PageTable(name=f"opening-{number}", table=table, notes=data.opening.words)
 
 
 def _of_section(section: Section) -> Iterator[PageTable]:

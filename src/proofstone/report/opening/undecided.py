@@ -1,0 +1,148 @@
+"""What is not decided among the best, and how many more questions at what price would decide it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from proofstone.engines.stats import (
+    Separation,
+    Weighting,
+    equal_weights,
+    group_weights,
+    measure_spread,
+    separations,
+)
+from proofstone.report.board import BoardRow, Standings
+from proofstone.report.numbers import points
+from proofstone.report.opening.best import best_group
+from proofstone.report.opening.costs import about_usd, cost_of_thousand
+from proofstone.report.opening.names import called, named
+from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.section import Evidence
+from proofstone.wording import paragraph, say, say_of
+
+__all__ = ["undecided_sentences"]
+
+_MOST_PAIRS = 3
+_MOST_QUESTIONS = 10_000_000
+
+
+def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
+    """The leader beside each other of the best group, the nearest three of them; and those that
+    may still join it. Of respondents that are ranked."""
+    best = best_group(group)
+    if len(best) == 1:
+        yield say("Which model is best is decided: no more questions are needed for that.")
+    elif best:
+        yield from _pairs(evidence, group, best)
+    elif len(group.ranked) > 1:
+        yield say("Which is best cannot be said: no questions are known that all of them answered.")
+    yield from _may_join(group)
+
+
+def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Iterator[str]:
+    ranked = ranked_values(evidence)
+    if ranked is None or ranked.group != group:
+        yield say(
+            "How many more questions would decide it cannot be said from accuracies alone: that "
+            "takes scores question by question."
+        )
+        return
+    pairs = [(best[0], place) for place in best[1 : 1 + _MOST_PAIRS]]
+    for pair in _separations(evidence, ranked, pairs):
+        yield _pair(group, pair, len(ranked.units))
+    more = len(best) - 1 - len(pairs)
+    if more > 0:
+        yield say_of(
+            more,
+            "{n} more of the best group is just as open.",
+            "{n} more of the best group are just as open.",
+            n=more,
+        )
+
+
+def _separations(
+    evidence: Evidence, ranked: RankedValues, pairs: list[tuple[int, int]]
+) -> tuple[Separation, ...]:
+    """By the weights of the ranking, at a confidence that allows for all pairs that it compares
+    (Bonferroni): what it left open then needs more questions, never fewer."""
+    spread = measure_spread(
+        ranked.values, _weighting(evidence, ranked), ranked.keys, evidence.estimand
+    )
+    error = (1.0 - evidence.board.confidence) / len(ranked.group.compared)
+    return separations(spread, pairs, confidence=1.0 - error)
+
+
+def _weighting(evidence: Evidence, ranked: RankedValues) -> Weighting:
+    level, sheet = evidence.board.level, evidence.sheet
+    if sheet is None or level not in sheet.table.strata:
+        return equal_weights(len(ranked.units))
+    return group_weights(sheet.table.strata[level][ranked.units])
+
+
+def _pair(group: Standings, pair: Separation, n_items: int) -> str:
+    first, second = group.ranked[pair.first], group.ranked[pair.second]
+    names = {"first": called(group, first), "second": called(group, second)}
+    if math.isnan(pair.needed):
+        return say(
+            "{first} or {second}: not decided, and these questions are too few, or too much of one "
+            "kind, to say how many more would decide it.",
+            **names,
+        )
+    if points(pair.difference) == points(0.0):
+        return say(
+            "{first} or {second}: they score the same, and no number of questions like these would "
+            "decide between them.",
+            **names,
+        )
+    more = pair.needed - n_items
+    if more > _MOST_QUESTIONS:
+        return say(
+            "{first} or {second}: not decided, and no test of a size that anybody could pay would "
+            "decide it.",
+            **names,
+        )
+    return paragraph(
+        say(
+            "{first} or {second}: not decided. If they truly differ by the {gap} points seen here, "
+            "about {n:,} more questions like these would show it, four times in five.",
+            gap=points(pair.difference),
+            n=_rounded(more),
+            **names,
+        ),
+        _price(group, first, second, more),
+    )
+
+
+def _price(group: Standings, first: BoardRow, second: BoardRow, more: float) -> str:
+    """What that many more questions cost, asked of both as often as these were."""
+    if group.simulated:
+        return ""
+    costs = [cost_of_thousand(row) for row in (first, second)]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return say("At what price is not known.")
+    samples = max(row.average.k if row.average else 1 for row in (first, second))
+    return say(
+        "To ask both would cost about {usd} USD.", usd=about_usd(more * samples * sum(known) / 1000)
+    )
+
+
+def _may_join(group: Standings) -> Iterator[str]:
+    """Those whose missing replies, if all were right, would lift them to the leader's score."""
+    if not group.ranked:
+        return
+    best = group.ranked[0].estimate.value
+    open_ = [row for row in group.incomplete if row.bounds and row.bounds.high >= best]
+    if open_:
+        yield say(
+            "{models} may still turn out best: replies are missing.", models=named(group, open_)
+        )
+
+
+def _rounded(items: float) -> int:
+    """Two significant digits, upwards: no more is known."""
+    whole = max(math.ceil(items), 1)
+    unit = int(10 ** max(len(str(whole)) - 2, 0))
+    return math.ceil(whole / unit) * unit

@@ -1,0 +1,170 @@
+"""How far to trust a report: every ground is named, and absent evidence is said to be absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from proofstone.records import HeldRole, Judged, Respondent, Spent
+from proofstone.records.score_table import Corrections
+from proofstone.records.upkeep import Upkeep
+from proofstone.report.planned import PlanMark
+from proofstone.report.sections import Evidence
+from proofstone.report.trust import TrustLine, trust_lines
+from report.made_up import mixed, right_of, table_of
+from report.test_opening import PRICED, close
+from report.test_sections import accuracies, evidence_of
+
+OURS = Upkeep()
+
+
+def lines(evidence: Evidence) -> Mapping[str, TrustLine]:
+    return {line.name: line for line in trust_lines(evidence)}
+
+
+def said(evidence: Evidence) -> Mapping[str, str]:
+    return {name: line.says for name, line in lines(evidence).items()}
+
+
+def of_files() -> Evidence:
+    """Two models of a file that tells scores alone."""
+    table = table_of(
+        [Respondent("a", ""), Respondent("b", "")],
+        right_of(20, 9, 0) + right_of(10, 9, 1),
+        n_units=20,
+        expected=[20, 10],
+    )
+    names = tuple(f"q{n}" for n in range(20))
+    return evidence_of(replace(table, item_names=names, tells_outcomes=False))
+
+
+def test_of_a_file_all_that_it_does_not_tell_is_absent() -> None:
+    """Only how many scores there are is known: 30 of 2 x 20."""
+    found = lines(of_files())
+    assert [name for name, line in found.items() if line.known] == ["complete"]
+    assert found["complete"].says == "30 of 40 scores are there, 75.0%."
+    for name, line in found.items():
+        assert name == "complete" or line.says.startswith("Not known: ")
+        assert line.share is None
+
+
+def test_of_our_own_runs_without_evidence() -> None:
+    """What is absent is told apart from what is known to be nothing."""
+    told = said(evidence_of(close(*PRICED), upkeep=OURS))
+    assert told == {
+        "checked": "Not known: no review of these items is on record.",
+        "faults": "Not known: nobody checked a sample, and no item was retired or corrected.",
+        "judge": "No judge scored here: answers are read and compared by fixed rules.",
+        "rulings": "None: nobody ruled on any of 120 replies.",
+        "roles": "Not known: no model's part in these items is on record.",
+        "complete": "3 of 3 respondents answered everything; 120 of 120 replies came, 100.0%.",
+        "truncated": "1 of 120 replies, 0.8% [0.1, 4.8]. Most of them for poor direct: 2.5%.",
+        "unparsed": "2 of 120 replies, 1.7% [0.4, 6.1]. Most of them for poor direct: 5.0%.",
+        "cost": "None of 4.4200 USD: endpoints counted every call.",
+        "clusters": "Not known: nothing says which items rest on the same source or fact. "
+        "Intervals take each as independent, and may be too narrow.",
+        "plan": "No: there is no plan, so everything here is exploratory.",
+    }
+
+
+def test_what_people_did_is_counted() -> None:
+    """Rulings, retirements and corrections: a bound on the errors, since nobody drew a sample."""
+    table = replace(
+        close(*PRICED),
+        corrections=(Corrections(raised=2, lowered=1), Corrections(upheld=1), Corrections(void=1)),
+    )
+    evidence = evidence_of(table, upkeep=Upkeep(n_ruled=4, n_corrected=3))
+    evidence = replace(evidence, board=structs.replace(evidence.board, n_retired=2))
+    told = said(evidence)
+    assert told["checked"].endswith("People looked at 4 items, when they ruled on a reply to one.")
+    assert told["faults"].startswith("Of 42 items, 2 retired and 3 corrected: so many were wrong")
+    assert told["rulings"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 void."
+    as_scored = replace(evidence, board=structs.replace(evidence.board, as_scored=True))
+    assert said(as_scored)["rulings"].startswith("None is applied here")
+
+
+def test_the_judges_agreement_has_its_interval() -> None:
+    """Right on 3 of 4 records that both labelled; a judge without labels is not known."""
+    judged = Judged(
+        labels=("correct", "wrong"),
+        people=np.array([0, 0, 1, 1, -1]),
+        judge=np.array([0, 1, 1, 1, 0]),
+        item=np.arange(5),
+        model=np.full(5, -1),
+        models=(),
+        values=None,
+    )
+    line = lines(replace(of_files(), judged=judged))["judge"]
+    assert line.known
+    assert line.share is not None
+    assert (line.share.value, line.share.n) == (3 / 4, 4)
+    assert line.says.startswith("They agree on 75.0% [")
+    unseen = lines(evidence_of(close(*PRICED), upkeep=Upkeep(judges=("lab/judge",))))["judge"]
+    assert (unseen.known, unseen.says) == (
+        False,
+        "Not known: lab/judge scored here, and no labels by people stand beside.",
+    )
+
+
+def test_models_with_a_role_are_named_whether_they_compete_or_not() -> None:
+    """One wrote the first ten items."""
+    held = HeldRole("wrote", "lab/author", np.arange(10, dtype=np.int32))
+    table = replace(close(*PRICED), roles=(held,))
+    assert said(evidence_of(table, upkeep=OURS))["roles"] == (
+        "lab/author; neither these nor models of their families compete."
+    )
+    author = replace(PRICED[0], hands=((0, True),))
+    kin = replace(table, respondents=(author, *PRICED[1:]))
+    assert said(evidence_of(kin, upkeep=OURS))["roles"].startswith(
+        "These compete on items that they or their family had a hand in: dear direct (wrote 10)."
+    )
+
+
+def test_estimated_costs_and_unpriced_calls_are_told() -> None:
+    """One dollar of four, and three calls without a price."""
+    spent = Spent(calls=40, cost_usd=4.0, estimated_usd=1.0, estimated_calls=5, unpriced=3)
+    table = close(replace(PRICED[0], spent=spent), Respondent("b", ""), Respondent("c", ""))
+    assert said(evidence_of(table, upkeep=OURS))["cost"] == (
+        "1.0000 of 4.0000 USD, 25.0%: endpoints did not say what they counted. "
+        "3 calls without a price are not in it."
+    )
+    free = close(Respondent("a", ""), Respondent("b", ""), Respondent("c", ""))
+    assert said(evidence_of(free, upkeep=OURS))["cost"].startswith("Nothing was paid")
+    unpriced = close(replace(PRICED[0], spent=Spent(calls=2, unpriced=2)), *free.respondents[1:])
+    assert lines(evidence_of(unpriced, upkeep=OURS))["cost"].known is False
+
+
+def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -> None:
+    """In mixed() one of three real ones lacks ten of 40 replies; one call brought none. Two
+    hundred facts are none: 20 keys."""
+    told = said(evidence_of(mixed(), upkeep=OURS))
+    assert told["complete"] == (
+        "2 of 3 respondents answered everything; 110 of 120 replies came, 91.7%. "
+        "1 call brought none."
+    )
+    assert told["clusters"].startswith("40 items rest on 20 sources or facts; those that share")
+    bank = evidence_of(mixed(), upkeep=OURS, estimand="bank")
+    assert said(bank)["clusters"].endswith("speak of these alone, not of others.")
+
+
+@pytest.mark.parametrize(("after", "before"), [(0, 3), (1, 2), (3, 0)])
+def test_runs_under_a_plan_are_counted(after: int, before: int) -> None:
+    """Those whose plan was made after their first reply are not; one run has none."""
+    mark = PlanMark(
+        id="1", made_at="", measure="accuracy", estimand="", level="", confidence=0.95,
+        comparisons=(), exclusions=(), n_items=40, samples=1, stopping="", resolves=None,
+        n_runs=3, n_after=after, n_unplanned=1,
+    )  # fmt: skip
+    evidence = evidence_of(close(*PRICED), upkeep=OURS)
+    planned = replace(evidence, board=structs.replace(evidence.board, plans=(mark,)))
+    assert said(planned)["plan"].startswith(f"{before} of 4 runs were made under a plan")
+
+
+def test_accuracies_alone_and_empty_tables_are_answered() -> None:
+    """Nothing is known of the first, and there is nothing to trust in the second."""
+    assert not [line for line in trust_lines(accuracies([20, 20])) if line.known]
+    assert trust_lines(evidence_of(table_of([], [], n_units=0))) == ()
