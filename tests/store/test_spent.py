@@ -13,6 +13,7 @@ from rows_for_tests import call, item, item_set, open_store, run
 
 from proofstone.engines.store import Expense, Place, Store, merge, this_process
 from proofstone.records import Spent, Usage, usd
+from proofstone.records.pace import Pace
 
 
 @pytest.fixture
@@ -60,6 +61,11 @@ async def test_a_runs_calls_are_added_up_with_the_attempts_that_were_of_no_use(
     assert store.spent.of_runs([mine, other]).calls == 4 + 1
     assert store.spent.by_purpose() == {"ask": store.spent.of_runs([mine, other])}
     assert store.spent.of_runs([]) == Spent()
+    one, latency = good.latency_s, foreign.latency_s
+    assert store.paces.of_runs([mine]) == Pace(n_questions=1, median_latency_s=one)
+    both = store.paces.of_runs([mine, other])
+    assert (both.n_questions, both.median_latency_s) == (3, sorted([one, latency, one])[1])
+    assert store.paces.of_runs([]) == Pace()
 
 
 async def test_purposes_stand_apart_and_what_was_made_up_is_left_out(store: Store) -> None:
