@@ -65,7 +65,7 @@ def roles_line(evidence: Evidence) -> TrustLine:
     """Who wrote, filtered or judged, and whether they compete here."""
     about = say(_ROLES)
     table = None if evidence.sheet is None else evidence.sheet.table
-    if evidence.upkeep is None or table is None:
+    if table is None or (evidence.upkeep is None and not table.roles):
         said = say("Not known: the files do not say who wrote, filtered or judged the items.")
         return TrustLine(name="roles", about=about, says=said, known=False)
     if not table.roles:
