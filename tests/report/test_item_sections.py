@@ -28,13 +28,14 @@ def test_the_work_list_says_what_to_type() -> None:
     ]
     sheet = replace(evidence.sheet, table=replace(table, respondents=tuple(runs)))
     first = work_list(replace(evidence, sheet=sheet))[0]
-    assert (first.place, first.item, first.distractor) == (1, "item:0000", "B")
+    assert (first.place, first.target, first.distractor) == (1, "item:0000", "B")
     assert first.flags == ("weak-beat-strong", "strong-distractor")
     assert first.show == "proofstone show item:0000"
     assert first.edit == 'proofstone edit item:0000 --reason "..."'
     assert first.retire == 'proofstone retire item:0000 --reason "..."'
     replies = ",".join(f"{f'0{who}' * 4}/0000/0" for who in range(4, 9))
     assert first.rule == f'proofstone rule {replies} correct --reason "..."'
+    assert (first.action, first.replies, first.decision) == ("correct", replies, "")
 
 
 def test_items_of_a_file_have_no_commands() -> None:
@@ -44,7 +45,7 @@ def test_items_of_a_file_have_no_commands() -> None:
     named = replace(evidence.sheet.table, item_names=tuple(f"q{unit}" for unit in range(30)))
     rows = work_list(replace(evidence, sheet=replace(evidence.sheet, table=named)))
     first = next(iter(work_rows(rows)))
-    assert (first["item"], first["show"], first["rule"]) == ("q0", "", "")
+    assert (first["target"], first["show"], first["rule"]) == ("q0", "", "")
     assert first["distractor_share"] is None
     assert first["flags"] == "weak-beat-strong"
 

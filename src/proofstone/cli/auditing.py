@@ -29,8 +29,9 @@ from proofstone.cli.options import (
     seed_option,
     workspace_option,
 )
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import print_json
 from proofstone.cli.table_options import read_tables, table_options, tables_line
+from proofstone.cli.work_lists import tell_work_list, work_list_option
 
 if TYPE_CHECKING:
     from proofstone.engines.tables import HandNamed
@@ -45,12 +46,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 @click.command("audit")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_option
-@click.option(
-    "--work-list",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write all items to look at, with the reason and what to type: .csv, .jsonl.",
-)
+@work_list_option
 @column_options
 @click.option(
     "--stratum",
@@ -150,7 +146,9 @@ def audit_command(
         audit = audit_files(files, asked)
         written = _write_page(audit, output, wanted)
     if work_list is not None:
-        _write_work_list(audit, work_list)
+        from proofstone.stages.audit import write_work_list  # noqa: PLC0415
+
+        tell_work_list(work_list, write_work_list(audit.work_list, work_list))
     if as_json:
         print_json(audit)
         return
@@ -221,13 +219,6 @@ def _without_folder(word: str) -> str:
     path = Path(value)
     is_place = path.is_absolute() or value.startswith(("~", ".")) or (value and path.exists())
     return f"{option}{equals}{path.name if is_place else value}"
-
-
-def _write_work_list(audit: Any, path: Path) -> None:
-    from proofstone.stages.audit import write_work_list  # noqa: PLC0415
-
-    n = write_work_list(audit, path)
-    say(f"{path}   {n} {'item' if n == 1 else 'items'} to look at")
 
 
 def _hand(text: str) -> HandNamed:

@@ -9,6 +9,7 @@ import click
 
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.work_lists import apply_work_list, from_option
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ __all__ = ["by_option", "reason_option", "restore_command", "retire_command", "r
 VERDICTS = ("correct", "incorrect", "void")
 
 reason_option = click.option("--reason", required=True, metavar="TEXT", help="Why; it is stored.")
+_reason_or_rows = click.option(
+    "--reason",
+    default="",
+    metavar="TEXT",
+    help="Why; it is stored. With --from: for rows that say no reason.",
+)
 by_option = click.option(
     "--by",
     default="",
@@ -29,15 +36,17 @@ by_option = click.option(
 
 
 @click.command("rule")
-@click.argument("responses", metavar="RESPONSE")
-@click.argument("verdict", type=click.Choice(VERDICTS))
-@reason_option
+@click.argument("responses", metavar="[RESPONSE", default="")
+@click.argument("verdict", type=click.Choice(VERDICTS), metavar="VERDICT]", required=False)
+@from_option
+@_reason_or_rows
 @by_option
 @workspace_option
 @json_option
 def rule_command(
     responses: str,
-    verdict: Verdict,
+    verdict: Verdict | None,
+    file: Path | None,
     reason: str,
     by: str,
     folder: Path | None,
@@ -52,8 +61,16 @@ def rule_command(
     for all models, since a ranking compares them on the same items. A second ruling on the same
     reply names the first and holds from then on.
 
+    Or --from FILE, a work list: each row whose decision is correct, incorrect or void is ruled so
+    on the replies that it names, and applied again what holds already is passed over.
+
     Rows hold a random actor id; the name stands in one table, and 'review erase' deletes it.
     """
+    if _is_from(file, responses, reason, "a response and a verdict", given=bool(verdict)):
+        apply_work_list(_named(file), "rule", reason=reason, by=by, folder=folder, as_json=as_json)
+        return
+    if verdict is None:
+        raise click.UsageError(f"say the verdict: {', '.join(VERDICTS)}")
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -71,17 +88,34 @@ def rule_command(
 
 
 @click.command("retire")
-@click.argument("identity", metavar="ID")
-@reason_option
+@click.argument("identity", metavar="[ID]", default="")
+@from_option
+@_reason_or_rows
 @by_option
 @workspace_option
 @json_option
-def retire_command(identity: str, reason: str, by: str, folder: Path | None, as_json: bool) -> None:
+def retire_command(
+    identity: str,
+    file: Path | None,
+    reason: str,
+    by: str,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
     """Leave an item, or all items on a fact, out of leaderboards.
 
     ID is an item or a fact (item:9ab3c4d1). Forms stay as they are, and their runs keep all
     replies; leaderboards say how many items are retired. 'restore' undoes it.
+
+    Or --from FILE, a work list: the target of each row whose decision is retire, for the row's
+    own reason. All rows are checked before any is carried out; applied again, what is retired
+    already is passed over.
     """
+    if _is_from(file, identity, reason, "an item or a fact"):
+        apply_work_list(
+            _named(file), "retire", reason=reason, by=by, folder=folder, as_json=as_json
+        )
+        return
     _stand("retire", identity, reason, by, folder, as_json=as_json)
 
 
@@ -96,6 +130,20 @@ def restore_command(
 ) -> None:
     """Take a retired item or fact into leaderboards again."""
     _stand("restore", identity, reason, by, folder, as_json=as_json)
+
+
+def _is_from(file: Path | None, named: str, reason: str, what: str, *, given: bool = False) -> bool:
+    """Whether a work list is meant. Raises UsageError unless one of both is named, or no reason."""
+    if (file is not None) == bool(named or given):
+        raise click.UsageError(f"name {what}, or a work list: --from FILE")
+    if file is None and not reason.strip():
+        raise click.UsageError('a correction needs its reason: --reason "..."')
+    return file is not None
+
+
+def _named(file: Path | None) -> Path:
+    """The file, which was checked to be named."""
+    return Path() if file is None else file
 
 
 def _stand(

@@ -12,6 +12,7 @@ import click
 from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.work_lists import apply_work_list
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
 
@@ -22,7 +23,7 @@ __all__ = ["edit_command"]
 
 
 @click.command("edit")
-@click.argument("identity", metavar="ID")
+@click.argument("identity", metavar="[ID]", default="")
 @click.option(
     "--set", "pairs", multiple=True, metavar="FIELD=VALUE", help="A new value; repeat it."
 )
@@ -30,7 +31,7 @@ __all__ = ["edit_command"]
     "--from",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A JSON file of new values by field; null takes one away.",
+    help="A JSON file of new values by field; null takes one away. Without ID: a work list.",
 )
 @click.option("--fields", "only_fields", is_flag=True, help="Only print the fields, as JSON.")
 @click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
@@ -61,7 +62,17 @@ def edit_command(
     corrected fact makes new versions of the items that rest on it, of the falsified statements
     that came from it, and of its bank. The plain name means the newest version from then on; older
     ones keep their digits and their results.
+
+    Without an ID, --from is a work list (audit --work-list): each row whose decision is edit gives
+    its target the new values in its column changes (FIELD=VALUE, one a line, or a JSON object).
+    All are checked first and made together, so that a form gets one newer version; applied again,
+    what was edited so already is passed over.
     """
+    if not identity:
+        if file is None or pairs or only_fields or forms:
+            raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
+        apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
+        return
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -81,6 +92,8 @@ def edit_command(
 
 def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
     """The new values, of options and file, else of what an editor leaves."""
+    from proofstone.stages.revising import typed  # noqa: PLC0415
+
     changes: dict[str, Any] = {}
     if file is not None:
         changes |= _read(file.read_text(encoding="utf-8-sig"), file.name)
@@ -88,23 +101,13 @@ def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) ->
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{pair!r}: expected FIELD=VALUE", param_hint="--set")
-        changes[name] = _value(value, fields.get(name, ""))
+        changes[name] = typed(value, fields.get(name, ""))
     if not changes and file is None:
         left = _edited_text(json.dumps(fields, ensure_ascii=False, indent=2) + "\n")
         after = _read(left, "the edited text")
         changes = {name: None for name in fields if name not in after}
         changes |= {name: value for name, value in after.items() if fields.get(name) != value}
     return changes
-
-
-def _value(text: str, now: object) -> Any:
-    """A value as it was typed where the field is text, else read as JSON."""
-    if isinstance(now, str):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _edited_text(text: str) -> str:

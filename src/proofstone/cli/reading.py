@@ -22,6 +22,7 @@ from proofstone.cli.options import (
 from proofstone.cli.output import print_json, say
 from proofstone.cli.studying import STUDY_NAMES, report_study
 from proofstone.cli.table_options import read_tables, table_options, tables_line
+from proofstone.cli.work_lists import tell_work_list, work_list_option
 
 __all__ = ["leaderboard_command", "report_command"]
 
@@ -154,6 +155,7 @@ def leaderboard_command(
 @language_option
 @audience_option
 @table_options
+@work_list_option
 @workspace_option
 @json_option
 def report_command(
@@ -170,6 +172,7 @@ def report_command(
     audience: str,
     tables: tuple[str, ...],
     tables_to: Path | None,
+    work_list: Path | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -212,6 +215,9 @@ def report_command(
             view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
             audience=audience,
         )
+        if work_list is not None:
+            n = workspace.work_list(*read_list(targets), path=work_list, estimand=estimand)
+            tell_work_list(work_list, n)
     if as_json:
         print_json(
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ __all__ = ["Corrections", "HeldRole", "Respondent", "ScoreTable"]
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
-    """One row of a leaderboard: a model asked in one way with one group of settings. ``served``
+    """One row of a leaderboard: a model asked in one way with one group of settings. ``forms`` are
+    the names of those that each of its ``runs`` asked, in their order. ``served``
     are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
     places in the table's ``roles``, each with whether the model itself held it or another of its
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
@@ -40,6 +41,7 @@ class Respondent:
     scale: Scale | None = None
     spent: Spent = field(default_factory=Spent)
     pace: Pace = field(default_factory=Pace)
+    forms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +77,11 @@ class ScoreTable:
     ``answers``. Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with
     ``stratum_names`` level name -> names, ``gold`` label code (U) into ``golds``, ``n_options``
     (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
-    ``cluster_key`` are the E edges from units to integer cluster keys. ``expected`` (respondents)
-    is how many rows each would have if complete; ``failed`` (respondents), how many of those short
-    of it were tried and brought no reply. Such a one has no row: it is no score. ``roles`` say who
+    ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
+    (``key_names``): a fact's id as commands take it, or a cell of a file. ``expected``
+    (respondents) is how many rows each would have if complete; ``failed`` (respondents), how many
+    of those short of it were tried and brought no reply. Such a one has no row: it is no score.
+    ``roles`` say who
     had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
     applied here; ``n_retired`` items of the sets were left out, and have no units here.
     ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
@@ -114,6 +118,7 @@ class ScoreTable:
     tells_outcomes: bool = True
     confidence: NDArray[np.float64] | None = None
     tokens: NDArray[np.float64] | None = None
+    key_names: Mapping[int, str] = field(default_factory=dict)
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

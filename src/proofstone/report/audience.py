@@ -40,12 +40,21 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     return replace(
         table,
         item_names=tuple(f"item {place}" for place, _ in enumerate(table.item_names, start=1)),
+        key_names=_masked_keys(table),
         answers=tuple(masks[name] for name in table.answers),
         golds=tuple(masks[name] for name in table.golds),
         stratum_names={
             level: _short_names(names, "group") for level, names in table.stratum_names.items()
         },
     )
+
+
+def _masked_keys(table: ScoreTable) -> Mapping[int, str]:
+    """Names of what items share: of a file a key may be a text of its own, as an item's name may;
+    ids of our own facts stay."""
+    if not table.item_names:
+        return table.key_names
+    return {key: f"key {place}" for place, key in enumerate(sorted(table.key_names), start=1)}
 
 
 def judged_for(judged: Judged | None, audience: Audience) -> Judged | None:

@@ -153,6 +153,8 @@ def _rows(table: ScoreTable, kept: NDArray[np.bool_]) -> ScoreTable:
         outcome=table.outcome[kept],
         value=table.value[kept],
         answer=table.answer[kept],
+        confidence=None if table.confidence is None else table.confidence[kept],
+        tokens=None if table.tokens is None else table.tokens[kept],
     )
 
 

@@ -43,7 +43,7 @@ from proofstone.report.methods_text import methods_text
 from proofstone.report.opening import make_opening
 from proofstone.report.page_data import PageData, Provenance
 from proofstone.report.sections import Evidence, make_sections
-from proofstone.report.sections.item_work import work_list, work_rows
+from proofstone.report.sections.item_work import WorkRow, work_list, work_rows
 from proofstone.report.sheet import Sheet
 from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
@@ -180,10 +180,10 @@ def audit_table(
     )
 
 
-def write_work_list(audit: Audit, path: Path) -> int:
-    """Writes all items to look at, one row an item; the suffix of ``path`` says in which form.
+def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:
+    """Writes all that is to be looked at, one row each; the suffix of ``path`` says in which form.
     Returns how many. Raises what ``write_rows`` does."""
-    return write_rows(path, work_rows(audit.work_list))
+    return write_rows(path, work_rows(rows))
 
 
 def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:

@@ -18,7 +18,7 @@ from proofstone.ports import Clock
 from proofstone.records import Person, Ruling, Run, Verdict, ruling_id
 from proofstone.stages.acting import Who, stated_reason
 
-__all__ = ["Answered", "Ruled", "find_response", "response_name", "rule"]
+__all__ = ["Answered", "Ruled", "find_response", "response_name", "rule", "rule_on"]
 
 _FORM = "a response is named RUN/ITEM, or RUN/ITEM/SAMPLE, as 'proofstone show RUN' prints it"
 
@@ -65,12 +65,13 @@ def rule(
     reason = stated_reason(reason)
     found = _all_found(store, texts)
     person = who()
-    return [_rule(store, one, verdict, reason, person, clock) for one in found]
+    return [rule_on(store, one, verdict, reason, person, clock) for one in found]
 
 
-def _rule(
+def rule_on(
     store: Store, found: Answered, verdict: Verdict, reason: str, person: Person, clock: Clock
 ) -> Ruled:
+    """Stores a ruling over a response that was found, for a reason as it is stored."""
     former = store.rulings.over(found.response)
     ruling = Ruling(
         run=found.run.id,

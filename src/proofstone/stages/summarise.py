@@ -221,7 +221,8 @@ def respondents_of(selection: Selection) -> list[Respondent]:
     groups: dict[bytes, list[Run]] = {}
     for _key, run in selection.runs:
         groups.setdefault(_respondent_key(run), []).append(run)
-    return [_respondent(runs, list(groups.values())) for runs in groups.values()]
+    names = {item_set.id: shown_name(item_set) for item_set in selection.item_sets}
+    return [_respondent(runs, list(groups.values()), names) for runs in groups.values()]
 
 
 def _respondent_key(run: Run) -> bytes:
@@ -229,7 +230,9 @@ def _respondent_key(run: Run) -> bytes:
     return canonical_json([run.respondent, run.way, settings, run.replicate])
 
 
-def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respondent:
+def _respondent(
+    runs: Sequence[Run], groups: Sequence[Sequence[Run]], forms: Mapping[bytes, str]
+) -> Respondent:
     run = runs[0]
     alike = [
         group[0]
@@ -251,6 +254,7 @@ def _respondent(runs: Sequence[Run], groups: Sequence[Sequence[Run]]) -> Respond
         settings=" ".join(shown),
         simulated=run.simulated,
         runs=tuple(other.id for other in runs),
+        forms=tuple(forms[other.item_set] for other in runs),
     )
 
 

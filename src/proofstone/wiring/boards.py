@@ -68,11 +68,12 @@ def make_board(
     read = read_scores(store, method, chosen, family=family, view=view)
     names = names_of(read, (run.respondent for _key, run in selection.runs))
     table = _shown(carded(read, book), names, method, audience)
+    more = read_more_scores(store, method, chosen, table, view)
     board = leaderboard(
         table,
         method.measures,
         method.headline,
-        more=read_more_scores(store, method, chosen, table, view),
+        more=more,
         group_by=group_by,
         where=",".join(text for text in texts if text),
         left_out=left_out,
@@ -86,11 +87,22 @@ def make_board(
     evidence = Evidence(
         board=board,
         sheet=Sheet(table, measure.counts, measure.golds, measure.says),
+        statements=_statements(method, more),
         estimand=options.get("estimand", "knowledge"),
         seed=seed,
         upkeep=upkeep_of(store, chosen, table, view),
     )
     return BoardMade(board, chosen, evidence)
+
+
+def _statements(method: Method, more: Mapping[str, ScoreTable]) -> Sheet | None:
+    """The scores of what items are made of, where models were asked for these: by the first other
+    measure of a unit of its own."""
+    unit = headline(method).unit
+    for measure in method.measures:
+        if measure.unit != unit and measure.of in more:
+            return Sheet(more[measure.of], measure.counts)
+    return None
 
 
 def _shown(

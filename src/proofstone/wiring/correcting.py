@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from proofstone.stages.editing import Edited
     from proofstone.stages.retiring import Standing
     from proofstone.stages.ruling import Ruled
+    from proofstone.stages.work_list import Action, Applied
 
 __all__ = ["Correcting"]
 
@@ -82,6 +84,24 @@ class Correcting:
         found = find_target(self.store, target, ("item", "fact"))
         who = partial(self.person, by)
         return restore(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def apply_work_list(
+        self, path: Path | str, action: Action, *, reason: str = "", by: str = ""
+    ) -> Applied:
+        """Carries out what people decided in a work list, of one kind: "retire", "edit" or "rule".
+
+        ``reason`` stands for rows that say none. Checked whole: with any problem nothing is done.
+        Applied again, what was carried out is passed over.
+        """
+        from proofstone.stages import work_list  # noqa: PLC0415
+
+        apply = {
+            "retire": work_list.apply_retirements,
+            "edit": work_list.apply_edits,
+            "rule": work_list.apply_rulings,
+        }[action]
+        who = partial(self.person, by)
+        return apply(self.store, Path(path), reason=reason, who=who, clock=self.clock)
 
     def person(self, by: str = "") -> Person:
         """Who acts: known here, or added under a new random actor id."""

@@ -131,6 +131,15 @@ class Reading(Catalogue):
             view=options.get("view", CURRENT),
         )
 
+    def work_list(self, *targets: Target, path: Path | str, **options: Any) -> int:
+        """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
+        many there are."""
+        from proofstone.report.sections.item_work import work_list  # noqa: PLC0415 - numpy
+        from proofstone.stages.audit import write_work_list  # noqa: PLC0415
+
+        made = self._board(self._selection(targets), options)
+        return write_work_list(work_list(made.evidence), Path(path))
+
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
         """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.
 

@@ -17,6 +17,7 @@ from proofstone.engines.stats.clusters import SharedKeys
 from proofstone.engines.stats.confidence_bins import (
     Binned,
     Interval,
+    chance_p,
     ece_range,
     gaps_by_chance,
     squares_range,
@@ -247,7 +248,6 @@ def _bin(c: Floats, y: Floats, binning: Binning, n_bins: int) -> Binned:
 def _found(binned: Binned, answers: _Answers, n_draws: int, rng: np.random.Generator) -> _Found:
     dependence, level, parts = answers.dependence, answers.level, binned.parts()
     chance = gaps_by_chance(binned, dependence, n_draws, rng)
-    reached = int((chance >= binned.ece() * (1.0 - 1e-9)).sum())
     ece, reliability, resolution = (0.0, 1.0), (0.0, 1.0), (0.0, 0.25)
     if dependence.groups >= 2.0:
         gap = binned.confidence - binned.scores
@@ -260,7 +260,7 @@ def _found(binned: Binned, answers: _Answers, n_draws: int, rng: np.random.Gener
         bins=_bins(binned, answers),
         ece=_interval(binned.ece(), ece),
         ece_by_chance=float(chance.mean()),
-        ece_p=(reached + 1) / (len(chance) + 1),
+        ece_p=chance_p(binned, chance, dependence, rng),
         reliability=_interval(parts.reliability, reliability),
         resolution=_interval(parts.resolution, resolution),
         within_bins=answers.difference_of(parts.within_bins, binned.within_parts()),

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 from proofstone.engines.stats.dependence import Dependence
 from proofstone.engines.stats.resampling import blocks_of_draws
 
-__all__ = ["Binned", "Interval", "Parts", "ece_range", "gaps_by_chance", "squares_range"]
+__all__ = [
+    "Binned",
+    "Interval",
+    "Parts",
+    "chance_p",
+    "ece_range",
+    "gaps_by_chance",
+    "squares_range",
+]
 
 Floats = NDArray[np.float64]
 
@@ -162,11 +170,28 @@ def gaps_by_chance(
     return np.concatenate(drawn)
 
 
+def chance_p(
+    binned: Binned, chance: Floats, dependence: Dependence, rng: np.random.Generator
+) -> float:
+    """How often a calibrated respondent shows an error as large as this one: by ``gaps_by_chance``,
+    over a drawn scale where that of answers that depend is only estimated."""
+    drawn = chance
+    if dependence.is_shared:
+        drawn = chance / _scale(dependence.groups, len(chance), rng)
+    reached = int((drawn >= binned.ece() * (1.0 - 1e-9)).sum())
+    return (reached + 1) / (len(drawn) + 1)
+
+
 def _noise(root: Floats, groups: float, n_draws: int, rng: np.random.Generator) -> Floats:
     """Errors of sums over bins (draws, bins), each draw over one draw of their common scale."""
-    degrees = max(groups - 1.0, 1.0)
-    scale = np.sqrt(rng.chisquare(degrees, n_draws) / degrees)
+    scale = _scale(groups, n_draws, rng)
     return np.asarray(rng.standard_normal((n_draws, len(root))) @ root.T / scale[:, None])
+
+
+def _scale(groups: float, n_draws: int, rng: np.random.Generator) -> Floats:
+    """What an estimated deviation of so many groups is of the true one, drawn."""
+    degrees = max(groups - 1.0, 1.0)
+    return np.asarray(np.sqrt(rng.chisquare(degrees, n_draws) / degrees))
 
 
 def _along(

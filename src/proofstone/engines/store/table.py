@@ -12,7 +12,9 @@ from sqlalchemy import Connection, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import chunks
 from proofstone.engines.store.strata import LEVELS, coded_levels
+from proofstone.identity import short
 from proofstone.records import Respondent, ScoreTable
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def load_table(
         place = {key: place for place, key in enumerate(units["id"])}
         scores = _scores(connection, list(scorings), measure)
         edges = _edges(connection, item_sets, kind)
+        facts = _fact_keys(connection, {key for _unit, key in edges})
     answers, answer = _coded(scores["answer"])
     forms, form = _coded([item_sets[identity] for identity in units["form"]])
     golds, gold = _coded(units["gold"])
@@ -73,6 +76,7 @@ def load_table(
         cluster_key=np.ascontiguousarray(edge[:, 1]),
         expected=np.array(expected, dtype=np.int64),
         failed=None if failed is None else np.array(failed, dtype=np.int64),
+        key_names={key: f"fact:{short(identity)}" for key, identity in facts},
     )
 
 
@@ -124,6 +128,20 @@ def _edges(
         .distinct()
     )
     return [tuple(row) for row in connection.execute(query)]
+
+
+def _fact_keys(connection: Connection, keys: set[int]) -> list[tuple[int, bytes]]:
+    """Those of the cluster keys that are facts, with the ids of these."""
+    table, fact = schema.cluster, schema.fact
+    found = []
+    for some in chunks(sorted(keys), 500):
+        query = (
+            select(table.c.id, fact.c.hash)
+            .join(fact, fact.c.hash == table.c.key)
+            .where(table.c.id.in_(some))
+        )
+        found += [tuple(row) for row in connection.execute(query)]
+    return found
 
 
 def _columns(

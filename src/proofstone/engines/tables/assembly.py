@@ -77,6 +77,7 @@ def assemble(
         forms=(", ".join(dict.fromkeys(part.table.name for part in parts)),),
         cluster_unit=edges.unit,
         cluster_key=edges.key,
+        key_names=dict(enumerate(edges.names)),
         expected=_expected(unit, who, sample, len(respondents), complete_from),
         roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),

@@ -22,10 +22,11 @@ _DISAGREE = "two items of one name need names of their own: --item COLUMN"
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which unit holds which key: parallel arrays."""
+    """Which unit holds which key: parallel arrays, and each key's ``names`` as its cell has it."""
 
     unit: NDArray[np.int64]
     key: NDArray[np.int64]
+    names: tuple[str, ...]
 
 
 def fact_of_items(
@@ -70,7 +71,8 @@ def _item(part: ScoresIn, record: int) -> str:
 def cluster_edges(facts: Sequence[Coded]) -> Edges:
     """The keys of each unit, from columns of one or several keys a cell; keys of one column are
     not those of another."""
-    units, keys, n_keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0
+    units, keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    names: list[str] = []
     for fact in facts:
         parts = TextCodes()
         held = [[parts[key] for key in _keys(name)] for name in fact.names]
@@ -78,9 +80,9 @@ def cluster_edges(facts: Sequence[Coded]) -> Edges:
         counts = np.array([len(codes) for codes in held], dtype=np.int64)[fact.codes[told]]
         flat = [code for place_of in fact.codes[told].tolist() for code in held[place_of]]
         units.append(np.repeat(told, counts))
-        keys.append(np.array(flat, dtype=np.int64) + n_keys)
-        n_keys += len(parts)
-    return Edges(np.concatenate(units), np.concatenate(keys))
+        keys.append(np.array(flat, dtype=np.int64) + len(names))
+        names += parts.names()
+    return Edges(np.concatenate(units), np.concatenate(keys), tuple(names))
 
 
 def _keys(cell: str) -> Iterator[str]:

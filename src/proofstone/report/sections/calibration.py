@@ -2,152 +2,322 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from proofstone.engines.stats import Calibration, SharedKeys, calibrate
-from proofstone.engines.stats.calibration import Interval
+from proofstone.engines.stats.confidence_bins import Interval
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
-from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.calibration_figures import reliability_diagram, risk_curves
+from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sheet import Sheet
+from proofstone.wording import counted, paragraph, say, say_of
 
 __all__ = ["calibration_section"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """One model's calibration, in bins of equal width and of equal mass."""
+
+    label: str
+    by_width: Calibration
+    by_mass: Calibration
+
+
 def calibration_section(evidence: Evidence) -> Section | None:
-    """Over-confidence, calibration error beside what chance gives, Brier score, and how well
-    confidence tells right from wrong. None unless confidence was stated."""
+    """Over-confidence, calibration error beside what chance gives, the Brier score and its parts,
+    how well confidence tells right from wrong, and what answering only when sure gives. None unless
+    confidence was stated."""
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or sheet.table.confidence is None:
         return None
-    level, seed = evidence.board.confidence, evidence.seed
     keys = sheet.keys if evidence.estimand == "knowledge" else None
-    found = [_calibration(sheet, who, keys, seed, level) for who in ranked.respondents]
-    known = [(label, each) for label, each in zip(ranked.labels, found, strict=True) if each.n]
+    found = [
+        _model(evidence, sheet, label, who, keys)
+        for label, who in zip(ranked.labels, ranked.respondents, strict=True)
+    ]
+    known = [each for each in found if each.by_width.n]
     if not known:
         return None
+    level = evidence.board.confidence
+    by_label = [(each.label, each.by_width) for each in known]
     return Section(
         name="calibration",
-        title="Whether confidence can be trusted",
+        title=say("Whether confidence can be trusted"),
         finding=_finding(known),
         plain=_plain(known),
-        how=(
-            "Ten bins of equal width. The calibration error is never below 0: beside it stands "
-            "what a perfectly calibrated model would show on as many answers. Brier is the mean "
-            "squared distance of confidence and score. Answers of one item, and of items that "
-            f"share a key, depend on each other; seed {seed}."
+        cannot=_cannot(known, len(found)),
+        how=_how(evidence, known),
+        tables=(
+            _figures(found, level),
+            _brier(known, level),
+            _selective(known, level),
+            _bins(known, level),
         ),
-        tables=(_figures(ranked, found, level), _bins(known)),
+        figures=(reliability_diagram(by_label), risk_curves(by_label)),
     )
 
 
-def _calibration(
-    sheet: Sheet, respondent: int, keys: SharedKeys | None, seed: int, level: float
-) -> Calibration:
+def _model(
+    evidence: Evidence, sheet: Sheet, label: str, respondent: int, keys: SharedKeys | None
+) -> _Model:
     rows = np.flatnonzero(sheet.table.respondent == respondent)
     confidence = sheet.table.confidence
     stated = np.full(len(rows), np.nan) if confidence is None else confidence[rows]
-    unit = sheet.table.unit[rows]
-    return calibrate(stated, sheet.counted[rows], unit=unit, keys=keys, seed=seed, level=level)
+    scores, unit = sheet.counted[rows], sheet.table.unit[rows]
+    level, seed = evidence.board.confidence, evidence.seed
+    by_width = calibrate(stated, scores, unit=unit, keys=keys, seed=seed, level=level)
+    by_mass = calibrate(
+        stated, scores, unit=unit, keys=keys, binning="equal mass", seed=seed, level=level
+    )
+    return _Model(label, by_width, by_mass)
 
 
-def _finding(known: list[tuple[str, Calibration]]) -> str:
-    over = sum(1 for _, each in known if each.over_confidence.low > 0)
-    under = sum(1 for _, each in known if each.over_confidence.high < 0)
-    return (
-        f"{over} of {len(known)} models are surer than they are right, {under} less sure; the "
-        "others cannot be told from honest."
+def _finding(known: Sequence[_Model]) -> str:
+    over = sum(1 for each in known if each.by_width.over_confidence.low > 0)
+    under = sum(1 for each in known if each.by_width.over_confidence.high < 0)
+    return say_of(
+        over,
+        "{over} of {models} is surer than it is right, {under} less sure; the others cannot be "
+        "told from honest.",
+        "{over} of {models} are surer than they are right, {under} less sure; the others cannot be "
+        "told from honest.",
+        over=over,
+        under=under,
+        models=counted(len(known), "model"),
     )
 
 
-def _plain(known: list[tuple[str, Calibration]]) -> str:
-    label, worst = max(known, key=lambda pair: pair[1].over_confidence.value)
-    gap = worst.over_confidence.value
-    if worst.over_confidence.low <= 0:
+def _plain(known: Sequence[_Model]) -> str:
+    worst = max(known, key=lambda each: each.by_width.over_confidence.value)
+    over = worst.by_width.over_confidence
+    if not over.low > 0:
         return ""
-    return (
-        f"{label} overstates itself most: its stated confidence is on average {points(gap)} points "
-        "above its share of right answers."
+    return say(
+        "{model} overstates itself most: its stated confidence is on average {gap} points above "
+        "its share of right answers.",
+        model=worst.label,
+        gap=points(over.value),
     )
 
 
-def _figures(ranked: RankedValues, found: list[Calibration], level: float) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            label,
-            each.n,
-            _estimate(each.over_confidence, each.n, level),
-            _estimate(each.ece, each.n, level),
-            each.ece_by_chance,
-            _estimate(each.brier, each.n, level),
-            _estimate(each.auroc, each.n, level),
+def _cannot(known: Sequence[_Model], n: int) -> str:
+    alike = sum(1 for each in known if each.by_width.ece_p > 0.05)
+    parts = [
+        say(
+            "How well calibrated {models} are: they state no confidence.",
+            models=counted(n - len(known), "model"),
         )
-        for label, each in zip(ranked.labels, found, strict=True)
+        if n > len(known)
+        else "",
+        say(
+            "Whether {models} are miscalibrated at all: perfectly honest ones would show as much "
+            "error on as many answers.",
+            models=counted(alike, "model"),
+        )
+        if alike
+        else "",
     ]
-    return Table(
-        title="Calibration by model",
-        columns=(
-            Column(key="model", name="model"),
-            Column(key="n", name="n", help="answers with a stated confidence"),
-            Column(key="over_confidence", name="over-confidence", unit="points",
-                   help="mean confidence less the share of right answers"),
-            Column(key="ece", name="calibration error", unit="points",
-                   help="mean distance of confidence and score over bins"),
-            Column(key="ece_by_chance", name="by chance", unit="points",
-                   help="what a perfectly calibrated model would show"),
-            Column(key="brier", name="Brier", digits=3),
-            Column(key="auroc", name="right told from wrong", digits=2,
-                   help="how often a right answer was the surer one; 0.5 is chance"),
+    return paragraph(*parts)
+
+
+def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
+    shared = any(each.by_width.groups < each.by_width.n - 0.5 for each in known)
+    depends = say("No two answers share anything that is known, so they count as independent.")
+    if shared and evidence.estimand == "bank":
+        depends = say("Answers to one item depend on each other.")
+    elif shared:
+        depends = say("Answers to one item, and to items that share a key, depend on each other.")
+    return paragraph(
+        say(
+            "Ten bins of equal width, and of equally many answers. The calibration error is never "
+            "below 0: beside it stands what a perfectly calibrated model would show on as many "
+            "answers. Brier is the mean squared distance of confidence and score."
         ),
-        rows=tuple(rows),
+        depends,
+        say(
+            "Means and areas have t and Wilson intervals by the variance over all pairs that "
+            "depend; errors over bins hold what noise of that size can make of them ({n} draws, "
+            "seed {seed}).",
+            n=known[0].by_width.n_draws,
+            seed=evidence.seed,
+        ),
+    )
+
+
+def _figures(found: Sequence[_Model], level: float) -> Table:
+    return Table(
+        title=say("Calibration by model"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="n", name="n", help=say("answers with a stated confidence")),
+            Column(key="over_confidence", name=say("over-confidence"), unit="points",
+                   help=say("mean confidence less the share of right answers")),
+            Column(key="ece", name=say("calibration error"), unit="points",
+                   help=say("mean distance of confidence and score over bins of equal width")),
+            Column(key="ece_by_chance", name=say("by chance"), unit="points",
+                   help=say("what a perfectly calibrated model would show")),
+            Column(key="ece_p", name="p", unit="probability",
+                   help=say("how often a perfectly calibrated model would show as much")),
+            Column(key="ece_equal_mass", name=say("error, equal bins"), unit="points",
+                   help=say("the same over bins of equally many answers")),
+            Column(key="groups", name=say("groups"), digits=0,
+                   help=say("effective number of independent groups of answers")),
+        ),
+        rows=tuple(_row(each, level) for each in found),
     )  # fmt: skip
 
 
-def _estimate(interval: Interval, n: int, level: float) -> Estimate:
+def _row(model: _Model, level: float) -> tuple[Cell, ...]:
+    each = model.by_width
+    return (
+        model.label,
+        each.n,
+        _estimate(each, each.over_confidence, level, "t"),
+        _estimate(each, each.ece, level, _INVERTED),
+        _known(each.ece_by_chance),
+        _known(each.ece_p),
+        _estimate(model.by_mass, model.by_mass.ece, level, _INVERTED),
+        round(each.groups, 1) if each.n else None,
+    )
+
+
+def _brier(known: Sequence[_Model], level: float) -> Table:
+    return Table(
+        title=say("Brier score and its parts"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="brier", name=say("Brier"), digits=3,
+                   help=say("reliability - resolution + uncertainty + within bins")),
+            Column(key="reliability", name=say("reliability"), digits=3,
+                   help=say("squared distance of confidence and score over bins; 0 is honest")),
+            Column(key="resolution", name=say("resolution"), digits=3,
+                   help=say("how far bins differ in score; more is better")),
+            Column(key="uncertainty", name=say("uncertainty"), digits=3,
+                   help=say("what the share of right answers alone leaves open")),
+            Column(key="within_bins", name=say("within bins"), digits=3,
+                   help=say("what binning leaves over")),
+        ),
+        rows=tuple(
+            (
+                each.label,
+                *(
+                    _estimate(each.by_width, interval, level, how)
+                    for interval, how in _parts(each.by_width)
+                ),
+            )
+            for each in known
+        ),
+    )  # fmt: skip
+
+
+_INVERTED = "noise along the gaps seen"
+
+
+def _parts(found: Calibration) -> list[tuple[Interval, str]]:
+    return [
+        (found.brier, "Wilson at the effective size"),
+        (found.reliability, _INVERTED),
+        (found.resolution, _INVERTED),
+        (found.uncertainty, "Wilson of the mean"),
+        (found.within_bins, "t"),
+    ]
+
+
+def _selective(known: Sequence[_Model], level: float) -> Table:
+    return Table(
+        title=say("Answering only when sure"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="auroc", name=say("right told from wrong"), digits=2,
+                   help=say("how often a right answer was the surer one; 0.5 is chance")),
+            Column(key="risk_area", name=say("risk over coverages"), unit="points",
+                   help=say("mean share wrong over all shares answered, surest first")),
+            Column(key="risk", name=say("wrong of all"), unit="points",
+                   help=say("share wrong where everything is answered")),
+            Column(key="risk_half", name=say("wrong of the surer half"), unit="points"),
+        ),
+        rows=tuple(
+            (
+                each.label,
+                _estimate(each.by_width, each.by_width.auroc, level, _WILSON),
+                _estimate(each.by_width, each.by_width.risk_area, level, _WILSON),
+                *(_risk_at(each.by_width, coverage, level) for coverage in (1.0, 0.5)),
+            )
+            for each in known
+        ),
+    )  # fmt: skip
+
+
+_WILSON = "Wilson at the effective size"
+
+
+def _risk_at(found: Calibration, coverage: float, level: float) -> Cell:
+    """The risk at the coverage nearest to this one; None where none is near."""
+    point = min(found.curve, key=lambda each: abs(each.coverage - coverage))
+    if abs(point.coverage - coverage) > 0.1:
+        return None
+    interval = Interval(value=point.risk, low=point.low, high=point.high)
+    return _estimate(found, interval, level, _WILSON, n=point.n)
+
+
+def _estimate(
+    found: Calibration, interval: Interval, level: float, made_by: str, *, n: int | None = None
+) -> Estimate | None:
+    if math.isnan(interval.value):
+        return None
+    shared = found.groups < found.n - 0.5
     return Estimate(
         value=interval.value,
-        n=n,
+        n=found.n if n is None else n,
         low=interval.low,
         high=interval.high,
         level=level,
         estimand="answers like these",
-        made_by="bootstrap percentiles",
-        resampled="answers",
-        effective_n=float(n),
+        made_by=made_by,
+        resampled="items" if shared else "answers",
+        effective_n=found.groups,
+        flags=("few-groups",) if found.groups < 50 else (),
     )
 
 
-def _bins(known: list[tuple[str, Calibration]]) -> Table:
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _bins(known: Sequence[_Model], level: float) -> Table:
     return Table(
-        title="Stated confidence and share right, by bin",
+        title=say("Stated confidence and share right, by bin"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="from", name="from", unit="points"),
-            Column(key="to", name="to", unit="points"),
+            Column(key="model", name=say("model")),
+            Column(key="from", name=say("from"), unit="points"),
+            Column(key="to", name=say("to"), unit="points"),
             Column(key="n", name="n"),
-            Column(key="confidence", name="mean confidence", unit="points"),
-            Column(key="accuracy", name="share right", unit="points"),
+            Column(key="confidence", name=say("mean confidence"), unit="points"),
+            Column(key="accuracy", name=say("share right"), unit="points"),
         ),
         rows=tuple(
             (
-                label,
+                each.label,
                 part.start,
                 part.end,
                 part.n,
                 part.confidence,
-                Estimate(
-                    value=part.accuracy,
+                _estimate(
+                    each.by_width,
+                    Interval(value=part.accuracy, low=part.low, high=part.high),
+                    level,
+                    _WILSON,
                     n=part.n,
-                    low=part.low,
-                    high=part.high,
-                    estimand="answers like these",
-                    made_by="Wilson",
-                    resampled="answers",
-                    effective_n=float(part.n),
                 ),
             )
-            for label, each in known
-            for part in each.bins
+            for each in known
+            for part in each.by_width.bins
         ),
     )

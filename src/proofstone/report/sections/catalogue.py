@@ -23,6 +23,7 @@ from proofstone.report.sections.samples import samples_section
 from proofstone.report.sections.scaling import scaling_section
 from proofstone.report.sections.section import Evidence, Section
 from proofstone.report.sections.stability import stability_section
+from proofstone.report.sections.statements import statements_section
 from proofstone.report.sections.strata import strata_section
 from proofstone.report.sections.totals import totals_section
 
@@ -39,6 +40,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     samples_section,
     best_of_section,
     items_section,
+    statements_section,
     item_model_section,
     positions_section,
     calibration_section,

@@ -1,28 +1,26 @@
-"""The items that somebody should look at, worst first, with what to type for those of our own."""
+"""What somebody should look at, worst first, with what to type for what is of our own."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
 
-from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics, describe_items
+from proofstone.engines.stats import ItemStatistics, describe_items
 from proofstone.identity import short
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.reasons import Reason, gravity, reasons_in_words
 from proofstone.report.sections.replies import gold_codes, replies_of
 from proofstone.report.sections.section import Evidence
+from proofstone.report.sections.statement_work import DescribedStatement, described_statements
 from proofstone.report.sheet import Sheet
 
 __all__ = ["DescribedItems", "WorkRow", "described_items", "work_list", "work_rows"]
-
-# The reasons that accuse an item come before those that only say that it tells nobody apart.
-_GRAVEST: tuple[ItemFlag, ...] = (
-    "strong-distractor", "weak-beat-strong", "nearly-all-wrong", "nearly-all-right",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +46,30 @@ class DescribedItems:
 
 
 class WorkRow(Struct, frozen=True, kw_only=True):
-    """An item to look at: ``place`` from 1, gravest first, and the reasons. Shares lie in [0, 1],
-    NaN where there is none. Of an item of our own, ``show``, ``edit``, ``retire`` and ``rule`` are
-    commands to type, with "..." where a reason belongs; ``rule`` counts all replies that gave the
-    wrong answer of the best as right, empty where there is no such answer. Of a file's items they
-    are empty."""
+    """An item or a statement to look at: ``place`` from 1, gravest first, its name as ``target``,
+    and the reasons. ``action`` is what is likely to be done; a person fills in ``decision`` (keep,
+    retire, edit, or correct, incorrect or void for the ``replies``), ``why``, and the ``changes``
+    of an edit; 'retire', 'edit' and 'rule' carry that out with ``--from``. ``replies`` gave the
+    wrong answer of the best. Shares lie in [0, 1], NaN where there is none. Of our own, ``show``,
+    ``edit``, ``retire`` and ``rule`` are commands to type, with "..." where a reason belongs; of a
+    file's items they are empty."""
 
     place: int
-    item: str
+    target: str
     reason: str
-    flags: tuple[ItemFlag, ...]
+    action: str
+    decision: str = ""
+    why: str = ""
+    changes: str = ""
+    replies: str = ""
+    kind: Literal["item", "statement"] = "item"
+    evidence: str = ""
+    flags: tuple[Reason, ...]
     n: int
     difficulty: float
     discrimination: float
-    strong: float
-    weak: float
+    strong: float = math.nan
+    weak: float = math.nan
     distractor: str = ""
     distractor_share: float = math.nan
     show: str = ""
@@ -81,11 +88,14 @@ def described_items(evidence: Evidence) -> DescribedItems | None:
 
 
 def work_list(evidence: Evidence) -> tuple[WorkRow, ...]:
-    """All items that are flagged, gravest first."""
-    found = described_items(evidence)
-    if found is None:
-        return ()
-    return tuple(_row(found, place, item) for place, item in enumerate(found.flagged(), start=1))
+    """All items and statements that are flagged, gravest first."""
+    items, statements = described_items(evidence), described_statements(evidence)
+    rows = [] if items is None else [_row(items, item) for item in items.flagged()]
+    if statements is not None and evidence.sheet is not None:
+        own = not evidence.sheet.table.item_names
+        rows += [_statement_row(each, own=own) for each in statements.flagged()]
+    rows.sort(key=lambda row: gravity(row.flags))
+    return tuple(structs.replace(row, place=place) for place, row in enumerate(rows, start=1))
 
 
 def work_rows(rows: Sequence[WorkRow]) -> Iterator[dict[str, str | int | float | None]]:
@@ -109,16 +119,16 @@ def _described(sheet: Sheet, ranked: RankedValues) -> Sequence[ItemStatistics]:
 
 
 def _gravity(item: ItemStatistics) -> tuple[int, float]:
-    first = min(_GRAVEST.index(flag) for flag in item.flags)
-    return first, 0.0 if math.isnan(item.discrimination) else item.discrimination
+    return gravity(item.flags), 0.0 if math.isnan(item.discrimination) else item.discrimination
 
 
-def _row(found: DescribedItems, place: int, item: ItemStatistics) -> WorkRow:
+def _row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
     name = found.name(item)
     row = WorkRow(
-        place=place,
-        item=name,
-        reason="; ".join(ITEM_FLAGS[flag] for flag in item.flags),
+        place=0,
+        target=name,
+        reason=reasons_in_words(item.flags),
+        action="keep" if item.flags == ("nearly-all-right",) else "edit",
         flags=item.flags,
         n=item.n,
         difficulty=item.difficulty,
@@ -130,25 +140,54 @@ def _row(found: DescribedItems, place: int, item: ItemStatistics) -> WorkRow:
     )
     if found.table.item_names:
         return row
-    replies = list(_wrong_alike(found, item))
+    replies = ",".join(_wrong_alike(found, item))
+    row = _typed(row)
+    if not replies:
+        return row
+    rule = f'proofstone rule {replies} correct --reason "..."'
+    return structs.replace(row, action="correct", replies=replies, rule=rule)
+
+
+def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
+    by = found.by_items or found.by_answers
+    row = WorkRow(
+        place=0,
+        target=found.name,
+        reason=reasons_in_words(found.flags, of_statement=True),
+        action="keep" if found.flags == ("harder-than-the-rest",) else "edit",
+        kind="statement",
+        evidence=found.evidence,
+        flags=found.flags,
+        n=by.n_units if by else 0,
+        difficulty=by.mean if by else math.nan,
+        discrimination=by.discrimination if by else math.nan,
+    )
+    return _typed(row) if own else row
+
+
+def _typed(row: WorkRow) -> WorkRow:
+    """The row with the commands to type."""
     return structs.replace(
         row,
-        show=f"proofstone show {name}",
-        edit=f'proofstone edit {name} --reason "..."',
-        retire=f'proofstone retire {name} --reason "..."',
-        rule=f'proofstone rule {",".join(replies)} correct --reason "..."' if replies else "",
+        show=f"proofstone show {row.target}",
+        edit=f'proofstone edit {row.target} --reason "..."',
+        retire=f'proofstone retire {row.target} --reason "..."',
     )
 
 
 def _wrong_alike(found: DescribedItems, item: ItemStatistics) -> Iterator[str]:
     """The replies that gave the wrong answer of the best, as ``rule`` takes them; only where it may
-    be the right one. Respondents of several runs are left out: which run asked is not known."""
+    be the right one. Of a respondent's several runs that is the one that asked the item's form;
+    where several did, it is not known which, and the reply is left out."""
     if "strong-distractor" not in item.flags:
         return
     table, unit = found.table, int(found.ranked.units[item.unit])
+    form = table.forms[int(table.form[unit])]
     rows = np.flatnonzero((table.unit == unit) & (table.answer == item.distractor))
     for row in rows.tolist():
-        runs = table.respondents[int(table.respondent[row])].runs
+        who = table.respondents[int(table.respondent[row])]
+        asked = [run for run, name in zip(who.runs, who.forms, strict=False) if name == form]
+        runs = asked if len(who.runs) > 1 else who.runs
         if len(runs) == 1:
             yield f"{short(runs[0])}/{short(table.items[unit])}/{int(table.sample[row])}"
 

@@ -117,6 +117,11 @@ def _coefficients(
         krippendorff_alpha(ratings, clusters=item, keys=keys, seed=seed, confidence=level),
     )
     if judged.values is not None and n_labels > 2:
+        yield (
+            "Krippendorff's alpha, ordinal",
+            krippendorff_alpha(ratings, "ordinal", clusters=item, keys=keys, seed=seed,
+                               confidence=level),
+        )  # fmt: skip
         top = int(ratings.max()) + 1
         yield (
             "Krippendorff's alpha, interval",

@@ -10,6 +10,7 @@ from proofstone.engines.stats import LengthEffect, length_effect
 from proofstone.engines.stats.lengths import Slope
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
+from proofstone.report.sections.length_bins import length_bins, length_curves
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 
@@ -24,10 +25,13 @@ def lengths_section(evidence: Evidence) -> Section | None:
         return None
     table, tokens = sheet.table, sheet.table.tokens
     level = evidence.board.confidence
+    keys = sheet.keys if evidence.estimand == "knowledge" else None
     rows: list[tuple[Cell, ...]] = []
     for label, who in zip(ranked.labels, ranked.respondents, strict=True):
         own = np.flatnonzero(table.respondent == who)
-        effect = length_effect(sheet.counted[own], tokens[own], table.unit[own], confidence=level)
+        effect = length_effect(
+            sheet.counted[own], tokens[own], table.unit[own], keys=keys, confidence=level
+        )
         length = np.nanmedian(tokens[own]) if (~np.isnan(tokens[own])).any() else math.nan
         rows.append((label, *_cells(float(length), effect, level)))
     chosen = np.flatnonzero(np.isin(table.respondent, list(ranked.respondents)))
@@ -36,11 +40,13 @@ def lengths_section(evidence: Evidence) -> Section | None:
         tokens[chosen],
         table.unit[chosen],
         table.respondent[chosen],
+        keys=keys,
         confidence=level,
     )
     if not everyone.over_items.n:
         return None
     middle = float(np.nanmedian(tokens[chosen]))
+    bins, curves = length_bins(evidence, sheet, ranked), length_curves(evidence, sheet, ranked)
     return Section(
         name="length",
         title="Whether longer replies score higher",
@@ -50,9 +56,14 @@ def lengths_section(evidence: Evidence) -> Section | None:
             "The slope of the score on the binary logarithm of the reply's tokens: the change for "
             "a reply twice as long. Over items difficulty is in it, since hard items draw long "
             "replies; within items replies to the same item are compared, each model's own level "
-            f"taken out. Errors are clustered by item; {100 * level:g}% intervals."
+            "taken out. Errors are clustered by item and by what items share; "
+            f"{100 * level:g}% intervals."
         ),
-        tables=(_table([("all models", *_cells(middle, everyone, level)), *rows]),),
+        tables=(
+            _table([("all models", *_cells(middle, everyone, level)), *rows]),
+            *([bins] if bins else []),
+        ),
+        figures=(curves,) if curves else (),
     )
 
 

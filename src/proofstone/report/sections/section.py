@@ -164,8 +164,9 @@ class Section(Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What sections are made from: the leaderboard; the scores as its measure values them, where
-    there are items; the accuracies, where there is nothing else; labels by people
-    and by a judge, where they were named; of our own runs what else is known of their items.
+    there are items; the accuracies, where there is nothing else; labels by people and by a judge,
+    where they were named; of our own runs what else is known of their items; ``statements``, scores
+    of the parts that items are made of, by the same respondents, where these were asked for.
     ``seed`` is that of all draws; ``estimand`` is what
     intervals speak of."""
 
@@ -174,5 +175,6 @@ class Evidence:
     accuracies: Accuracies | None = None
     judged: Judged | None = None
     upkeep: Upkeep | None = None
+    statements: Sheet | None = None
     seed: int = 0
     estimand: Estimand = "knowledge"

@@ -1,0 +1,139 @@
+"""Which statements are probably wrong: by all questions that hold them, and by answers alone."""
+
+from __future__ import annotations
+
+import math
+
+from proofstone.report.sections.reasons import reasons_in_words
+from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+from proofstone.report.sections.statement_work import (
+    DescribedStatement,
+    DescribedStatements,
+    described_statements,
+)
+from proofstone.wording import counted, paragraph, say, say_of
+
+__all__ = ["statements_section"]
+
+_MOST_LISTED = 50
+_FEWEST = 8  # models, for a statement to be called wrong by them
+
+
+def statements_section(evidence: Evidence) -> Section | None:
+    """The statements to look at first, with what accuses them. None where items hold no named
+    statements, or only one each, or with fewer than three ranked respondents."""
+    found = described_statements(evidence)
+    if found is None:
+        return None
+    flagged = found.flagged()
+    return Section(
+        name="statements",
+        title=say("Which statements are probably wrong"),
+        finding=_finding(found, flagged),
+        plain=_plain(flagged),
+        cannot=_cannot(found),
+        how=_how(evidence),
+        tables=(_worst(flagged),) if flagged else (),
+    )
+
+
+def _finding(found: DescribedStatements, flagged: list[DescribedStatement]) -> str:
+    n, wrong = len(found.statements), sum("probably-wrong" in each.flags for each in flagged)
+    of = counted(n, "statement")
+    if not flagged:
+        return say("None of {statements} stands out.", statements=of)
+    return say_of(
+        wrong,
+        "Of {statements} that items share, {wrong} is probably wrong, and {flagged} stand out.",
+        "Of {statements} that items share, {wrong} are probably wrong, and {flagged} stand out.",
+        statements=of,
+        wrong=wrong,
+        flagged=len(flagged),
+    )
+
+
+def _plain(flagged: list[DescribedStatement]) -> str:
+    wrong = [each for each in flagged if "probably-wrong" in each.flags]
+    if not wrong:
+        return ""
+    return say(
+        "Look at {name} first: questions that hold it go wrong more often than the others, and "
+        "knowing more does not help.",
+        name=wrong[0].name,
+    )
+
+
+def _cannot(found: DescribedStatements) -> str:
+    n = len(found.ranked.respondents)
+    if n < _FEWEST:
+        return say(
+            "Which statements are wrong: {n} models are too few to tell a wrong one from a hard "
+            "one (eight are needed).",
+            n=n,
+        )
+    alone = sum(1 for each in found.statements if each.by_items is None)
+    if not alone:
+        return ""
+    return say(
+        "What {statements} do in questions: fewer than two hold them.",
+        statements=counted(alone, "statement"),
+    )
+
+
+def _how(evidence: Evidence) -> str:
+    first = say(
+        "A question rests on several statements; over all questions that hold one, the others "
+        "differ, and what is left is its own. How far scores on them lie above or below each "
+        "model's own level is tested with questions as independent, so that at most a tenth of the "
+        "statements accused are so by chance. Probably wrong: missed more than the rest, and with "
+        "no correlation over models between the score on its questions and on all others, from "
+        "eight models on. A falsified statement counts for the true one that it came from."
+    )
+    if evidence.statements is None:
+        return first
+    return paragraph(
+        first, say("Answers to a statement alone are taken in the same way, beside that.")
+    )
+
+
+def _worst(flagged: list[DescribedStatement]) -> Table:
+    more = len(flagged) - _MOST_LISTED
+    note = ""
+    if more > 0:
+        note = say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
+    return Table(
+        title=say("Statements to look at first"),
+        columns=(
+            Column(key="statement", name=say("statement")),
+            Column(key="reason", name=say("reason")),
+            Column(key="n", name="n", help=say("items that hold it")),
+            Column(key="score", name=say("score"), unit="points"),
+            Column(key="lift", name=say("beside the rest"), unit="points",
+                   help=say("how far scores on its items lie above the models' own level")),
+            Column(key="discrimination", name=say("discrimination"), digits=2,
+                   help=say("correlation over models of scores on its items and on all others")),
+            Column(key="n_answers", name=say("answers to it"),
+                   help=say("times that it was asked alone")),
+            Column(key="score_alone", name=say("right alone"), unit="points"),
+        ),
+        rows=tuple(_row(each) for each in flagged[:_MOST_LISTED]),
+        note=note,
+    )  # fmt: skip
+
+
+def _row(found: DescribedStatement) -> tuple[Cell, ...]:
+    items, alone = found.by_items, found.by_answers
+    return (
+        found.name,
+        reasons_in_words(found.flags, of_statement=True),
+        items.n_units if items else 0,
+        _known(items.mean) if items else None,
+        _known(items.lift) if items else None,
+        _known(items.discrimination) if items else None,
+        alone.n_units if alone else 0,
+        _known(alone.mean) if alone else None,
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

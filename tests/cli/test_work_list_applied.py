@@ -1,0 +1,192 @@
+"""A work list from results to corrections: written, filled in by a person, carried out, shown."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proofstone.wiring import create_workspace
+from small_bank import write_lines
+from told import Proofstone
+
+N_MODELS = 9
+
+
+@pytest.fixture(autouse=True)
+def _ada(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROOFSTONE_ACTOR", "Ada")
+
+
+@pytest.fixture(scope="module")
+def asked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve questions, each asked of nine models that know all."""
+    folder = tmp_path_factory.mktemp("asked")
+    questions = [
+        {"question": f"What is {n} + 1?", "options": [str(n + 1), "0", "1"], "answer": "A"}
+        for n in range(5, 17)
+    ]
+    with create_workspace(folder / "work") as workspace:
+        form = workspace.import_form(write_lines(folder / "sums.jsonl", questions))
+        workspace.run(form, models=[f"sim/n{who}?ability=1" for who in range(N_MODELS)])
+    return folder / "work"
+
+
+@pytest.fixture
+def asked(asked_once: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(asked_once, tmp_path / "work")
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def listed(proofstone: Proofstone, asked: Path, path: Path) -> list[dict[str, str]]:
+    """The work list of all runs: every question is one that all get right."""
+    assert proofstone("audit", "sums", "-w", asked, "--work-list", path).code == 0
+    rows = read(path)
+    assert len(rows) == 12
+    assert {(row["action"], row["decision"], row["kind"]) for row in rows} == {("keep", "", "item")}
+    return rows
+
+
+def board(proofstone: Proofstone, asked: Path, target: str = "sums") -> Any:
+    told = proofstone("leaderboard", target, "-w", asked, "--json").json
+    return told["standings"][0]["ranked"]
+
+
+def test_decisions_are_carried_out_and_the_leaderboard_shows_it(
+    proofstone: Proofstone, asked: Path, tmp_path: Path
+) -> None:
+    """Two retired, one answer corrected, one reply ruled wrong, one kept, seven left."""
+    path = tmp_path / "work.csv"
+    rows = listed(proofstone, asked, path)
+    assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {12}
+    runs = [run["id"][:8] for run in proofstone("list", "run", "-w", asked, "--json").json]
+    item = rows[3]["target"].removeprefix("item:")
+    rows[0] |= {"decision": "retire", "why": "all know it"}
+    rows[1] |= {"decision": "Retire"}
+    rows[2] |= {"decision": "edit", "changes": "answer=B", "why": "the key was wrong"}
+    rows[3] |= {"decision": "incorrect", "replies": f"{runs[0]}/{item}/0"}
+    rows[4] |= {"decision": "keep"}
+    fill(path, rows)
+
+    retired = proofstone("retire", "--from", path, "-w", asked)
+    assert retired.code == 0
+    first, *lines = retired.out.splitlines()
+    assert first == "work.csv   2 retired   1 kept, 7 without a decision"
+    assert [line.split()[:2] for line in lines] == [
+        [rows[0]["target"], "retired"], [rows[1]["target"], "retired"],
+    ]  # fmt: skip
+    assert f"next: proofstone edit --from {path}   (1 row decides on that)" in retired.err
+    assert f"next: proofstone rule --from {path}   (1 row decides on that)" in retired.err
+    assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {10}
+
+    ruled = proofstone("rule", "--from", path, "-w", asked)
+    assert ruled.out.startswith("work.csv   1 ruled on   1 kept, 7 without a decision\n")
+    counted = [row["corrections"]["lowered"] for row in board(proofstone, asked)]
+    assert sorted(counted) == [0] * (N_MODELS - 1) + [1]
+
+    edited = proofstone("edit", "--from", path, "-w", asked)
+    assert edited.out.startswith("work.csv   1 edited   1 kept, 7 without a decision\n")
+    assert "1 item differs" in edited.out
+    shown = proofstone("show", rows[0]["target"], "-w", asked)
+    assert "all know it" in shown.out
+
+    for command, done in (("retire", "retired"), ("rule", "ruled on"), ("edit", "edited")):
+        again = proofstone(command, "--from", path, "-w", asked)
+        n = 2 if command == "retire" else 1
+        assert again.out.startswith(f"work.csv   0 {done}, {n} already so")
+
+
+def test_several_edits_make_one_newer_form(
+    proofstone: Proofstone, asked: Path, tmp_path: Path
+) -> None:
+    """Three answers corrected: one form in which three items differ."""
+    path = tmp_path / "work.csv"
+    rows = listed(proofstone, asked, path)
+    for row in rows[:3]:
+        row |= {"decision": "edit", "changes": '{"answer": "C"}'}
+    fill(path, rows)
+    told = proofstone("edit", "--from", path, "-w", asked)
+    (form,) = [line for line in told.out.splitlines() if line.startswith("  form ")]
+    assert form.endswith("3 items differ")
+    forms = proofstone("list", "form", "-w", asked, "--json").json
+    assert len(forms) == 2
+
+
+def test_all_problems_are_told_by_row_and_nothing_is_done(
+    proofstone: Proofstone, asked: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "work.csv"
+    rows = listed(proofstone, asked, path)
+    rows[0] |= {"decision": "delete"}
+    rows[1] |= {"decision": "perhaps"}
+    fill(path, rows)
+    told = proofstone("retire", "--from", path, "-w", asked)
+    assert told.code == 2
+    assert "line 2, decision: expected one of keep, retire, edit," in told.err
+    assert "line 3, decision:" in told.err
+
+    rows[0] |= {"decision": "retire"}
+    rows[1] |= {"decision": "retire", "target": "item:00000000"}
+    rows[2] |= {"decision": "retire", "target": ""}
+    rows[3] |= {"decision": "edit", "changes": "answer"}
+    rows[4] |= {"decision": "edit", "changes": "answer=Q"}
+    rows[5] |= {"decision": "edit", "changes": ""}
+    rows[6] |= {"decision": "correct"}
+    rows[7] |= {"decision": "void", "replies": "00000000/0000/0"}
+    fill(path, rows)
+    retired = proofstone("retire", "--from", path, "-w", asked)
+    assert (retired.code, "line 3: " in retired.err, "line 4: names no target" in retired.err) == (
+        2, True, True,
+    )  # fmt: skip
+    edited = proofstone("edit", "--from", path, "-w", asked)
+    assert edited.code == 2
+    assert "line 5: changes: expected FIELD=VALUE or a JSON object; came 'answer'" in edited.err
+    assert "line 7: edit says no changes (FIELD=VALUE); fields of it are question," in edited.err
+    ruled = proofstone("rule", "--from", path, "-w", asked)
+    assert "line 8: correct is said of replies, and the column replies is empty" in ruled.err
+    assert "line 9: " in ruled.err
+    assert {row["estimate"]["n"] for row in board(proofstone, asked)} == {12}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["retire"], "name an item or a fact, or a work list: --from FILE"),
+        (["retire", "item:0000", "--from", "work.csv", "--reason", "x"], "or a work list"),
+        (["rule", "a/b/0"], "a correction needs its reason"),
+        (["rule", "a/b/0", "--reason", "x"], "say the verdict: correct, incorrect, void"),
+        (["edit"], "name an item or a fact, or a work list alone: --from FILE"),
+    ],
+)
+def test_one_or_the_other_is_named(
+    proofstone: Proofstone, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], told: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work.csv").write_text("a\n1\n", encoding="utf-8")
+    said = proofstone(*arguments, "-w", asked)
+    assert (said.code, told in said.err) == (2, True)
+
+
+def test_a_file_without_decisions_is_no_work_list(
+    proofstone: Proofstone, asked: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text("item,score\nq,1\n", encoding="utf-8")
+    said = proofstone("retire", "--from", path, "-w", asked)
+    assert said.code == 2
+    assert "has no column 'decision', so it is no work list" in said.err
