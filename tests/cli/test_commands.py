@@ -90,7 +90,7 @@ def test_ingest_reads_documents(empty: Path, tmp_path: Path, proofstone: Proofst
     """A document becomes a source with passages that show verbatim; again, it changes nothing."""
     note = tmp_path / "note.md"
     note.write_text("# Stars\n\nThe morning star is a planet.\n", encoding="utf-8")
-    (taken,) = proofstone("ingest", note, "-w", empty, "--json").json
+    (taken,) = proofstone("ingest", note, "-w", empty, "--json").json["taken"]
     assert taken["n_passages"] >= 1
     said = proofstone("ingest", note, "-w", empty)
     assert said.out.startswith(f"source {taken['id'][:8]}  ")

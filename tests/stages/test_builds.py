@@ -225,7 +225,7 @@ def test_passages_enter_with_their_source(workspace: Workspace) -> None:
 
     book = workspace.folder / "book.txt"
     book.write_text("One two. Three four five.\n\nSix.\n", encoding="utf-8")
-    ingest_paths(workspace.store, [book])
+    ingest_paths(workspace.store, [book], clock=workspace.clock)
     result = workspace.build_in_steps("excerpts", ["book"], name="e", models="sim/a?ability=1")
     assert result.complete
     assert result.bank is not None

@@ -265,13 +265,13 @@ def test_the_same_document_under_another_title_is_refused_by_its_content(
     """A document's passages go as well; the file is known by its bytes."""
     create_workspace(tmp_path / "w").close()
     work = tmp_path / "w"
-    (taken,) = proofstone("ingest", manual(tmp_path), "-w", work, "--json").json
+    (taken,) = proofstone("ingest", manual(tmp_path), "-w", work, "--json").json["taken"]
     purge = ("workspace", "purge", f"source:{taken['id'][:8]}", "--reason", "x", "-w", work)
     gone = proofstone(*purge, "--yes", "--json").json
     assert gone["removed"]["passages"] == taken["n_passages"]
     (tmp_path / "manual.md").rename(tmp_path / "renamed.md")
     again = proofstone("ingest", tmp_path / "renamed.md", "-w", work)
-    assert again.err.startswith("error [PS-208] ")
+    assert again.err.startswith("not read [PS-208]: renamed.md: ")
     for file in (work / ".proofstone").iterdir():
         assert b"distilled" not in file.read_bytes()
     proofstone(*purge, "--lift")
@@ -432,7 +432,8 @@ def test_a_purge_takes_a_source_out_of_builds(
         told = f"{LORE.replace('cellar', name)} Nothing else is known of the {name}.\n" * 3
         (tmp_path / f"{name}.txt").write_text(told, encoding="utf-8")
     with create_workspace(tmp_path / "work") as workspace:
-        ingest_paths(workspace.store, [tmp_path / "cellar.txt", tmp_path / "attic.txt"])
+        texts = [tmp_path / "cellar.txt", tmp_path / "attic.txt"]
+        ingest_paths(workspace.store, texts, clock=workspace.clock)
         built = build_excerpts(workspace, "cellar", "attic")
         assert built.complete
         ((key, build),) = workspace.store.builds.every()
@@ -448,7 +449,7 @@ def test_a_purge_takes_a_source_out_of_builds(
         attic = build_excerpts(workspace, "attic")
         assert attic.complete
         workspace.lift("cellar", reason="they changed their mind", name="Ann")
-        ingest_paths(workspace.store, [tmp_path / "cellar.txt"])
+        ingest_paths(workspace.store, [tmp_path / "cellar.txt"], clock=workspace.clock)
         again = build_excerpts(workspace, "cellar", "attic")
         assert again.bank == built.bank
     raw = b"".join(file.read_bytes() for file in (tmp_path / "work").rglob("*") if file.is_file())

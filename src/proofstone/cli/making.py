@@ -1,4 +1,4 @@
-"""``ingest`` and ``build KIND``: the kinds and their options come from what methods declare."""
+"""``build KIND``: the kinds and their options come from what methods declare."""
 
 from __future__ import annotations
 
@@ -25,29 +25,7 @@ from proofstone.records import ItemSet
 if TYPE_CHECKING:
     from proofstone.ports import Method, StepBuilder
 
-__all__ = ["build_command", "ingest_command"]
-
-
-@click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@workspace_option
-@json_option
-def ingest_command(paths: tuple[Path, ...], folder: Path | None, as_json: bool) -> None:
-    """Read documents into sources and passages.
-
-    Text, Markdown and JSONL (one object with 'text' a line). Every passage stands verbatim at its
-    offsets in its source. The same file again changes nothing.
-    """
-    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
-    from proofstone.wiring import open_workspace  # noqa: PLC0415
-
-    with open_workspace(folder) as workspace:
-        taken = ingest_paths(workspace.store, paths)
-    if as_json:
-        print_json(taken)
-        return
-    for entry in taken:
-        click.echo(f"source {short(entry.id)}  {entry.title}  {entry.n_passages} passages")
+__all__ = ["build_command"]
 
 
 class BuildGroup(click.Group):

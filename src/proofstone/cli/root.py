@@ -23,7 +23,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("doctor", "Check this installation and workspace, and say what to mend."),
     },
     "Make": {
-        "ingest": ("making", "Read documents into sources and passages."),
+        "ingest": ("ingesting", "Read documents into sources, pages and passages."),
         "build": ("making", "Build statements from tables, and forms from a bank."),
         "check": ("checking", "Say whether answers can be told without knowing anything."),
     },

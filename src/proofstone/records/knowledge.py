@@ -43,7 +43,8 @@ class Role(Struct, frozen=True, gc=False, order=True):
 
 class Source(Struct, frozen=True, gc=False, kw_only=True):
     """A document, table or dump. ``content`` is the SHA-256 of its bytes; ``origin`` its file
-    name or address, without local folders and outside the id."""
+    name or address, without local folders and outside the id. Without a ``licence`` it cannot
+    enter a public release."""
 
     id: bytes = b""
     kind: Literal["document", "table", "dump", "images"]
@@ -54,6 +55,7 @@ class Source(Struct, frozen=True, gc=False, kw_only=True):
     authors: tuple[str, ...] = ()
     year: int | None = None
     origin: str = ""
+    stratum: Stratum = Stratum()
 
 
 class Passage(Struct, frozen=True, gc=False, kw_only=True):
@@ -107,9 +109,11 @@ class Bank(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def source_id(source: Source) -> bytes:
-    """The id of a source: its kind, title, language, licence, authors, year and content."""
+    """The id of a source: its kind, title, language, licence, authors, year and content, and its
+    place in the taxonomy where it has one (ids are older than that place)."""
     key = [source.kind, source.title, source.language, source.licence, source.authors, source.year]
-    return content_id("source", [*key, source.content])
+    place = [] if source.stratum == Stratum() else [source.stratum]
+    return content_id("source", [*key, source.content, *place])
 
 
 def passage_id(passage: Passage) -> bytes:

@@ -16,9 +16,11 @@ from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
 from proofstone.records import LoadedItem, Message, Ruling, Run, Score, asked_as
 from proofstone.report.funnels import funnel_sentence
-from proofstone.stages.ancestry import PURGED, Ancestor
+from proofstone.stages.ancestry import PURGED
 from proofstone.stages.dates import minute
+from proofstone.stages.description import Description
 from proofstone.stages.history import history_lines, ruling_line
+from proofstone.stages.origins_shown import describe_passage, describe_source
 from proofstone.stages.ruling import response_name
 from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.summarise import headline, select_runs
@@ -27,22 +29,6 @@ __all__ = ["Description", "ShownReply", "describe", "show_replies"]
 
 
 _PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
-
-
-class Description(Struct, frozen=True, kw_only=True):
-    """A thing: what it is called, its facts line by line, texts that belong to it, and the rows
-    that it came from."""
-
-    title: str
-    lines: tuple[tuple[str, str], ...]
-    texts: tuple[str, ...] = ()
-    ancestors: tuple[Ancestor, ...] = ()
-
-    def __str__(self) -> str:
-        width = max((len(name) for name, _value in self.lines), default=0)
-        lines = [f"{name:<{width}}  {value}" for name, value in self.lines]
-        came = ["\ncame from", *(f"  {each}" for each in self.ancestors)] if self.ancestors else []
-        return "\n".join([self.title, *lines, *(f"\n{text}" for text in self.texts), *came])
 
 
 class ShownReply(Struct, frozen=True, kw_only=True):
@@ -113,7 +99,9 @@ def describe(store: Store, found: Found, *, limit: int = 3) -> Description:
     if found.kind == "fact":
         fact = _describe_fact(store, found.id)
         return structs.replace(fact, lines=(*fact.lines, *history_lines(store, found)))
-    return _describe_origin(store, found)
+    return (
+        describe_source(store, found) if found.kind == "source" else describe_passage(store, found)
+    )
 
 
 def _replies_of(
@@ -262,26 +250,6 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
     page = next(store.items.pages(form.id, limit), [])
     texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
     return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))
-
-
-def _describe_origin(store: Store, found: Found) -> Description:
-    if found.kind == "passage":
-        passage = store.knowledge.passage(found.id)
-        if passage is None:
-            raise NotFound(f"passage {short(found.id)} is gone")
-        lines = [
-            ("source", f"source:{short(passage.source)}"),
-            ("place", f"page {passage.page}, characters {passage.start} to {passage.end}"),
-        ]
-        return Description(
-            title=f"passage:{short(found.id)}", lines=tuple(lines), texts=(passage.text,)
-        )
-    source = store.knowledge.sources([found.id])[found.id]
-    shown = msgspec.to_builtins(source, builtin_types=(bytes,))
-    lines = [(name, _plain(value)) for name, value in shown.items() if value not in (None, "", ())]
-    if not source.licence:
-        lines.append(("licence", "not stated"))
-    return Description(title=f"source:{short(found.id)}", lines=tuple(lines))
 
 
 def _plain(value: Any) -> str:

@@ -1,9 +1,14 @@
-"""Files to rows, documents to passages, and rows back to files; every problem with its place."""
+"""Files to rows, documents to pages and passages, rows to files; every problem with its place."""
 
+from proofstone.engines.ingest.cutting import BETWEEN_TITLES
 from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, read_documents
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
+from proofstone.engines.ingest.finding import FoundFile, FoundFiles, find_files
+from proofstone.engines.ingest.guarded import GuardedReader, ReadEvent, ReadLimits
+from proofstone.engines.ingest.kinds_of_file import READABLE_SUFFIXES
 from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
 from proofstone.engines.ingest.lines import LINE_LIMIT
+from proofstone.engines.ingest.messages import Job, Opened, PageRead, Refused
 from proofstone.engines.ingest.rows import (
     SUFFIXES,
     RowReader,
@@ -12,26 +17,43 @@ from proofstone.engines.ingest.rows import (
     read_rows,
     table_suffix,
 )
+from proofstone.engines.ingest.stated import Stated, StatedFor, merged, read_stated
 from proofstone.engines.ingest.writing import check_target, write_rows
 
 __all__ = [
+    "BETWEEN_TITLES",
     "DOCUMENT_SUFFIXES",
     "LINE_LIMIT",
+    "READABLE_SUFFIXES",
     "SUFFIXES",
     "UNDETERMINED",
     "Document",
     "Fields",
+    "FoundFile",
+    "FoundFiles",
+    "GuardedReader",
+    "Job",
+    "Opened",
+    "PageRead",
+    "ReadEvent",
+    "ReadLimits",
+    "Refused",
     "RowReader",
+    "Stated",
+    "StatedFor",
     "TellUnread",
     "came",
     "check_target",
+    "find_files",
     "guess_language",
+    "merged",
     "read_checked",
     "read_documents",
     "read_identity",
     "read_json",
     "read_language_code",
     "read_rows",
+    "read_stated",
     "table_suffix",
     "write_rows",
 ]

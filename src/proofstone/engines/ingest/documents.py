@@ -24,7 +24,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Row
 from proofstone.records import Passage, Source, passage_id, source_id
 
-__all__ = ["DOCUMENT_SUFFIXES", "Document", "read_documents"]
+__all__ = ["DOCUMENT_SUFFIXES", "Document", "plain_name", "read_documents"]
 
 DOCUMENT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".jsonl", ".ndjson")
 _BETWEEN = "\n\n"
@@ -53,10 +53,11 @@ def read_documents(
 ) -> tuple[Document, ...]:
     """The documents of one file: one for text and Markdown, one or more for JSONL.
 
-    Text is cut at empty lines. Markdown's headings become the passages' ``heading``; fenced code
-    and lists stay whole. JSONL has one object a line with ``text`` and, where known, ``title``,
-    ``page`` (a whole number), ``language``, ``licence``; lines of the same title, language and
-    licence are one document, and lines of one page follow each other with an empty line between.
+    A packed file (.gz) is read as what is in it. Text is cut at empty lines. Markdown's headings
+    become the passages' ``heading``; fenced code and lists stay whole. JSONL has one object a line
+    with ``text`` and, where known, ``title``, ``page`` (a whole number), ``language``, ``licence``;
+    lines of the same title, language and licence are one document, and lines of one page follow
+    each other with an empty line between.
 
     What is not given is taken from the file: the title (first heading, or the file's name), the
     language (``guess_language``). ``Source.content`` is the SHA-256 of the file's bytes, its
@@ -65,7 +66,7 @@ def read_documents(
     """
     path = Path(path)
     given = _Given(title, language, licence)
-    suffix = path.suffix.lower()
+    suffix = Path(plain_name(path)).suffix.lower()
     if suffix not in DOCUMENT_SUFFIXES:
         raise BadUsage(
             f'{path.name}: documents with the suffix "{suffix}" are not read.',
@@ -74,6 +75,11 @@ def read_documents(
     if suffix in {".jsonl", ".ndjson"}:
         return _from_lines(path, given)
     return (_from_text(path, given, is_markdown=suffix in {".md", ".markdown"}),)
+
+
+def plain_name(path: Path) -> str:
+    """The name of a file, or of what is packed in it (.gz)."""
+    return path.stem if path.suffix.lower() == ".gz" else path.name
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def _text(path: Path, data: bytes) -> str:
 def _source(path: Path, data: bytes, given: _Given, *, title: str, texts: Iterable[str]) -> Source:
     source = Source(
         kind="document",
-        title=given.title or title or path.stem,
+        title=given.title or title or Path(plain_name(path)).stem,
         content=sha256(data).digest(),
         language=given.language or guess_language(texts),
         licence=given.licence,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["UNDETERMINED", "guess_language", "read_language_code"]
+__all__ = ["UNDETERMINED", "guess_language", "passage_language", "read_language_code"]
 
 # What BCP 47 calls a language that was not determined; written where a row has none.
 UNDETERMINED = "und"
@@ -15,6 +15,7 @@ _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_SHARE = 0.1
 _LOOKED_AT = 20_000
+_LEAST_LETTERS = 80  # of another script, before a passage is said to be in it
 
 
 def guess_language(texts: Iterable[str]) -> str:
@@ -45,3 +46,15 @@ def read_language_code(text: str) -> str | None:
         return None
     code = found[1].lower() + found[2]
     return "" if code == UNDETERMINED else code
+
+
+def passage_language(text: str, language: str) -> str:
+    """The language of a passage of a document in ``language``: another one where its script says
+    so, Chinese in a document that is not, or none of it in a Chinese one."""
+    is_chinese = guess_language([text]) == "zh"
+    if is_chinese and language.partition("-")[0] not in {"zh", "ja", "ko"}:
+        return "zh"
+    letters = len(_LETTER.findall(text))
+    if language.startswith("zh") and letters >= _LEAST_LETTERS and not _IDEOGRAPH.search(text):
+        return "en"
+    return language

@@ -34,6 +34,7 @@ from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.own_prompts import OwnPromptStore
 from proofstone.engines.store.paces import PaceRows
+from proofstone.engines.store.pages import PageCount, PageStore, PlacedPassage, ReadPage
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.plans import PlanStore
@@ -81,10 +82,13 @@ __all__ = [
     "ModelFacts",
     "Origin",
     "OutcomeRow",
+    "PageCount",
     "PilotPlace",
     "Place",
+    "PlacedPassage",
     "PurgePlan",
     "RawReply",
+    "ReadPage",
     "Readable",
     "ResponseTrace",
     "Retired",
@@ -134,6 +138,7 @@ class Store:
         self.database = Database(url)
         self.payloads = Payloads(find_payload)
         self.knowledge = KnowledgeStore(self.database, self.payloads)
+        self.pages = PageStore(self.database)
         self.items = ItemStore(self.database, self.payloads, self.knowledge)
         self.runs = RunStore(self.database, self.items)
         self.images = ImageStore(self.database)

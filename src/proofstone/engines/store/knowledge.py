@@ -10,20 +10,22 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
+from proofstone.engines.store.pages import newest_pages
 from proofstone.engines.store.payloads import Payloads
 from proofstone.engines.store.references import generations, refuse_absent
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
-from proofstone.engines.store.tombstones import fill_again, refuse_emptied, refuse_purged
-from proofstone.identity import canonical_json
+from proofstone.engines.store.source_rows import (
+    insert_passages,
+    insert_sources,
+    passage_of,
+    source_of,
+)
+from proofstone.engines.store.tombstones import fill_again, refuse_emptied
 from proofstone.ports import BuiltFact
 from proofstone.records import Bank, Fact, Passage, Role, Source, Stratum, bank_id
 
 __all__ = ["KnowledgeStore", "StoredBank"]
 
-_SOURCE = ("hash", "kind", "title", "language", "licence", "authors", "year", "content", "origin")
-_PASSAGE = (
-    "hash", "source_id", "page", "start_at", "end_at", "text", "language", "heading",
-)  # fmt: skip
 _FACT = (
     "hash", "kind", "version", "payload", "language", "discipline", "field", "subfield", "book",
     "source_id", "passage_id", "page", "corrects_id",
@@ -62,17 +64,13 @@ class KnowledgeStore:
     def add_sources(self, sources: Iterable[Source]) -> None:
         """Stores sources by their ids."""
         with self._database.writing() as connection:
-            self._sources(connection, sources)
+            insert_sources(connection, sources)
 
     def add_passages(self, source: Source, passages: Iterable[Passage]) -> None:
         """Stores a source and its passages."""
         with self._database.writing() as connection:
-            keys = self._sources(connection, [source])
-            passages = list(passages)
-            rows = {p.id: _passage_row(p, keys[p.source]) for p in passages}
-            insert_missing(connection, schema.passage, _PASSAGE, rows)
-            texts = {p.id: {"text": p.text, "heading": p.heading} for p in passages}
-            fill_again(connection, schema.passage, "text", texts)
+            keys = insert_sources(connection, [source])
+            insert_passages(connection, list(passages), keys)
 
     def add_bank(
         self, name: str, method: str, built: Sequence[BuiltFact], now: float
@@ -204,15 +202,19 @@ class KnowledgeStore:
         with self._database.reading() as connection:
             query = _select_passages().where(schema.passage.c.hash == identity)
             row = connection.execute(query).one_or_none()
-        return None if row is None else _passage(row)
+        return None if row is None else passage_of(row)
 
     def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
-        """The passages of a source in their order, read page by page; none of a purged one."""
-        table, after = schema.passage, 0
+        """The passages of a source as it was read last, in their order, a batch at a time; none of
+        a purged one."""
+        table, link, after = schema.passage, schema.page_passage, 0
+        newest = newest_pages(source)
+        current = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
         while True:
             query = (
                 _select_passages()
                 .where(schema.source.c.hash == source, table.c.id > after, table.c.text != "")
+                .where(current | ~newest.exists())
                 .order_by(table.c.id)
                 .limit(size)
             )
@@ -220,7 +222,7 @@ class KnowledgeStore:
                 page = connection.execute(query).all()
             if not page:
                 return
-            yield from map(_passage, page)
+            yield from map(passage_of, page)
             after = page[-1].id
 
     def _roles(self, identities: Iterable[bytes]) -> dict[bytes, list[Role]]:
@@ -238,18 +240,12 @@ class KnowledgeStore:
                     found.setdefault(identity, []).append(Role(role, model))
         return found
 
-    def _sources(self, connection: Connection, sources: Iterable[Source]) -> dict[bytes, int]:
-        sources = list(sources)
-        refuse_purged(connection, sources)
-        rows = {source.id: _source_row(source) for source in sources}
-        return insert_missing(connection, schema.source, _SOURCE, rows)
-
     def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
         """Stores facts, the corrected before those that correct them. Raises BadInput."""
         known = {b.source.id: b.source for b in built if b.source}
         # Those that a fact only names are stored already, with the passages that it was made from.
         named = {b.fact.source for b in built if b.fact.source} - known.keys()
-        sources = self._sources(connection, [*known.values(), *_sources_by_id(connection, named)])
+        sources = insert_sources(connection, [*known.values(), *_sources_by_id(connection, named)])
         passages = keys_by(
             connection, schema.passage, ("hash",), {b.fact.passage for b in built if b.fact.passage}
         )
@@ -320,26 +316,11 @@ def _levels(stratum: Stratum) -> tuple[str, str, str, str]:
     return stratum.discipline, stratum.field, stratum.subfield, stratum.book
 
 
-def _source_row(source: Source) -> tuple[Any, ...]:
-    return (
-        source.id, source.kind, source.title, source.language, source.licence,
-        canonical_json(source.authors), source.year, source.content, source.origin,
-    )  # fmt: skip
-
-
-def _source(row: Row[Any]) -> Source:
-    return Source(
-        id=row.hash, kind=row.kind, title=row.title, language=row.language, licence=row.licence,
-        authors=tuple(msgspec.json.decode(row.authors)), year=row.year, content=row.content,
-        origin=row.origin,
-    )  # fmt: skip
-
-
 def _sources_by_id(connection: Connection, identities: Iterable[bytes]) -> list[Source]:
     found: list[Source] = []
     for chunk in chunks(identities, 4000):
         query = select(schema.source).where(schema.source.c.hash.in_(chunk))
-        found += map(_source, connection.execute(query))
+        found += map(source_of, connection.execute(query))
     return found
 
 
@@ -347,17 +328,3 @@ def _select_passages() -> Any:
     return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
         schema.source, schema.source.c.id == schema.passage.c.source_id
     )
-
-
-def _passage(row: Row[Any]) -> Passage:
-    return Passage(
-        id=row.hash, source=row.source_hash, page=row.page, start=row.start_at,
-        end=row.end_at, text=row.text, language=row.language, heading=row.heading,
-    )  # fmt: skip
-
-
-def _passage_row(passage: Passage, source: int) -> tuple[Any, ...]:
-    return (
-        passage.id, source, passage.page, passage.start, passage.end, passage.text,
-        passage.language, passage.heading,
-    )  # fmt: skip

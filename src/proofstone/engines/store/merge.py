@@ -38,6 +38,8 @@ _s = schema
 _PLAN = (
     _Copied(_s.source, {}),
     _Copied(_s.passage, {"source_id": _s.source}),
+    _Copied(_s.page, {"source_id": _s.source}),
+    _Copied(_s.page_passage, {"page_id": _s.page, "passage_id": _s.passage}, ()),
     _Copied(_s.fact, {"source_id": _s.source, "passage_id": _s.passage, "corrects_id": _s.fact}),
     _Copied(_s.fact_role, {"fact_id": _s.fact}, ()),
     _Copied(_s.bank, {}),

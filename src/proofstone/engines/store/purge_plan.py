@@ -46,10 +46,13 @@ class PurgePlan(msgspec.Struct, frozen=True):
     images: frozenset[int] = frozenset()
     rows: frozenset[int] = frozenset()
     texts_of_rows: frozenset[int] = frozenset()
+    pages: frozenset[int] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """How many texts of each kind go."""
+        pages = {"pages": len(self.pages)} if self.pages else {}
         texts = {
+            **pages,
             "passages": len(self.passages),
             "facts": len(self.texts_of_facts),
             "item texts": len(self.texts_of_items) + len(self.texts_of_units),
@@ -64,11 +67,13 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     """What still holds text of the source with this key."""
     passage, fact = schema.passage, schema.fact
     passages = _texts(connection, passage, passage.c.text, passage.c.source_id == source)
+    pages = _texts(connection, schema.page, schema.page.c.text, schema.page.c.source_id == source)
     facts = _derived_facts(connection, source, set(passages))
     payloads = _payloads(connection, fact, facts)
     items = _items_on(connection, facts)
     units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
-    finder = Finder(_own_texts(connection, passages, payloads, facts, source))
+    texts = [*passages.values(), *pages.values()]
+    finder = Finder(_own_texts(connection, texts, payloads, facts, source))
     rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     prompts, replies = _bodies(connection, asked, finder)
@@ -88,6 +93,7 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         texts_of_rows=frozenset(
             key for key, body in _payloads(connection, schema.build_row, rows).items() if body
         ),
+        pages=frozenset(key for key, text in pages.items() if text),
     )
 
 
@@ -164,21 +170,22 @@ def _calls_on(connection: Connection, items: set[int]) -> set[int]:
 
 def _own_texts(
     connection: Connection,
-    passages: dict[int, str],
+    texts: Iterable[str],
     payloads: dict[int, bytes],
     facts: set[int],
     source: int,
 ) -> set[str]:
     """The sentences that only this source holds: what others hold as well stays theirs."""
-    own = {part for text in passages.values() for part in sentences(text)}
+    own = {part for text in texts for part in sentences(text)}
     own |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
-    fact, passage = schema.fact, schema.passage
+    fact = schema.fact
     for key, body in connection.execute(select(fact.c.id, fact.c.payload)):
         if key not in facts and body:
             own.difference_update(part for s in strings_of(body) for part in sentences(s))
-    query = select(passage.c.text).where(passage.c.source_id != source)
-    for text in connection.scalars(query):
-        own.difference_update(sentences(text))
+    for table in (schema.passage, schema.page):
+        query = select(table.c.text).where(table.c.source_id != source)
+        for text in connection.scalars(query):
+            own.difference_update(sentences(text))
     return own
 
 

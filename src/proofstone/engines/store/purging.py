@@ -30,7 +30,7 @@ __all__ = ["empty_rows", "rewrite"]
 _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
 _EMPTIED = (
-    "passage", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
+    "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
     "build_outcome",
 )  # fmt: skip
 
@@ -38,6 +38,7 @@ _EMPTIED = (
 def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     """Takes the texts of a plan out of their rows, in the transaction that is open."""
     _empty(connection, schema.passage, plan.passages, text="", heading="")
+    _empty(connection, schema.page, plan.pages, text="", layout=b"")
     _empty_facts(connection, plan.texts_of_facts)
     _empty(connection, schema.item, plan.texts_of_items, payload=b"")
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")

@@ -12,61 +12,26 @@ from sqlalchemy import (
     Boolean,
     Column,
     Float,
-    ForeignKey,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     Table,
     Text,
     UniqueConstraint,
 )
 
+from proofstone.engines.store.schema_columns import hash_of as _hash
+from proofstone.engines.store.schema_columns import key as _key
+from proofstone.engines.store.schema_columns import metadata
+from proofstone.engines.store.schema_columns import payload as _payload
+from proofstone.engines.store.schema_columns import ref as _ref
+from proofstone.engines.store.schema_columns import stratum as _stratum
+from proofstone.engines.store.schema_columns import text as _text
+
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0010"  # the newest migration in migrations/versions; a test compares them
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-# A 64-bit key on PostgreSQL; SQLite's own row key must be spelled INTEGER.
-Key = BigInteger().with_variant(Integer, "sqlite")
-
-
-def _key() -> Column[int]:
-    return Column("id", Key, primary_key=True, autoincrement=True)
-
-
-def _hash() -> Column[bytes]:
-    return Column("hash", LargeBinary(32), nullable=False, unique=True)
-
-
-def _ref(name: str, target: str, *, optional: bool = False, primary: bool = False) -> Column[int]:
-    return Column(name, Key, ForeignKey(f"{target}.id"), nullable=optional, primary_key=primary)
-
-
-def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default="")
-
-
-def _stratum() -> list[Column[str]]:
-    return [_text(level) for level in ("discipline", "field", "subfield", "book")]
-
-
-def _payload() -> list[Column]:  # type: ignore[type-arg]
-    return [
-        Column("kind", Text, nullable=False),
-        Column("version", SmallInteger, nullable=False),
-        Column("payload", LargeBinary, nullable=False),
-    ]
-
+HEAD = "0011"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -76,7 +41,7 @@ source = Table(
     "source", metadata, _key(), _hash(),
     Column("kind", Text, nullable=False), _text("title"), _text("language"), _text("licence"),
     Column("authors", LargeBinary, nullable=False), Column("year", Integer),
-    Column("content", LargeBinary, nullable=False), _text("origin"),
+    Column("content", LargeBinary, nullable=False), _text("origin"), *_stratum(),
 )  # fmt: skip
 
 passage = Table(
@@ -84,6 +49,22 @@ passage = Table(
     Column("page", Integer), Column("start_at", Integer, nullable=False),
     Column("end_at", Integer, nullable=False), Column("text", Text, nullable=False),
     _text("language"), _text("heading"),
+)  # fmt: skip
+
+# One reading of a page; the newest of a source and number holds. An unread page says why.
+page = Table(
+    "page", metadata, _key(), _hash(), _ref("source_id", "source"), Column("number", Integer),
+    _text("label"), Column("text", Text, nullable=False), Column("width", Float, nullable=False),
+    Column("height", Float, nullable=False), _text("reader"), Column("state", Text, nullable=False),
+    _text("reason"), _text("detail"), Column("layout", LargeBinary, nullable=False),
+    Column("read_at", Float, nullable=False),
+    Index("ix_page_source_id_number", "source_id", "number"),
+)  # fmt: skip
+
+page_passage = Table(
+    "page_passage", metadata, _ref("page_id", "page", primary=True),
+    Column("position", Integer, primary_key=True), _ref("passage_id", "passage"), _text("kinds"),
+    Index("ix_page_passage_passage_id", "passage_id"),
 )  # fmt: skip
 
 fact = Table(

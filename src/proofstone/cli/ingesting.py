@@ -1,0 +1,179 @@
+"""``ingest``: documents into sources, pages and passages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+from proofstone.cli.options import json_option, quiet_option, workspace_option
+from proofstone.cli.output import pasted, print_json, print_text, say, visible
+from proofstone.identity import short
+
+if TYPE_CHECKING:
+    from proofstone.stages.ingest import Ingested, IngestReport, NotRead, Watch
+
+__all__ = ["ingest_command"]
+
+_INCOMPLETE = 3
+_SHOWN = 20
+_EVERY_S = 0.2
+_FOR_OCR = {"image only", "garbled"}
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--meta", type=click.Path(path_type=Path), metavar="FILE", help="A table with a row "
+              "a file: file, title, authors, year, licence, language, discipline, field, subfield, "
+              "book.")  # fmt: skip
+@click.option("--title", default="", help="The title; else the document's own.")
+@click.option("--author", "authors", multiple=True, help="An author; may be repeated.")
+@click.option("--year", type=click.IntRange(1, 9999), help="The year; else that of the file.")
+@click.option("--licence", default="", metavar="NAME", help="Such as CC-BY-4.0. A source without "
+              "one cannot enter a public release.")  # fmt: skip
+@click.option("--language", default="", metavar="CODE", help="en, zh, ...; else it is guessed.")
+@click.option("--discipline", default="", help="The coarsest level of the taxonomy.")
+@click.option("--field", default="", help="The second level.")
+@click.option("--subfield", default="", help="The third level.")
+@click.option("--book", default="", help="The finest level.")
+@workspace_option
+@json_option
+@quiet_option
+def ingest_command(
+    paths: tuple[Path, ...],
+    meta: Path | None,
+    title: str,
+    authors: tuple[str, ...],
+    year: int | None,
+    licence: str,
+    language: str,
+    discipline: str,
+    field: str,
+    subfield: str,
+    book: str,
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Read documents into sources, pages and passages.
+
+    PATHS are files, or folders of which all documents are read: PDF, HTML, text, Markdown and
+    JSONL (one object with 'text' a line), also packed (.gz). Every passage stands verbatim at its
+    offsets in the text of its page; of a PDF it is known where on the page.
+
+    What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
+    The same file again changes nothing; a new edition becomes a source beside the old one.
+
+    Files are read in processes of their own, with limits of memory and time. A file that cannot be
+    read keeps no other from being read, and is reported at the end. A page without text (a scan, or
+    characters that are no words) is kept as unread, for OCR.
+
+    Exit code 0 where all files were read, 3 where some were not, 2 where none was.
+    """
+    from proofstone.engines.ingest import Stated, read_language_code, read_stated  # noqa: PLC0415
+    from proofstone.records import Stratum  # noqa: PLC0415
+    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    code = read_language_code(language) if language else ""
+    if code is None:
+        raise click.BadParameter(
+            f"{language!r} is no code such as en or zh", param_hint="--language"
+        )
+    stated = Stated(
+        title=title, authors=authors, year=year, licence=licence, language=code,
+        stratum=Stratum(discipline, field, subfield, book),
+    )  # fmt: skip
+    stated_for = read_stated(meta) if meta else None
+    with open_workspace(folder) as workspace, _watching(quiet=quiet or as_json) as watch:
+        report = ingest_paths(
+            workspace.store, paths, clock=workspace.clock, stated=stated,
+            stated_for=stated_for, watch=watch,
+        )  # fmt: skip
+    if as_json:
+        print_json(report)
+    else:
+        _print(report, quiet=quiet)
+    if report.state != "all":
+        sys.exit(_INCOMPLETE if report.state == "some" else 2)
+
+
+@contextmanager
+def _watching(*, quiet: bool) -> Iterator[Watch | None]:
+    """One line that says how far it is, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    last = 0.0
+
+    def watch(file: str, number: int, n_files: int, pages: int, n_pages: int) -> None:
+        nonlocal last
+        if monotonic() - last < _EVERY_S:
+            return
+        last = monotonic()
+        of_pages = f"   page {pages:,} of {n_pages:,}" if n_pages else ""
+        line = f"{number:,} of {n_files:,}   {visible(file)[:60]}{of_pages}"
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    try:
+        yield watch
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _print(report: IngestReport, *, quiet: bool) -> None:
+    for entry in report.taken:
+        print_text(_taken_line(entry))
+    unread = sum(
+        len(pages)
+        for entry in report.taken
+        for reason, pages in entry.unread.items()
+        if reason in _FOR_OCR
+    )
+    if unread:
+        pages = _counted(unread, "page")
+        say(f"{pages} without text that can be read: kept as unread, for OCR", quiet=quiet)
+    if report.others:
+        kinds = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
+        say(f"no documents, left out: {kinds}", quiet=quiet)
+    if report.unused:
+        names = ", ".join(report.unused[:_SHOWN])
+        say(f"rows of --meta that name no file: {names}", quiet=quiet)
+    if report.taken and not all(entry.licence for entry in report.taken):
+        n = sum(not entry.licence for entry in report.taken)
+        say(f"{n} without a licence: not for a public release (--licence, or --meta)", quiet=quiet)
+    _print_not_read(report.not_read)
+    if report.taken and not quiet:
+        say(f"next: proofstone show {pasted('source:' + short(report.taken[0].id))}")
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+def _taken_line(entry: Ingested) -> str:
+    pages = f"{_counted(entry.n_pages, 'page')}, " if entry.n_pages else ""
+    unread = "".join(
+        f", {len(numbers)} unread ({reason})" for reason, numbers in entry.unread.items()
+    )
+    known = "" if entry.is_new else "   was here"
+    counts = f"{pages}{_counted(entry.n_passages, 'passage')}{unread}"
+    return f"source {short(entry.id)}  {entry.title}  {counts}{known}"
+
+
+def _print_not_read(files: tuple[NotRead, ...]) -> None:
+    for file in files:
+        say(f"not read [{file.code}]: {file.file}: {file.why}")
+        for problem in file.problems[:_SHOWN]:
+            say(f"  {problem}")
+        if len(file.problems) > _SHOWN:
+            say(f"  ... and {len(file.problems) - _SHOWN} more problems")
+        if file.hint:
+            say(f"  {file.hint}")

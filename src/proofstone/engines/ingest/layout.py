@@ -1,0 +1,82 @@
+"""What a reader of documents hands on: blocks in reading order, and the page they make.
+
+A page's text is its blocks with an empty line between; each line of print keeps its place in that
+text and its box on the page, so that any stretch of the text can be shown on the page's image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proofstone.records import Box, Mark, MarkKind, PageLayout, PlacedLine
+
+__all__ = ["BETWEEN", "Block", "BlockLine", "LaidOut", "lay_out"]
+
+BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLine:
+    """A line of print within a block's text, from ``start`` on, and its box."""
+
+    start: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A heading, paragraph, list, table, equation, caption, note, code or figure.
+
+    ``level`` of a heading counts from 1. A figure may have no text; ``box`` is then its place.
+    """
+
+    kind: MarkKind
+    text: str
+    lines: tuple[BlockLine, ...] = ()
+    level: int = 0
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A page's text and layout, and where each block with text begins in it."""
+
+    text: str
+    layout: PageLayout
+    starts: tuple[int, ...]
+
+
+def lay_out(blocks: Sequence[Block]) -> LaidOut:
+    """The page that blocks make; empty text where no block has any."""
+    texts: list[str] = []
+    lines: list[PlacedLine] = []
+    marks: list[Mark] = []
+    starts: list[int] = []
+    at = 0
+    for block in blocks:
+        starts.append(at)
+        end = at + len(block.text)
+        ends = [*(line.start for line in block.lines[1:]), len(block.text)][: len(block.lines)]
+        lines += [
+            PlacedLine(at + line.start, at + stop, line.box)
+            for line, stop in zip(block.lines, ends, strict=True)
+        ]
+        box = block.box or _around([line.box for line in block.lines])
+        if block.kind != "text":
+            marks.append(Mark(block.kind, at, end, box))
+        if block.text:
+            texts.append(block.text)
+            at = end + len(BETWEEN)
+    return LaidOut(BETWEEN.join(texts), PageLayout(tuple(lines), tuple(marks)), tuple(starts))
+
+
+def _around(boxes: Sequence[Box]) -> Box | None:
+    if not boxes:
+        return None
+    return Box(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )

@@ -1,0 +1,119 @@
+"""What goes between a workspace's process and the one that reads documents.
+
+Frames: four bytes of length, then MessagePack. A ``Job`` is answered by ``Opened`` before the pages
+of each document, ``PageRead`` for each page in order, and ``Finished`` or ``Refused`` at the end.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.errors import BadInput
+
+__all__ = [
+    "MAX_FRAME",
+    "Answer",
+    "Finished",
+    "Job",
+    "Opened",
+    "PageRead",
+    "Reading",
+    "Refused",
+    "receive",
+    "send",
+]
+
+MAX_FRAME = 256 * 2**20
+_LENGTH = struct.Struct(">I")
+
+
+class Job(Struct, frozen=True, kw_only=True, tag="job"):
+    """Read the document ``path``, of pages those from ``first`` to ``last`` (0: to the end).
+
+    ``title``, ``language`` and ``licence`` are what was given for it, else empty. Pages to ``skip``
+    are not touched.
+    """
+
+    path: str
+    first: int = 1
+    last: int = 0
+    title: str = ""
+    language: str = ""
+    licence: str = ""
+    skip: tuple[int, ...] = ()
+
+
+class Reading(Struct, frozen=True, tag="reading"):
+    """A page that is about to be read: should the process end now, it was by this page."""
+
+    number: int
+
+
+class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
+    """A document and what it says of itself; ``n_pages`` is 0 where it has none."""
+
+    title: str
+    language: str
+    n_pages: int = 0
+    licence: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+
+
+class PageRead(Struct, frozen=True, kw_only=True, tag="page"):
+    """A page, or a whole document without pages (number None), with its passages as
+    (start, end, headings with levels, language). ``layout`` is packed."""
+
+    number: int | None
+    text: str
+    reader: str
+    label: str = ""
+    width: float = 0.0
+    height: float = 0.0
+    reason: str = ""
+    detail: str = ""
+    layout: bytes = b""
+    cuts: tuple[tuple[int, int, tuple[tuple[int, str], ...], str], ...] = ()
+    path: tuple[tuple[int, str], ...] = ()
+
+
+class Finished(Struct, frozen=True, tag="finished"):
+    """All was read that was asked for."""
+
+
+class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """The document cannot be read: why, what to do, the error's code, and each place that
+    is wrong."""
+
+    message: str
+    hint: str = ""
+    code: str = BadInput.code
+    problems: tuple[tuple[str, str], ...] = ()
+
+
+Answer = Opened | Reading | PageRead | Finished | Refused
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def send(stream: BinaryIO, message: Job | Answer) -> None:
+    """Writes one message. Raises OSError where the other side is gone."""
+    body = _encode(message)
+    stream.write(_LENGTH.pack(len(body)) + body)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> bytes | None:
+    """The body of the next message; None where the stream has ended or holds no frame."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    if length > MAX_FRAME:
+        return None
+    body = stream.read(length)
+    return body if len(body) == length else None

@@ -1,0 +1,1 @@
+"""PDF: characters with boxes to lines, columns, headings, paragraphs and pages."""

@@ -1,0 +1,156 @@
+"""What stands on every page and belongs to none: running heads, page numbers, feet.
+
+A row at the edge of a page is such where a page number in it counts along with those of pages
+nearby, where its words stand at the edge of pages nearby too, or where rows that do so stand at
+exactly its height.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from proofstone.engines.ingest.pdf.segments import Segment
+
+__all__ = ["WINDOW", "EdgeRow", "edge_rows", "furniture"]
+
+WINDOW = 8  # pages on either side that are compared
+_ROWS = 3  # at either edge
+_ZONE = 0.2  # of the height: what is deeper in the page is no edge
+_LEVEL = 2.5  # points by which heights of the same row differ
+_NUMBER = re.compile(r"[\dA-Za-z]*?(\d{1,4})$|^([ivxlcdm]{1,8})$", re.IGNORECASE)
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_DIGITS = re.compile(r"\d+")
+_NOT_WORDS = re.compile(r"[\W_]+")
+_LONG = 120  # characters: no running head is longer
+
+
+class EdgeRow(NamedTuple):
+    """A row of segments near an edge: its place from that edge, height, words and numbers."""
+
+    at_top: bool
+    rank: int
+    baseline: float
+    words: str
+    numbers: tuple[int, ...]
+    segments: tuple[int, ...]
+
+
+def edge_rows(segments: Sequence[Segment], height: float) -> list[EdgeRow]:
+    """The outermost rows at the top and at the bottom of a page, outermost first."""
+    rows: list[tuple[float, list[int]]] = []
+    for place in sorted(range(len(segments)), key=lambda k: segments[k].baseline):
+        segment = segments[place]
+        if rows and segment.baseline - rows[-1][0] <= 0.4 * segment.size:
+            rows[-1][1].append(place)
+        else:
+            rows.append((segment.baseline, [place]))
+    top = [row for row in rows[:_ROWS] if row[0] <= _ZONE * height]
+    bottom = [row for row in rows[-_ROWS:][::-1] if row[0] >= (1 - _ZONE) * height]
+    if len(top) == len(rows):  # one short page: nothing is at both edges
+        bottom = [row for row in bottom if row not in top]
+    return [
+        *(_edge_row(True, rank, row, segments) for rank, row in enumerate(top)),
+        *(_edge_row(False, rank, row, segments) for rank, row in enumerate(bottom)),
+    ]
+
+
+def _edge_row(
+    at_top: bool, rank: int, row: tuple[float, list[int]], segments: Sequence[Segment]
+) -> EdgeRow:
+    inside = sorted((segments[k] for k in row[1]), key=lambda s: s.left)
+    text = " ".join(s.text for s in inside)[: 2 * _LONG]
+    words = _NOT_WORDS.sub(" ", _DIGITS.sub("#", text.casefold())).strip()
+    tokens = text.split()
+    ends = {tokens[0], tokens[-1]} if tokens else set()
+    numbers = {n for n in map(_number, ends) if n is not None}
+    return EdgeRow(at_top, rank, row[0], words, tuple(sorted(numbers)), tuple(row[1]))
+
+
+def _number(token: str) -> int | None:
+    """The page number that a token may be: 12, A-12, xii."""
+    found = _NUMBER.search(token.strip("-–—.[](){}|·• "))
+    if found is None:
+        return None
+    return int(found[1]) if found[1] else _roman(found[2].lower())
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN[letter] for letter in text]
+    following = [*values[1:], 0]
+    return sum(-a if a < b else a for a, b in zip(values, following, strict=True))
+
+
+def furniture(page: int, rows: Mapping[int, Sequence[EdgeRow]], n_segments: int) -> set[int]:
+    """The segments of ``page`` (it has ``n_segments``) that are furniture; ``rows`` holds it and
+    the pages around it.
+
+    From each edge inwards, as far as rows are furniture: a row behind one that is none is text.
+    """
+    regular: list[EdgeRow] = []
+    for at_top in (True, False):
+        for row in (row for row in rows[page] if row.at_top == at_top):
+            if not (_is_regular(page, row, rows) or _stands_level(page, row, rows)):
+                break
+            regular.append(row)
+    taken = {segment for row in regular for segment in row.segments}
+    if len(taken) < n_segments:
+        return taken
+    # Nothing else is on the page: it is its text, but for a number alone.
+    return {segment for row in regular if row.numbers and " " not in row.words
+            for segment in row.segments}  # fmt: skip
+
+
+def _others(
+    page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]
+) -> list[tuple[int, EdgeRow]]:
+    return [
+        (other, candidate)
+        for other, candidates in rows.items()
+        if other != page and abs(other - page) <= WINDOW
+        for candidate in candidates
+        if candidate.at_top == row.at_top
+    ]
+
+
+def _is_regular(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
+    """Whether its number counts along with the pages, or its words come back at its height."""
+    if len(row.words) > _LONG:
+        return False
+    others = _others(page, row, rows)
+    needed = 2 if len(rows) > 3 else 1
+    for number in row.numbers:
+        counting = {
+            other for other, each in others if other - page in {n - number for n in each.numbers}
+        }
+        if len(counting) >= needed and _few_words(row, others):
+            return True
+    same = {
+        other
+        for other, each in others
+        if each.words == row.words and abs(each.baseline - row.baseline) <= _LEVEL
+    }
+    return bool(row.words) and len(same) >= needed
+
+
+def _few_words(row: EdgeRow, others: Sequence[tuple[int, EdgeRow]]) -> bool:
+    """Whether a row with a number is short, or stands where others do: text has numbers too."""
+    if len(row.words) <= 60:
+        return True
+    return sum(abs(each.baseline - row.baseline) <= _LEVEL for _other, each in others) >= 2
+
+
+def _stands_level(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
+    """Whether half of the pages nearby have furniture at this height: a head used once."""
+    if row.rank or len(row.words) > _LONG:
+        return False
+    level = [
+        (other, each)
+        for other, each in _others(page, row, rows)
+        if not each.rank and abs(each.baseline - row.baseline) <= 0.5
+    ]
+    if len(level) < max(3, (len(rows) - 1) // 2):
+        return False
+    regular = sum(_is_regular(other, each, rows) for other, each in level)
+    return regular >= max(3, 0.7 * len(level))

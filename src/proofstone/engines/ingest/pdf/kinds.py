@@ -1,0 +1,193 @@
+"""What a line of print is, by itself and beside its neighbours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from proofstone.engines.ingest.pdf.lines import Line
+
+__all__ = [
+    "Frame",
+    "Style",
+    "frame_of",
+    "is_caption",
+    "is_contents",
+    "is_item",
+    "is_note",
+    "line_kinds",
+]
+
+_CAPTION = re.compile(
+    r"(?:(?:Figure|Fig\.|Table|Tab\.|Abbildung|Abb\.|Tabelle|Tableau|Figura|Tabla|Listing)\s*"
+    r"[\dIVXA-Z][\w.\-–]*\s*[:.|–—]?\s|(?:图|圖|表)\s*[\d一二三四五六七八九十])",
+)
+_LEADERS = re.compile(r"(?:\. ?){4,}.{0,12}$|(?:·\s?){4,}|…{2,}")
+_INDEXED = re.compile(r",\s*[\dxvi]+(?:[-–]\d+)?(?:,\s*[\dxvi]+(?:[-–]\d+)?)*[.,]?$")
+_ITEM = re.compile(
+    r"(?:[•‣◦▪●○■–—∗*·]|[-+]|\(?[a-zA-Z\divx]{1,4}\)|\d{1,2}\.|[a-z]\.)\s+\S"
+    r"|（[一二三四五六七八九十\d]+）"
+)
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+\s?\S|[*†‡§]\s?\w")
+_NUMBERED = re.compile(r"\(?[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\)$")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_FUNCTIONS = {"sin", "cos", "tan", "log", "exp", "lim", "max", "min", "arg", "det", "mod", "sup",
+              "inf", "for", "and", "var", "cov", "sinh", "cosh", "arctan", "where"}  # fmt: skip
+_SIGNS = re.compile(r"[=<>≤≥≈≡∝±×÷∑∏∫∂∇√∞∈∉⊂⊆∪∩→↔⇒⇔∀∃∼≠+−·∗|^_]")
+_INDEX_ENDS = frozenset("0123456789xvi.,")
+_IDEOGRAPH = re.compile(r"[\u4e00-\u9fff]")
+
+
+class Style(NamedTuple):
+    """How a document is set: the size of its text, larger sizes from the largest on, and whether
+    its headings are known from an outline."""
+
+    body: float
+    headings: tuple[float, ...] = ()
+    has_outline: bool = False
+
+
+class Frame(NamedTuple):
+    """The edges of a column, the usual distance of its baselines in ems, and its usual size."""
+
+    left: float
+    right: float
+    leading: float
+    size: float
+
+    @property
+    def width(self) -> float:
+        """From edge to edge."""
+        return self.right - self.left
+
+
+def frame_of(lines: Sequence[Line]) -> Frame:
+    """The frame of a column: the edges that its longer lines share."""
+    long = sorted(lines, key=lambda line: line.left - line.right)[: max(1, len(lines) // 2)]
+    lefts, rights = sorted(line.left for line in long), sorted(line.right for line in long)
+    steps = sorted(
+        (b.baseline - a.baseline) / b.size
+        for a, b in pairwise(lines)
+        if 0.5 * b.size < b.baseline - a.baseline < 3 * b.size
+    )
+    leading = steps[len(steps) // 3] if steps else 1.2
+    sizes = sorted(line.size for line in long)
+    left, right = lefts[len(lefts) // 4], rights[3 * len(rights) // 4]
+    return Frame(left, right, leading, sizes[len(sizes) // 2])
+
+
+def line_kinds(lines: Sequence[Line], frame: Frame) -> list[str]:
+    """``equation``, ``code``, ``contents``, ``table`` or ``text`` for each line of a column."""
+    kinds = [_own_kind(line, frame) for line in lines]
+    _spread_equations(lines, kinds)
+    leaders = kinds.count("contents")
+    for k, line in enumerate(lines):
+        if leaders >= 4 and kinds[k] in {"text", "table"} and line.cells[-1][1].isdigit():
+            kinds[k] = "contents"
+    _keep_tables(lines, kinds, frame)
+    return kinds
+
+
+def _own_kind(line: Line, frame: Frame) -> str:
+    if is_contents(line.text):
+        return "contents"
+    if _is_equation(line, frame):
+        return "equation"
+    if line.share("is_mono") >= 0.8 and line.n_letters > 1:
+        return "code"
+    return "table" if len(line.cells) > 1 else "text"
+
+
+def _n_words(line: Line) -> int:
+    words = (
+        word.lower()
+        for segment in line.segments
+        if not segment.font.is_math
+        for word in _WORD.findall(segment.text)
+    )
+    return sum(word not in _FUNCTIONS for word in words)
+
+
+def _is_equation(line: Line, frame: Frame) -> bool:
+    """A line of signs that is indented on the left, or has a number at its right edge."""
+    if _IDEOGRAPH.search(line.text) or line.share("is_mono") > 0.5:
+        return False
+    signs = len(_SIGNS.findall(line.text))
+    math = line.share("is_math") + signs / max(1, line.n_letters)
+    indented = line.left > frame.left + 1.2 * line.size
+    numbered = len(line.cells) > 1 and bool(_NUMBERED.match(line.cells[-1][1]))
+    n_words = _n_words(line)
+    if numbered and line.right > frame.right - 2 * line.size:
+        return n_words <= 4 and math > 0.05
+    goes_on = line.text[:1] in "=≤≥≈≡" and math >= 0.3
+    return (indented or goes_on) and math >= 0.2 and n_words <= max(1, line.n_letters // 25)
+
+
+def _spread_equations(lines: Sequence[Line], kinds: list[str]) -> None:
+    """Bits without a word beside an equation (limits, numerators) belong to it."""
+    for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        before: int | None = None
+        for k in order:
+            line = lines[k]
+            near = (
+                before is not None
+                and kinds[before] == "equation"
+                and abs(lines[before].baseline - line.baseline) < 2.2 * line.size
+            )
+            if near and kinds[k] in {"text", "table"} and _n_words(line) == 0:
+                kinds[k] = "equation" if line.n_letters < 40 else kinds[k]
+            before = k
+
+
+def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
+    """A table has three rows of cells or more, with at most one line of text between two."""
+    k = 0
+    while k < len(lines):
+        if kinds[k] != "table":
+            k += 1
+            continue
+        end, rows = k, 0
+        j = k
+        while j < len(lines) and j - end <= 2 and _same_table(lines, kinds, j, end):
+            if kinds[j] == "table":
+                end, rows = j, rows + 1
+            j += 1
+        for place in range(k, end + 1):
+            is_cell_line = lines[place].right < frame.left + 0.6 * frame.width
+            is_row = kinds[place] == "table" or is_cell_line
+            kinds[place] = "table" if rows >= 3 and is_row else "text"
+        k = end + 1
+
+
+def _same_table(lines: Sequence[Line], kinds: Sequence[str], j: int, end: int) -> bool:
+    if kinds[j] not in {"table", "text"}:
+        return False
+    return j == end or lines[j].baseline - lines[end].baseline < 4.5 * lines[j].size
+
+
+def is_contents(text: str) -> bool:
+    """Whether a line leads to a page: dots before a number at its end."""
+    has_leaders = ". ." in text or "..." in text or "\u2026" in text or "\u00b7" in text
+    return has_leaders and bool(_LEADERS.search(text))
+
+
+def is_indexed(text: str) -> bool:
+    """Whether a line ends in page numbers, as those of an index do."""
+    return "," in text and text[-1:] in _INDEX_ENDS and bool(_INDEXED.search(text))
+
+
+def is_caption(text: str) -> bool:
+    """Whether a text begins as the caption of a figure or table does."""
+    return bool(_CAPTION.match(text))
+
+
+def is_note(text: str) -> bool:
+    """Whether a line begins with a raised number, as a footnote does."""
+    return bool(_NOTE.match(text))
+
+
+def is_item(text: str) -> bool:
+    """Whether a line begins a point of a list."""
+    return bool(_ITEM.match(text))

@@ -1,0 +1,158 @@
+"""One job of the reading process: a document's pages and passages, by the kind of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
+from proofstone.engines.ingest.documents import Document, plain_name, read_documents
+from proofstone.engines.ingest.kinds_of_file import kind_of
+from proofstone.engines.ingest.languages import guess_language, passage_language
+from proofstone.engines.ingest.layout import lay_out
+from proofstone.engines.ingest.lines import read_whole_file
+from proofstone.engines.ingest.messages import Job, Opened, PageRead
+from proofstone.engines.ingest.pdf.front import front_matter
+from proofstone.engines.ingest.pdf.reader import READER as PDF_READER
+from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
+from proofstone.engines.ingest.web.reader import READER as HTML_READER
+from proofstone.engines.ingest.web.reader import read_web_page
+from proofstone.errors import BadInput
+from proofstone.records import pack_layout
+
+__all__ = ["MAX_TEXT", "OpenFiles", "read_job"]
+
+MAX_TEXT = 48 * 2**20
+TEXT_READER = "text 1"
+
+
+class OpenFiles:
+    """The PDF that was read last, kept open: the parts of a long one come one after the other."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._pdf: PdfFile | None = None
+
+    def __enter__(self) -> OpenFiles:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives the file back."""
+        if self._pdf is not None:
+            self._pdf.close()
+        self._pdf, self._path = None, ""
+
+    def pdf(self, job: Job, tell: Callable[[int], None]) -> PdfFile:
+        """The open PDF of a job. Raises as ``PdfFile``."""
+        path = Path(job.path)
+        if self._pdf is None or self._path != job.path or self._pdf.skip != set(job.skip):
+            self.close()
+            content = read_whole_file(path) if path.suffix.lower() == ".gz" else path
+            self._pdf = PdfFile(content, path.name, tell=tell, skip=job.skip)
+            self._path = job.path
+        return self._pdf
+
+
+def read_job(
+    job: Job, files: OpenFiles, tell: Callable[[int], None]
+) -> Iterator[Opened | PageRead]:
+    """The documents of a job's file, each followed by its pages; ``tell`` hears of each page before
+    it is touched.
+
+    Raises NotFound, BadUsage, BadInput and ExtraMissing, saying what the file lacks.
+    """
+    kind = kind_of(Path(job.path))
+    if kind == "pdf":
+        yield from _read_pdf(job, files.pdf(job, tell))
+    elif kind == "html":
+        yield from _read_html(job)
+    else:
+        yield from _read_text(job)
+
+
+def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
+    language = job.language or guess_language([pdf.sample])
+    if job.first == 1:
+        front = front_matter(pdf)
+        stem = Path(plain_name(Path(job.path))).stem
+        yield Opened(
+            title=job.title or front.title or stem,
+            language=language, n_pages=pdf.n_pages, authors=front.authors, year=pdf.year,
+        )  # fmt: skip
+    cutter = Cutter()
+    for page in pdf.pages(job.first, job.last or pdf.n_pages):
+        yield _pdf_page(page, cutter, language)
+
+
+def _pdf_page(page: PdfPage, cutter: Cutter, language: str) -> PageRead:
+    laid_out = lay_out(page.blocks)
+    cuts = list(cutter.cut(page.blocks, laid_out.starts))
+    return PageRead(
+        number=page.number, label=page.label, text=laid_out.text, reader=PDF_READER,
+        width=page.width, height=page.height, reason=page.reason, detail=page.detail,
+        layout=pack_layout(laid_out.layout, page.width, page.height),
+        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
+    )  # fmt: skip
+
+
+def _with_languages(
+    text: str, cuts: list[Cut], language: str
+) -> tuple[tuple[int, int, HeadingPath, str], ...]:
+    return tuple(
+        (start, end, path, passage_language(text[start:end], language)) for start, end, path in cuts
+    )
+
+
+def _read_html(job: Job) -> Iterator[Opened | PageRead]:
+    page = read_web_page(Path(job.path))
+    language = job.language or page.language
+    stem = Path(plain_name(Path(job.path))).stem
+    yield Opened(
+        title=job.title or page.title or stem,
+        language=language, authors=page.authors, year=page.year,
+    )  # fmt: skip
+    cutter = Cutter()
+    laid_out = lay_out(page.blocks)
+    cuts = list(cutter.cut(page.blocks, laid_out.starts))
+    yield PageRead(
+        number=None, text=laid_out.text, reader=HTML_READER,
+        layout=pack_layout(laid_out.layout, 0.0, 0.0),
+        cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
+    )  # fmt: skip
+
+
+def _read_text(job: Job) -> Iterator[Opened | PageRead]:
+    given = {"title": job.title, "language": job.language, "licence": job.licence}
+    for document in read_documents(Path(job.path), **given):
+        yield from _answers_of(document)
+
+
+def _answers_of(document: Document) -> Iterator[Opened | PageRead]:
+    source = document.source
+    yield Opened(title=source.title, language=source.language, licence=source.licence,
+                 n_pages=len(document.pages))  # fmt: skip
+    pages: dict[int | None, str] = dict(document.pages.items())
+    if document.text or not pages:
+        pages[None] = document.text
+    longest = max(map(len, pages.values()))
+    if longest > MAX_TEXT:
+        raise BadInput(
+            f"{source.origin} holds {longest:,} characters; of a text {MAX_TEXT:,} are read.",
+            hint="Split it.",
+        )
+    for number, text in pages.items():
+        cuts = tuple(
+            (p.start, p.end, ((1, p.heading),) if p.heading else (), p.language)
+            for p in document.passages
+            if p.page == number
+        )
+        yield PageRead(number=number, text=text, reader=TEXT_READER, cuts=cuts)

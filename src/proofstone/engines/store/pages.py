@@ -1,0 +1,186 @@
+"""Pages of sources: what was read on them, and which passages they were cut into.
+
+A page may be read more than once, by other readers; each reading is a row, and the newest holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Select, and_, func, select
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.opening import Database
+from proofstone.engines.store.rows import insert_new, insert_rows
+from proofstone.engines.store.source_rows import insert_passages, insert_sources, passage_of
+from proofstone.engines.store.tombstones import fill_again
+from proofstone.records import Page, Passage, Source
+
+__all__ = ["PageCount", "PageStore", "PlacedPassage", "ReadPage", "newest_pages"]
+
+_PAGE = (
+    "hash", "source_id", "number", "label", "text", "width", "height", "reader", "state", "reason",
+    "detail", "layout", "read_at",
+)  # fmt: skip
+_BATCH = 200
+
+
+class ReadPage(msgspec.Struct, frozen=True, gc=False):
+    """A page with its passages in order."""
+
+    page: Page
+    passages: tuple[Passage, ...] = ()
+
+
+class PlacedPassage(msgspec.Struct, frozen=True, gc=False):
+    """A passage with the newest reading of a page that it stands on."""
+
+    passage: Passage
+    page: Page
+
+
+class PageCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How many pages of a source there are, how many passages on them, and which are unread, by
+    the reason."""
+
+    pages: int
+    passages: int
+    unread: dict[str, tuple[int, ...]]
+
+
+class PageStore:
+    """Adds and reads pages. Adding what is there changes nothing."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, source: Source, read: Sequence[ReadPage], now: float) -> int:
+        """Stores a source with pages of it and their passages; how many pages were new.
+
+        Raises SourcePurged where the source was purged here.
+        """
+        with self._database.writing() as connection:
+            sources = insert_sources(connection, [source])
+            passages = [passage for each in read for passage in each.passages]
+            keys = insert_passages(connection, passages, sources)
+            rows = {each.page.id: _page_row(each.page, sources[source.id], now) for each in read}
+            pages, new = insert_new(connection, schema.page, _PAGE, rows)
+            texts = {
+                each.page.id: {"text": each.page.text, "layout": each.page.layout} for each in read
+            }
+            fill_again(connection, schema.page, "text", texts)
+            places = [
+                (pages[each.page.id], position, keys[passage.id], _kinds(each.page, passage))
+                for each in read
+                for position, passage in enumerate(each.passages)
+            ]
+            columns = ("page_id", "position", "passage_id", "kinds")
+            insert_rows(connection, schema.page_passage, columns, places, or_ignore=True)
+        return len(new)
+
+    def count(self, source: bytes) -> PageCount:
+        """The pages of a source as they were read last; none of what came without pages."""
+        newest = newest_pages(source)
+        page, link = schema.page, schema.page_passage
+        pages = select(page.c.number, page.c.state, page.c.reason).where(page.c.id.in_(newest))
+        passages = select(func.count()).select_from(link).where(link.c.page_id.in_(newest))
+        with self._database.reading() as connection:
+            rows = connection.execute(pages.order_by(page.c.number)).all()
+            n_passages = int(connection.execute(passages).scalar_one())
+        unread: dict[str, list[int]] = {}
+        for number, state, reason in rows:
+            if state == "unread":
+                unread.setdefault(reason, []).append(number or 0)
+        return PageCount(
+            pages=sum(row.number is not None for row in rows),
+            passages=n_passages,
+            unread={reason: tuple(numbers) for reason, numbers in unread.items()},
+        )
+
+    def pages(self, source: bytes) -> Iterator[Page]:
+        """The newest reading of each page, in the order of the pages."""
+        page = schema.page
+        query = _pages().where(page.c.id.in_(newest_pages(source)))
+        after = -1
+        while True:
+            place = func.coalesce(page.c.number, 0)
+            part = query.where(place > after).order_by(place).limit(_BATCH)
+            with self._database.reading() as connection:
+                rows = connection.execute(part).all()
+            if not rows:
+                return
+            yield from map(_page, rows)
+            after = rows[-1].number or 0
+
+    def placed(self, passages: Iterable[bytes]) -> dict[bytes, PlacedPassage]:
+        """Passages with the newest page that they stand on; those without a page are missing."""
+        found: dict[bytes, PlacedPassage] = {}
+        link, page, passage = schema.page_passage, schema.page, schema.passage
+        with self._database.reading() as connection:
+            for identity in passages:
+                query = (
+                    _pages()
+                    .join(link, link.c.page_id == page.c.id)
+                    .join(passage, passage.c.id == link.c.passage_id)
+                    .where(passage.c.hash == identity)
+                    .order_by(page.c.read_at.desc(), page.c.id.desc())
+                    .limit(1)
+                )
+                row = connection.execute(query).one_or_none()
+                if row is not None:
+                    text = connection.execute(_passages().where(passage.c.hash == identity)).one()
+                    found[identity] = PlacedPassage(passage_of(text), _page(row))
+        return found
+
+
+def newest_pages(source: bytes) -> Select[tuple[int]]:
+    """The keys of the newest readings of a source's pages."""
+    page, later = schema.page, schema.page.alias("later")
+    same = and_(
+        later.c.source_id == page.c.source_id,
+        func.coalesce(later.c.number, 0) == func.coalesce(page.c.number, 0),
+    )
+    after = (later.c.read_at > page.c.read_at) | (
+        (later.c.read_at == page.c.read_at) & (later.c.id > page.c.id)
+    )
+    return (
+        select(page.c.id)
+        .join(schema.source, schema.source.c.id == page.c.source_id)
+        .outerjoin(later, and_(same, after))
+        .where(schema.source.c.hash == source, later.c.id.is_(None))
+    )
+
+
+def _pages() -> Select[Any]:
+    return select(schema.page, schema.source.c.hash.label("source_hash")).join(
+        schema.source, schema.source.c.id == schema.page.c.source_id
+    )
+
+
+def _passages() -> Select[Any]:
+    return select(schema.passage, schema.source.c.hash.label("source_hash")).join(
+        schema.source, schema.source.c.id == schema.passage.c.source_id
+    )
+
+
+def _page_row(page: Page, source: int, now: float) -> tuple[Any, ...]:
+    return (
+        page.id, source, page.number, page.label, page.text, page.width, page.height, page.reader,
+        page.state, page.reason, page.detail, page.layout, now,
+    )  # fmt: skip
+
+
+def _page(row: Any) -> Page:
+    return Page(
+        id=row.hash, source=row.source_hash, number=row.number, label=row.label, text=row.text,
+        width=row.width, height=row.height, reader=row.reader, state=row.state, reason=row.reason,
+        detail=row.detail, layout=bytes(row.layout),
+    )  # fmt: skip
+
+
+def _kinds(page: Page, passage: Passage) -> str:
+    """What a passage is made of, where it is not all plain text: ``table``, ``text equation``."""
+    kinds = page.places.kinds(passage.start, passage.end)
+    return " ".join(kinds)

@@ -1,0 +1,167 @@
+"""Pages of a source: their text, and where each line of it stands on the page's image."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from msgspec import Struct
+
+from proofstone.identity import content_id
+
+__all__ = [
+    "Box",
+    "Mark",
+    "MarkKind",
+    "Page",
+    "PageLayout",
+    "PageState",
+    "PlacedLine",
+    "Unread",
+    "pack_layout",
+    "page_id",
+    "unpack_layout",
+]
+
+MarkKind = Literal[
+    "text",
+    "heading",
+    "list",
+    "table",
+    "equation",
+    "code",
+    "caption",
+    "figure",
+    "note",
+    "contents",
+]
+PageState = Literal["read", "unread"]
+# Why a page was not read: an image and no text, or characters that are no words (both are for OCR);
+# or what its reader could not do. A page with nothing on it is read, and its text is empty.
+Unread = Literal["", "image only", "garbled", "too large", "too slow", "broken"]
+
+_KINDS = get_args(MarkKind)
+_SCALE = 65535
+_PLACED, _MARK = struct.Struct(">IIHHHH"), struct.Struct(">BIIHHHH")
+
+
+class Box(NamedTuple):
+    """A rectangle on a displayed page: points from its top left corner, y downwards."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class PlacedLine(NamedTuple):
+    """Code points [start, end) of a page's text, and the box in which they are printed."""
+
+    start: int
+    end: int
+    box: Box
+
+
+class Mark(NamedTuple):
+    """What a stretch of a page's text is, where it is no plain text; ``start == end`` of a figure
+    without text. ``box`` is None where the document has no pages to show."""
+
+    kind: MarkKind
+    start: int
+    end: int
+    box: Box | None
+
+
+class PageLayout(NamedTuple):
+    """The lines of a page in the order of its text, and its marks."""
+
+    lines: tuple[PlacedLine, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+    def boxes(self, start: int, end: int) -> tuple[Box, ...]:
+        """The boxes of the lines in which [start, end) is printed, whole lines."""
+        return tuple(line.box for line in self.lines if line.start < end and line.end > start)
+
+    def kinds(self, start: int, end: int) -> tuple[MarkKind, ...]:
+        """The kinds of marks within [start, end), each once, in order; plain text has none."""
+        inside = (m.kind for m in self.marks if m.start < end and m.end > start)
+        return tuple(dict.fromkeys(inside))
+
+
+class Page(Struct, frozen=True, gc=False, kw_only=True):
+    """One reading of a page of a source.
+
+    ``number`` counts from 1 in the order of the file; None for the whole of a document that has no
+    pages. ``label`` is what is printed for it (xii), where the file says. ``width`` and ``height``
+    are points as displayed, 0 where there is no image. ``reader`` names what read it, with its
+    version. An unread page has a ``reason`` and no text. ``layout`` is packed (``pack_layout``).
+    """
+
+    id: bytes = b""
+    source: bytes
+    number: int | None
+    text: str
+    label: str = ""
+    width: float = 0.0
+    height: float = 0.0
+    reader: str = ""
+    state: PageState = "read"
+    reason: Unread = ""
+    detail: str = ""
+    layout: bytes = b""
+
+    @property
+    def places(self) -> PageLayout:
+        """Where the lines of the text are printed, and what they are."""
+        return unpack_layout(self.layout, self.width, self.height)
+
+
+def page_id(page: Page) -> bytes:
+    """The id of a page's reading: its place, its text and layout, and what read it."""
+    key = [page.source, page.number, page.label, page.text, page.width, page.height, page.reader]
+    return content_id("page", [*key, page.state, page.reason, page.detail, page.layout])
+
+
+def pack_layout(layout: PageLayout, width: float, height: float) -> bytes:
+    """A layout in 16 bytes a line and 17 a mark: corners as fractions of the page's sides."""
+    parts = [struct.pack(">I", len(layout.lines))]
+    parts += [_PLACED.pack(s, e, *_corners(box, width, height)) for s, e, box in layout.lines]
+    parts += [
+        _MARK.pack(_KINDS.index(kind) + (0 if box else 128), s, e, *_corners(box, width, height))
+        for kind, s, e, box in layout.marks
+    ]
+    return b"".join(parts) if layout.lines or layout.marks else b""
+
+
+def unpack_layout(data: bytes, width: float, height: float) -> PageLayout:
+    """The layout that was packed; empty for no bytes."""
+    if not data:
+        return PageLayout()
+    (n,) = struct.unpack_from(">I", data)
+    middle = 4 + n * _PLACED.size
+    lines = (
+        PlacedLine(start, end, _box(corners, width, height))
+        for start, end, *corners in _PLACED.iter_unpack(data[4:middle])
+    )
+    marks = (
+        Mark(_KINDS[kind % 128], s, e, None if kind >= 128 else _box(corners, width, height))
+        for kind, s, e, *corners in _MARK.iter_unpack(data[middle:])
+    )
+    return PageLayout(tuple(lines), tuple(marks))
+
+
+def _corners(box: Box | None, width: float, height: float) -> Iterable[int]:
+    sides = (width, height, width, height)
+    if box is None:
+        return (0, 0, 0, 0)
+    return (
+        round(min(max(value / side, 0.0), 1.0) * _SCALE) if side else 0
+        for value, side in zip(box, sides, strict=True)
+    )
+
+
+def _box(corners: Sequence[int], width: float, height: float) -> Box:
+    left, top, right, bottom = corners
+    across, down = width / _SCALE, height / _SCALE
+    return Box(left * across, top * down, right * across, bottom * down)

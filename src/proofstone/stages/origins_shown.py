@@ -1,0 +1,123 @@
+"""Sources and passages as ``show`` prints them: with their pages, and what was not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from proofstone.engines.store import Found, PlacedPassage, Store
+from proofstone.errors import NotFound
+from proofstone.identity import short
+from proofstone.records import Box, Page, Passage, Source
+from proofstone.stages.description import Description
+
+__all__ = ["describe_passage", "describe_source", "page_ranges"]
+
+_PASSAGES = 5
+_CUT = 100
+
+
+def describe_source(store: Store, found: Found) -> Description:
+    """A source: what is known of it, its pages and those not read, and its first passages."""
+    source = store.knowledge.sources([found.id])[found.id]
+    count = store.pages.count(found.id)
+    lines = [*_about(source)]
+    if count.pages:
+        lines.append(("pages", f"{count.pages:,}"))
+    for reason, numbers in sorted(count.unread.items()):
+        lines.append(("unread", f"{len(numbers):,} ({reason}): page {page_ranges(numbers)}"))
+    passages = list(islice(store.knowledge.passages_of(found.id), _PASSAGES + 1))
+    if passages:
+        n = count.passages or sum(1 for _ in store.knowledge.passages_of(found.id))
+        lines.append(("passages", f"{n:,}"))
+    shown = [line for passage in passages[:_PASSAGES] for line in [_in_a_line(passage)]]
+    more = ["..."] if len(passages) > _PASSAGES else []
+    texts = ("\n".join([*shown, *more]),) if shown else ()
+    return Description(title=f"source:{short(found.id)}", lines=tuple(lines), texts=texts)
+
+
+def describe_passage(store: Store, found: Found) -> Description:
+    """A passage: its place, its headings, where it is printed, and its text."""
+    passage = store.knowledge.passage(found.id)
+    if passage is None:
+        raise NotFound(f"passage {short(found.id)} is gone")
+    placed = store.pages.placed([found.id]).get(found.id)
+    lines = [
+        ("source", f"source:{short(passage.source)}"),
+        ("place", _place(passage, placed)),
+        ("heading", passage.heading),
+        ("language", passage.language),
+        *(_printed(placed) if placed else ()),
+    ]
+    return Description(
+        title=f"passage:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(passage.text,),
+    )
+
+
+def page_ranges(numbers: Sequence[int]) -> str:
+    """Page numbers as people write them: 3, 7-12."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
+
+
+def _about(source: Source) -> Iterator[tuple[str, str]]:
+    shown: dict[str, Any] = msgspec.to_builtins(source, builtin_types=(bytes,))
+    levels = shown.pop("stratum").values()
+    for name, value in shown.items():
+        if value not in (None, "", [], ()):
+            yield name, _plain(value)
+    if any(levels):
+        yield "stratum", " / ".join(level for level in levels if level)
+    if not source.licence:
+        yield "licence", "not stated; cannot enter a public release"
+
+
+def _in_a_line(passage: Passage) -> str:
+    page = "" if passage.page is None else f"page {passage.page}  "
+    text = " ".join(passage.text.split())
+    text = text if len(text) <= _CUT else text[: _CUT - 1] + "\u2026"
+    return f"passage:{short(passage.id)}  {page}{text or '(purged)'}"
+
+
+def _place(passage: Passage, placed: PlacedPassage | None) -> str:
+    within = f"characters {passage.start} to {passage.end}"
+    if passage.page is None:
+        return within
+    label = f" (printed {placed.page.label})" if placed and placed.page.label else ""
+    return f"page {passage.page}{label}, {within}"
+
+
+def _printed(placed: PlacedPassage) -> Iterator[tuple[str, str]]:
+    """Where the lines of a passage stand on its page, and what they are."""
+    places, passage = placed.page.places, placed.passage
+    kinds = places.kinds(passage.start, passage.end)
+    yield "holds", ", ".join(kinds)
+    boxes = places.boxes(passage.start, passage.end)
+    if boxes:
+        yield "printed", f"{len(boxes)} lines, {_around(boxes)} of {_size(placed.page)} points"
+
+
+def _around(boxes: Sequence[Box]) -> str:
+    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+    right, bottom = max(box.right for box in boxes), max(box.bottom for box in boxes)
+    return f"from {left:.0f}, {top:.0f} to {right:.0f}, {bottom:.0f}"
+
+
+def _size(page: Page) -> str:
+    return f"{page.width:.0f} x {page.height:.0f}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
+    return value.hex() if isinstance(value, bytes) else str(value)

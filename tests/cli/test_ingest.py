@@ -1,0 +1,119 @@
+"""``ingest``: folders, what is stated of files, what could not be read, and ``show`` of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Proofstone
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
+
+from printed import columns, one_page, pdf, words
+
+from proofstone.wiring import open_workspace
+
+GARBLED = b"BT /F1 12 Tf 72 700 Td (" + b"bcdfg hjklm npqrs tvwxz " * 12 + b") Tj ET"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Documents of several kinds, one of them in a folder within, and two that cannot be read."""
+    inner = tmp_path / "docs" / "inner"
+    inner.mkdir(parents=True)
+    pdf(inner / "two.pdf", [lambda canvas: columns(canvas, words(200))])
+    (tmp_path / "docs" / "note.md").write_text("# Tin\n\nTin melts at 232.\n", encoding="utf-8")
+    (tmp_path / "docs" / "page.html").write_text("<p>铜在一千多度熔化。</p>", encoding="utf-8")
+    (tmp_path / "docs" / "odd.pdf").write_bytes(b"no PDF")
+    (tmp_path / "docs" / "cells.pdf").write_bytes(one_page(GARBLED))
+    (tmp_path / "docs" / "picture.png").write_bytes(b"x")
+    (tmp_path / "docs" / ".hidden.txt").write_text("never read", encoding="utf-8")
+    (tmp_path / "sources.csv").write_text(
+        "file,title,authors,year,licence,discipline,book\n"
+        "inner/two.pdf,Two Columns,A. Founder; B. Smith,2019,CC-BY-4.0,Engineering,Columns\n"
+        "absent.pdf,,,,,,\n",
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
+    folder: Path, empty: Path, proofstone: Proofstone
+) -> None:
+    """Exit code 3: all but the damaged one. Again, nothing is new."""
+    meta = ("--meta", folder / "sources.csv", "--field", "Metals", "-w", empty)
+    said = proofstone("ingest", folder / "docs", *meta)
+    assert said.code == 3
+    lines = [line.split("  ", 1)[1] for line in said.out.splitlines()]
+    assert lines == [
+        "cells  1 page, 0 passages, 1 unread (garbled)",
+        "Tin  1 passage",
+        "page  1 passage",
+        "Two Columns  1 page, 1 passage",
+    ]
+    assert "1 page without text that can be read: kept as unread, for OCR\n" in said.err
+    assert "no documents, left out: 1 .png\n" in said.err
+    assert "rows of --meta that name no file: absent.pdf\n" in said.err
+    assert "3 without a licence: not for a public release (--licence, or --meta)\n" in said.err
+    assert (
+        "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is no PDF.\n" in said.err
+    )
+    again = proofstone("ingest", folder / "docs", *meta)
+    assert [line.endswith("   was here") for line in again.out.splitlines()] == [True] * 4
+    assert len(proofstone("list", "source", "-w", empty, "--json").json) == 4
+
+
+def test_a_source_shows_its_pages_and_a_passage_its_place(
+    folder: Path, empty: Path, proofstone: Proofstone
+) -> None:
+    """Every passage stands verbatim at its offsets in the text of its page."""
+    meta = ("--meta", folder / "sources.csv", "-w", empty)
+    report = proofstone("ingest", folder / "docs", *meta, "--json").json
+    taken = {entry["file"]: entry for entry in report["taken"]}
+    assert [entry["file"] for entry in report["not_read"]] == ["odd.pdf"]
+    assert taken["page.html"]["language"] == "zh"
+    assert taken["cells.pdf"]["unread"] == {"garbled": [1]}
+    shown = proofstone("show", f"source:{taken['inner/two.pdf']['id'][:8]}", "-w", empty).out
+    for line in (
+        "authors   A. Founder, B. Smith", "stratum   Engineering / Columns", "pages     1",
+        "passages  1", "licence   CC-BY-4.0",
+    ):  # fmt: skip
+        assert line in shown.splitlines()
+    cells = proofstone("show", f"source:{taken['cells.pdf']['id'][:8]}", "-w", empty).out
+    assert "unread   1 (garbled): page 1" in cells.splitlines()
+    assert "licence  not stated; cannot enter a public release" in cells.splitlines()
+    with open_workspace(empty) as workspace:
+        store = workspace.store
+        for entry in taken.values():
+            for passage in store.knowledge.passages_of(bytes.fromhex(entry["id"])):
+                page = store.pages.placed([passage.id])[passage.id].page
+                assert page.text[passage.start : passage.end] == passage.text
+        identity = bytes.fromhex(taken["inner/two.pdf"]["id"])
+        first = next(iter(store.knowledge.passages_of(identity)))
+    place = proofstone("show", f"passage:{first.id.hex()}", "-w", empty).out
+    assert "page 1, characters 0 to " in place
+    assert " of 595 x 842 points" in place
+
+
+def test_nothing_read_is_exit_code_2(tmp_path: Path, empty: Path, proofstone: Proofstone) -> None:
+    """A lone bad file, and a folder without documents."""
+    (tmp_path / "odd.pdf").write_bytes(b"no PDF")
+    assert proofstone("ingest", tmp_path / "odd.pdf", "-w", empty).code == 2
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "x.png").write_bytes(b"x")
+    none = proofstone("ingest", tmp_path / "pictures", "-w", empty)
+    assert none.code == 2
+    assert "There is no document to read. Found: 1 .png." in none.err
+
+
+def test_a_new_edition_is_another_source(
+    tmp_path: Path, empty: Path, proofstone: Proofstone
+) -> None:
+    """Both stay, each with its own text."""
+    note = tmp_path / "note.md"
+    for text in ("Tin melts at 231.", "Tin melts at 232."):
+        note.write_text(f"# Tin\n\n{text}\n", encoding="utf-8")
+        assert proofstone("ingest", note, "-w", empty).code == 0
+    assert len(proofstone("list", "source", "-w", empty, "--json").json) == 2
