@@ -82,8 +82,8 @@ def test_a_source_shows_its_pages_and_a_passage_its_place(
     ):  # fmt: skip
         assert line in shown.splitlines()
     cells = proofstone("show", f"source:{taken['cells.pdf']['id'][:8]}", "-w", empty).out
-    assert "unread   1 (garbled): page 1" in cells.splitlines()
-    assert "licence  not stated; cannot enter a public release" in cells.splitlines()
+    assert "unread    1 (garbled): page 1" in cells.splitlines()
+    assert "licence   not stated; cannot enter a public release" in cells.splitlines()
     with open_workspace(empty) as workspace:
         store = workspace.store
         for entry in taken.values():

@@ -43,7 +43,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         opened.clock = HurriedClock()
         for name, text in (("Metals", BOOK), ("Odd ones", ODD)):
             (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
-            ingest_paths(opened.store, [tmp_path / f"{name}.txt"])
+            ingest_paths(opened.store, [tmp_path / f"{name}.txt"], clock=opened.clock)
         yield opened
 
 
