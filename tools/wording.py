@@ -87,24 +87,36 @@ def literal_texts() -> Iterator[Said]:
 
 
 def constants() -> set[str]:
-    """Every string that stands in a module or a template call: what a word may come from."""
+    """Every string that stands in a module or a template call, whole and in parts between commas:
+    what a word may come from."""
     found = {said.text for said in said_in_templates()}
     for path in sorted(SOURCES.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
+                found.update(part.strip() for part in node.value.split(", "))
     return found
 
 
 def closed_sets() -> Iterator[str]:
     """Names of closed sets that readers see through ``word``."""
-    from proofstone.engines.stats import ESTIMANDS, FLAGS, estimand_name  # noqa: PLC0415
+    from proofstone.engines.stats import (  # noqa: PLC0415
+        ESTIMANDS,
+        FLAGS,
+        ITEM_FLAGS,
+        KEY_FLAGS,
+        Shape,
+        estimand_name,
+    )
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
     from proofstone.records.results import OUTCOMES  # noqa: PLC0415
 
     yield from map(estimand_name, ESTIMANDS)
     yield from FLAGS.values()
+    yield from ITEM_FLAGS.values()
+    yield from KEY_FLAGS.values()
+    yield from get_args(Shape)
     yield from OUTCOMES
     yield from get_args(RoleName)
 
@@ -117,7 +129,7 @@ def places(message: str) -> set[str]:
 def _says(tree: ast.Module) -> bool:
     """Whether a module takes its words from ``proofstone.wording`` (another ``say`` prints)."""
     return any(
-        isinstance(node, ast.ImportFrom) and node.module == "proofstone.wording"
+        isinstance(node, ast.ImportFrom) and (node.module or "").startswith("proofstone.wording")
         for node in ast.walk(tree)
     )
 

@@ -88,7 +88,7 @@ def test_without_numbers_of_items_there_is_no_interval_over_items() -> None:
     found = section(accuracies(many, n=0), "scaling")
     assert found is not None
     assert [row[5] for row in found.tables[0].rows] == [None] * 4
-    assert "; 1 more below." in found.finding
+    assert " and 1 more." in found.finding
 
 
 def test_two_sizes_are_no_family() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from proofstone.wording import (
     counted,
+    filled,
     joined,
     language,
     language_tag,
@@ -49,7 +50,7 @@ def test_a_language_is_one_thread_s_own() -> None:
         (1, "item", "1 item", "1 道题"),
         (5038, "item", "5,038 items", "5,038 道题"),
         (2, "other", "2 others", "其他 2 个"),
-        (3, "volume", "3 volumes", "3 个volume"),
+        (3, "volume", "3 volumes", "3 个 volume"),
     ],
 )
 def test_counted_things_agree_in_number_or_carry_a_measure_word(
@@ -78,3 +79,22 @@ def test_lists_and_sentences_are_joined_as_the_language_does() -> None:
 def test_a_name_that_no_catalogue_knows_stays_as_it_is() -> None:
     with speaking("zh"):
         assert (word("accuracy"), word("organic chemistry")) == ("准确率", "organic chemistry")
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "text"),
+    [
+        ("在{x}上", "physics", "在 physics 上"),
+        ("在 {x} 上", "物理", "在物理上"),
+        ("{x}在前", "glm-4.6", "glm-4.6 在前"),
+        ("{x} 在前", "其中一个", "其中一个在前"),
+        ("得分：{x}。", "62.1 [59.8, 64.4]", "得分：62.1 [59.8, 64.4]。"),
+        ("共{x:,}题", 5038, "共 5,038 题"),
+        ("{x}", " a ", " a "),
+    ],
+)
+def test_latin_text_and_chinese_stand_a_space_apart(
+    template: str, value: object, text: str
+) -> None:
+    """Where a value meets the sentence; what stands within either is nobody's to change."""
+    assert filled(template, {"x": value}) == text

@@ -17,6 +17,7 @@ from proofstone.report.board import (
     Leaderboard,
     Standings,
 )
+from proofstone.wording import say
 
 __all__ = ["accuracy_board", "accuracy_notes"]
 
@@ -121,20 +122,24 @@ def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> It
 def accuracy_notes(found: Accuracies) -> Iterator[str]:
     """What accuracies alone leave open."""
     n = found.n_items
-    yield (
+    yield say(
         "Only accuracies are known here, no items: what needs items (paired comparisons, stability "
         "of ranks, which items tell models apart) is not computed."
     )
     if not n:
-        yield (
+        yield say(
             "The numbers of items are not known, so nothing here has an interval, and no rank can "
             "be defended: give them in a row called n, or as --items."
         )
     else:
-        yield (
+        yield say(
             "Intervals take every item as asked once and independent of the others; an average of "
             "several samples varies less, items that share a source vary more."
         )
     if np.isnan(found.overall).all() and len(found.strata):
-        weighted = "weighted by their items" if n else "each counted the same"
-        yield f"No overall accuracy is given: it is the mean of the groups, {weighted}."
+        yield say(
+            "No overall accuracy is given: it is the mean of the groups, weighted by their items."
+            if n
+            else "No overall accuracy is given: it is the mean of the groups, each counted the "
+            "same."
+        )

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.board import WARN_ABOVE, Advice, Rate
 from proofstone.report.numbers import shown_share
+from proofstone.wording import listed, noted, say, word
 
 __all__ = ["advise", "advise_of_served"]
 
 _TRY: Mapping[str, str] = {
-    "truncated": "raise --max-tokens, or lower --reasoning-effort, and run again",
-    "unparsed": "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask",
+    "truncated": noted("raise --max-tokens, or lower --reasoning-effort, and run again"),
+    "unparsed": noted(
+        "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask"
+    ),
 }
 
 
@@ -19,8 +22,14 @@ def advise(rates: Sequence[Rate]) -> tuple[Advice, ...]:
     """A warning for each of truncated and unparsed that more than 2% of the replies are."""
     return tuple(
         Advice(
-            what=f"{shown_share(rate.share)} {rate.outcome} ({rate.count:,} of {rate.n:,})",
-            try_next=_TRY[rate.outcome],
+            what=say(
+                "{share} {outcome} ({count:,} of {n:,})",
+                share=shown_share(rate.share),
+                outcome=word(rate.outcome),
+                count=rate.count,
+                n=rate.n,
+            ),
+            try_next=say(_TRY[rate.outcome]),
         )
         for rate in rates
         if rate.outcome in _TRY and rate.share > WARN_ABOVE
@@ -31,10 +40,10 @@ def advise_of_served(served: Sequence[tuple[str, int]]) -> tuple[Advice, ...]:
     """A warning where more than one model answered under the respondent's name."""
     if len(served) < 2:
         return ()
-    parts = ", ".join(f"{model} {replies:,}" for model, replies in served)
+    models = listed([f"{model} {replies:,}" for model, replies in served])
     return (
         Advice(
-            what=f"answered by {len(served)} served models ({parts})",
-            try_next="ask one alone: a dated model name, or all afresh with --replicate NAME",
+            what=say("answered by {n} served models ({models})", n=len(served), models=models),
+            try_next=say("ask one alone: a dated model name, or all afresh with --replicate NAME"),
         ),
     )

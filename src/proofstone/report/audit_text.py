@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from proofstone.report.audited import Audit, FileRead
-from proofstone.report.columns import printable
+from proofstone.report.columns import padded, printable, wrapped
 from proofstone.report.terminal import render_terminal
+from proofstone.wording import paragraph, say, word
 
 __all__ = ["render_audit"]
 
@@ -33,27 +33,32 @@ def render_audit(
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
     for note in audit.notes:
-        lines += _labelled("note", note, width)
+        lines += _labelled(say("note"), note, width)
     for section in audit.sections:
-        said = " ".join(part for part in (section.finding, section.cannot) if part)
-        lines += _labelled(section.name, said, width)
+        said = paragraph(section.finding, section.cannot)
+        lines += _labelled(word(section.name), said, width)
     for label, text in next_steps:
-        lines += _labelled(label, text, width)
+        lines += _labelled(word(label), text, width)
     return "".join(f"{line}\n" for line in lines)
 
 
 def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
     """Files that are understood alike, each with what it holds; their columns once."""
     for file in files:
-        yield from _labelled("read", f"{file.name}: {file.kind}; {file.holds}", width)
+        yield from _labelled(
+            say("read"),
+            say("{name}: {kind}; {holds}", name=file.name, kind=file.kind, holds=file.holds),
+            width,
+        )
     if files[0].columns:
-        each = "each " if len(files) > 1 else ""
-        yield from _labelled("", each + files[0].columns, width)
+        columns = files[0].columns
+        said = say("each {columns}", columns=columns) if len(files) > 1 else columns
+        yield from _labelled("", said, width)
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:
     """The text beside its label, broken at words."""
     room = max(width - _LABEL - 1, 30)
-    first, *others = textwrap.wrap(printable(text), room, break_on_hyphens=False) or [""]
-    head = f"{label:<{_LABEL - 1}} {first}"
+    first, *others = wrapped(printable(text), room) or [""]
+    head = f"{padded(label, _LABEL - 1)} {first}"
     return [head, *(" " * _LABEL + line for line in others)]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["aligned", "cell_width", "fitted", "padded", "printable"]
+__all__ = ["aligned", "cell_width", "fitted", "padded", "printable", "wrapped"]
 
 _ELLIPSIS = "\u2026"
+# A wide character with the closing marks behind it, or a run of others up to its space.
+_WIDE = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
+_CLOSING = "\u3001\u3002\u201d\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
+_BREAKS = re.compile(rf"[{_WIDE}\u201c][{_CLOSING}]*\s*|[^\s{_WIDE}]+[{_CLOSING}]*\s*|\s+")
 
 
 def cell_width(text: str) -> int:
@@ -38,6 +43,18 @@ def printable(text: str) -> str:
         "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else character
         for character in text
     )
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """``text`` in lines of at most ``width`` cells, broken at spaces and before or after wide
+    characters (never before a closing mark); a longer word keeps a line of its own."""
+    lines, line = [], ""
+    for piece in _BREAKS.findall(text):
+        if line and cell_width(line) + cell_width(piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()] if line.strip() else lines
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proofstone.report.board import BoardRow, Leaderboard, Standings
-from proofstone.wording import counted
+from proofstone.wording import counted, noted, paragraph, say, say_of
 
 __all__ = ["RULING_HEADS", "correction_notes", "ruled_rows", "ruling_cells"]
 
-RULING_HEADS = ("ruled on", "replies", "raised", "lowered", "upheld", "void")
+RULING_HEADS = (
+    noted("ruled on"),
+    noted("replies"),
+    noted("raised"),
+    noted("lowered"),
+    noted("upheld"),
+    noted("void"),
+)
 
 
 def ruled_rows(group: Standings) -> Sequence[BoardRow]:
@@ -29,18 +36,30 @@ def ruling_cells(row: BoardRow) -> tuple[int, ...]:
 def correction_notes(board: Leaderboard) -> Iterator[str]:
     """A sentence on retired items, one on void replies, and how to see it all undone."""
     if board.n_retired:
-        are = "is" if board.n_retired == 1 else "are"
-        yield f"{counted(board.n_retired, 'item')} {are} retired and left out."
+        yield say_of(
+            board.n_retired,
+            "{items} is retired and left out.",
+            "{items} are retired and left out.",
+            items=counted(board.n_retired, "item"),
+        )
     for group in board.standings:
         n_void = sum(row.corrections.void for row in (*group.ranked, *group.incomplete))
         left_out = board.n_items - group.n_items
         if n_void and group.is_common and group.ranked and left_out > 0:
-            are = "is" if n_void == 1 else "are"
-            yield (
-                f"{counted(n_void, 'reply', 'replies')} {are} void. An item that is void for one "
-                f"is left out for all: {left_out:,} of {counted(board.n_items, 'item')}."
+            yield paragraph(
+                say_of(
+                    n_void,
+                    "{replies} is void.",
+                    "{replies} are void.",
+                    replies=counted(n_void, "reply", "replies"),
+                ),
+                say(
+                    "An item that is void for one is left out for all: {n:,} of {items}.",
+                    n=left_out,
+                    items=counted(board.n_items, "item"),
+                ),
             )
     if board.is_corrected:
-        yield "As people corrected it; before any correction: --as-scored."
+        yield say("As people corrected it; before any correction: --as-scored.")
     elif board.as_scored:
-        yield "As scored: no ruling and no retirement is applied."
+        yield say("As scored: no ruling and no retirement is applied.")

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.report.board import Standings
 from proofstone.report.numbers import points, shown_estimate
+from proofstone.wording import say
 
 __all__ = ["Dot", "DotPlot", "Tick", "dot_plot"]
 
@@ -90,4 +91,4 @@ def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
         return None
     x = _place(chance, ends)
     anchor: Anchor = "start" if x < 15 else "end" if x > 85 else "middle"
-    return Tick(x, f"chance {points(chance)}", anchor)
+    return Tick(x, say("chance {points}", points=points(chance)), anchor)

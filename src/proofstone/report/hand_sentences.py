@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proofstone.report.board import BoardRow, Hand, HandRole
 from proofstone.report.numbers import shown_estimate, shown_rank
-from proofstone.wording import counted, joined
+from proofstone.wording import counted, joined, say, word
 
 __all__ = ["HAND_MARK", "deeds", "hand_sentence", "marked"]
 
@@ -22,12 +22,20 @@ def marked(row: BoardRow) -> str:
 def hand_sentence(row: BoardRow, hand: Hand) -> str:
     """``wrote 12 and falsified 30 of the 60 items; on the other 26: 61.5 [45.0, 75.8], rank 2``."""
     n_items = row.estimate.n
-    on_all = f"{deeds(hand)} of the {counted(n_items, 'item')}"
+    did = {"did": deeds(hand), "items": counted(n_items, "item")}
     left = n_items - hand.n_touched
     if not left:
-        return f"{on_all}; none is left without that hand"
-    rank = "" if hand.rank is None else f", rank {shown_rank(hand.rank)}"
-    return f"{on_all}; on the other {left:,}: {shown_estimate(hand.untouched)}{rank}"
+        return say("{did} of the {items}; none is left without that hand", **did)
+    score = shown_estimate(hand.untouched)
+    if hand.rank is None:
+        return say("{did} of the {items}; on the other {n:,}: {score}", n=left, score=score, **did)
+    return say(
+        "{did} of the {items}; on the other {n:,}: {score}, rank {rank}",
+        n=left,
+        score=score,
+        rank=shown_rank(hand.rank),
+        **did,
+    )
 
 
 def deeds(hand: Hand) -> str:
@@ -38,9 +46,12 @@ def deeds(hand: Hand) -> str:
         if not role.is_itself:
             kin.setdefault(role.model, []).append(role)
     said = [_listed(own)] if own else []
-    said += [f"its family's {model} {_listed(roles)}" for model, roles in kin.items()]
+    said += [
+        say("its family's {model} {did}", model=model, did=_listed(roles))
+        for model, roles in kin.items()
+    ]
     return joined(said)
 
 
 def _listed(roles: Sequence[HandRole]) -> str:
-    return joined([f"{role.role} {role.n_items:,}" for role in roles])
+    return joined([say("{role} {n:,}", role=word(role.role), n=role.n_items) for role in roles])

@@ -13,10 +13,11 @@ from proofstone.report.row_groups import grouped
 from proofstone.report.ruler import Ruler
 from proofstone.report.sheet import Sheet
 from proofstone.report.standing import stand
+from proofstone.wording import noted
 
 __all__ = ["count_rows", "leaderboard"]
 
-NOT_COUNTED = "not counted"
+NOT_COUNTED = noted("not counted")
 
 
 def leaderboard(
@@ -96,7 +97,7 @@ def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None], list[int]]:
 def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:
     """What each outcome counts as under a measure, in words, for all outcomes in order."""
     counted = [(name, _worth(measure, name)) for name in OUTCOMES if name != "failed"]
-    failed = f"{NOT_COUNTED}; asked again, and the run is incomplete until it succeeds"
+    failed = noted("not counted; asked again, and the run is incomplete until it succeeds")
     return (*counted, ("failed", failed))
 
 
@@ -104,7 +105,7 @@ def _worth(measure: Measure, outcome: str) -> str:
     worth = {str(name): counts for name, counts in measure.counts.items()}.get(outcome)
     if worth is None:
         return NOT_COUNTED
-    return "its score" if worth == "value" else f"{worth:g}"
+    return noted("its score") if worth == "value" else f"{worth:g}"
 
 
 def _named(measures: Sequence[Measure], name: str) -> Measure:

@@ -12,7 +12,9 @@ from proofstone.report.page_parts import EstimateTable
 from proofstone.report.sentences import scale_head
 from proofstone.wording import (
     counted,
+    filled,
     joined,
+    language,
     language_tag,
     listed,
     paragraph,
@@ -46,7 +48,13 @@ def page_texts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _say(message: str, /, **values: object) -> Markup:
-    return escape(word(message)).format(**values)
+    if language() == "en":
+        return escape(message).format(**values)
+    return Markup(filled(str(escape(word(message))), values, _escaped))  # noqa: S704 - escaped
+
+
+def _escaped(value: object, spec: str) -> str:
+    return str(value if isinstance(value, Markup) and not spec else escape(format(value, spec)))
 
 
 def _paragraph(*sentences: str) -> Markup:

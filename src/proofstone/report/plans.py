@@ -9,7 +9,7 @@ from proofstone.engines.stats import ESTIMANDS, estimand_name
 from proofstone.report.columns import printable
 from proofstone.report.numbers import points, shown_interval
 from proofstone.report.planned import PlanMark
-from proofstone.wording import counted, say
+from proofstone.wording import counted, listed, say, word
 
 if TYPE_CHECKING:
     from proofstone.engines.stats import Comparison
@@ -23,10 +23,12 @@ def plan_lines(board: Leaderboard) -> Iterator[str]:
     for mark in board.plans:
         yield printable(_head(mark))
         for text in _departures(board, mark):
-            yield printable(f"departs from the plan {mark.id}: {text}")
+            yield printable(say("departs from the plan {plan}: {how}", plan=mark.id, how=text))
         for first, second in mark.comparisons:
-            word = "named late" if mark.n_after == mark.n_runs else "planned"
-            yield printable(f"{word}: {_outcome(board, mark, first, second)}")
+            found = _outcome(board, mark, first, second)
+            late = mark.n_after == mark.n_runs
+            said = say("named late: {found}" if late else "planned: {found}", found=found)
+            yield printable(said)
 
 
 def unplanned_line(board: Leaderboard, *, is_ours: bool) -> str:
@@ -44,34 +46,46 @@ def unplanned_line(board: Leaderboard, *, is_ours: bool) -> str:
 
 
 def _head(mark: PlanMark) -> str:
-    what = f"{mark.measure}, {counted(mark.n_items, 'item')}, {counted(mark.samples, 'sample')}"
+    parts = [
+        word(mark.measure),
+        counted(mark.n_items, "item"),
+        counted(mark.samples, "sample"),
+    ]
     if mark.resolves is not None:
-        what += f", to find {points(mark.resolves)} points"
+        parts.append(say("to find {points} points", points=points(mark.resolves)))
+    plan = {"at": mark.made_at, "plan": mark.id, "what": listed(parts)}
     if mark.n_after == mark.n_runs:
-        return (
-            f"planned {mark.made_at} {mark.id}, made after the first reply: everything here is "
-            f"exploratory ({what})"
+        return say(
+            "planned {at} {plan}, made after the first reply: everything here is exploratory "
+            "({what})",
+            **plan,
         )
-    only = "everything else here is exploratory"
-    if mark.n_after or mark.n_unplanned:
-        late = mark.n_after + mark.n_unplanned
-        only = f"{counted(late, 'run')} here without a plan made before; {only}"
-    return f"planned {mark.made_at} {mark.id}: {what}; {only}"
+    late = mark.n_after + mark.n_unplanned
+    if late:
+        return say(
+            "planned {at} {plan}: {what}; {runs} here without a plan made before; everything else "
+            "here is exploratory",
+            runs=counted(late, "run"),
+            **plan,
+        )
+    return say("planned {at} {plan}: {what}; everything else here is exploratory", **plan)
 
 
 def _departures(board: Leaderboard, mark: PlanMark) -> Iterator[str]:
     names = {str(name): estimand_name(name) for name in ESTIMANDS}
     estimand = names.get(mark.estimand, mark.estimand)
-    for word, here, then in (
+    for what, here, then in (
         ("measure", board.measure, mark.measure),
         ("intervals speak of", board.estimand, estimand),
         ("averaged by", board.level, mark.level),
         ("confidence", f"{board.confidence:g}", f"{mark.confidence:g}"),
     ):
         if here != then:
-            yield f"{word} {here}, planned {then}"
+            yield say(
+                "{what} {here}, planned {then}", what=word(what), here=word(here), then=word(then)
+            )
     if board.n_items < mark.n_items:
-        yield f"{counted(board.n_items, 'item')}, planned {mark.n_items:,}"
+        yield say("{items}, planned {n:,}", items=counted(board.n_items, "item"), n=mark.n_items)
 
 
 def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str:
@@ -79,15 +93,21 @@ def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str
     found = _compared(board, first, second)
     head = f"{first} - {second}"
     if found is None:
-        return f"{head}: not both are ranked here once"
+        return say("{pair}: not both are ranked here once", pair=head)
     pair, sign = found
     low, high = sorted((sign * pair.low, sign * pair.high))
-    p = min(1.0, pair.p * len(mark.comparisons))
-    told = "told apart" if p < 1 - mark.confidence else "not told apart"
-    interval = f"{points(sign * pair.difference)} {shown_interval(low, high, 0)}"
     k = len(mark.comparisons)
-    corrected = f", times {k} planned" if k > 1 else ""
-    return f"{head}: {interval} points, p {p:.2g}{corrected}: {told}"
+    p = min(1.0, pair.p * k)
+    is_apart = p < 1 - mark.confidence
+    return say(
+        "{pair}: {difference} {interval} points, p {p:.2g}{times}: {told}",
+        pair=head,
+        difference=points(sign * pair.difference),
+        interval=shown_interval(low, high, 0),
+        p=p,
+        times=say(", times {k} planned", k=k) if k > 1 else "",
+        told=say("told apart" if is_apart else "not told apart"),
+    )
 
 
 def _compared(board: Leaderboard, first: str, second: str) -> tuple[Comparison, int] | None:

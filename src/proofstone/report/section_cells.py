@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from msgspec import Struct
 
@@ -10,6 +11,7 @@ from proofstone.engines.stats import FLAGS, RankInterval
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.report.sections.section import Cell, Column, Table
+from proofstone.wording import listed, noted, say, word
 
 __all__ = ["CellShown", "number_columns", "shown_cell", "told_estimate"]
 
@@ -27,7 +29,7 @@ class CellShown(Struct, frozen=True, kw_only=True):
 def shown_cell(cell: Cell, column: Column) -> CellShown:
     """A cell under its column."""
     if cell is None:
-        return CellShown(text=MISSING, told="there is no such value")
+        return CellShown(text=MISSING, told=say("there is no such value"))
     if isinstance(cell, str):
         return CellShown(text=cell, key=cell, is_number=False)
     if isinstance(cell, Estimate):
@@ -47,19 +49,49 @@ def number_columns(table: Table) -> list[bool]:
 
 def told_estimate(estimate: Estimate) -> str:
     """What an estimate is, as a reader asks of a number."""
-    share = f"{100 * estimate.level:g}%"
     if not estimate.n:
-        return "; ".join(["n is not known", *_flags(estimate)])
+        return say("; ").join([say("n is not known"), *_flags(estimate)])
     of = "models" if estimate.resampled == "models" else "items"
-    told = (
-        f"n = {estimate.n:,}, worth {estimate.effective_n:,.0f} independent {of}; {share} "
-        f"interval for {estimate.estimand}; {estimate.made_by}; drawn: {estimate.resampled}"
-    )
-    return "; ".join([told, *_flags(estimate)])
+    parts = [
+        say(
+            "n = {n:,}, worth {effective_n:,.0f} independent {of}",
+            n=estimate.n,
+            effective_n=estimate.effective_n,
+            of=word(of),
+        ),
+        say(
+            "{level:g}% interval for {estimand}",
+            level=100 * estimate.level,
+            estimand=word(estimate.estimand),
+        ),
+        _method(estimate.made_by),
+        say("drawn: {what}", what=word(estimate.resampled)),
+    ]
+    return say("; ").join([*parts, *_flags(estimate)])
+
+
+# Parts of how an interval was made, as estimates state it; {n} is a number.
+_PARTS = (
+    noted("{n} draws"),
+    noted("seed {n}"),
+    noted("t on {n} degrees"),
+    noted("clustered t on {n} degrees"),
+)
+
+
+def _method(made_by: str) -> str:
+    """How an interval was made: each part between commas in words, with its number."""
+    return listed([_method_part(part) for part in made_by.split(", ")])
+
+
+def _method_part(part: str) -> str:
+    number = re.search(r"\d+(?:\.\d+)?", part)
+    message = part.replace(number[0], "{n}", 1) if number else part
+    return say(message, n=number[0]) if number and message in _PARTS else word(part)
 
 
 def _flags(estimate: Estimate) -> list[str]:
-    return [FLAGS[flag] for flag in FLAGS if flag in estimate.flags]
+    return [word(FLAGS[flag]) for flag in FLAGS if flag in estimate.flags]
 
 
 def _estimate(estimate: Estimate, column: Column) -> CellShown:

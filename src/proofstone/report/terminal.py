@@ -27,11 +27,13 @@ from proofstone.report.numbers import (
     shown_share,
 )
 from proofstone.report.plans import plan_lines
-from proofstone.wording import counted
+from proofstone.wording import counted, noted, paragraph, say, word
 
 __all__ = ["SIMULATED_BANNER", "render_terminal", "to_json"]
 
-SIMULATED_BANNER = "SIMULATED respondents: replies were made up by a program, no model was asked"
+SIMULATED_BANNER = noted(
+    "SIMULATED respondents: replies were made up by a program, no model was asked"
+)
 
 _LABEL = 8
 _NARROWEST_NAME = 12
@@ -55,18 +57,24 @@ def render_terminal(
     ``card_columns`` are facts of the models' cards to show beside the names.
     ``colour`` marks banner and warnings only.
     """
-    lines = [_labelled(label, text) for label, text in heading]
+    lines = [_labelled(word(label), text) for label, text in heading]
     if not board.standings:
-        lines.append("no scores yet: nothing to rank")
+        lines.append(say("no scores yet: nothing to rank"))
     for group in board.standings:
         lines += _standings(board, group, card_columns, width=width, colour=colour)
     lines += plan_lines(board)
     lines += where_lines(board)
     lines += correction_notes(board)
     if any(row.estimate.n for group in board.standings for row in group.ranked):
-        share = f"{100 * board.confidence:g}%"
-        lines.append(f"{share} intervals for {board.estimand}; {_level(board)}")
-    lines += [_labelled(label, text) for label, text in next_steps]
+        lines.append(
+            say(
+                "{share:g}% intervals for {estimand}; {level}",
+                share=100 * board.confidence,
+                estimand=word(board.estimand),
+                level=_level(board),
+            )
+        )
+    lines += [_labelled(word(label), text) for label, text in next_steps]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -78,27 +86,41 @@ def to_json(board: Leaderboard) -> str:
 def _standings(
     board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
 ) -> list[str]:
-    lines = [_tinted(SIMULATED_BANNER, colour)] if group.simulated else []
+    lines = [_tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
     if group.scale is not None:
-        lines.append(f"{group.scale.name}, ranked apart: {group.scale.what}.")
+        lines.append(
+            say(
+                "{scale}, ranked apart: {what}.",
+                scale=word(group.scale.name),
+                what=word(group.scale.what),
+            )
+        )
     if group.ranked:
         lines += _table(board, group, cards, width)
     if group.ranked and not group.is_common:
-        lines.append("These respondents share no item, so they are not ranked against each other.")
+        lines.append(
+            say("These respondents share no item, so they are not ranked against each other.")
+        )
     if group.chance_sentence:
-        lines.append(f"{group.chance_sentence} Chance is {shown_share(group.chance)}.")
+        chance = say("Chance is {chance}.", chance=shown_share(group.chance))
+        lines.append(paragraph(group.chance_sentence, chance))
     if group.incomplete:
-        lines.append("incomplete, not ranked: missing replies counted all wrong .. all right")
+        lines.append(say("incomplete, not ranked: missing replies counted all wrong .. all right"))
         lines += _incomplete(board, group, cards, width)
     for row in (*group.ranked, *group.incomplete):
         if row.hand is not None:
-            text = f"{row.label}: {hand_sentence(row, row.hand)}"
+            text = say("{who}: {what}", who=row.label, what=hand_sentence(row, row.hand))
             lines.append(f"{HAND_MARK} {printable(text)}")
     lines += _rulings(group, width)
     lines += _spending(group.ranked)
     for row in (*group.ranked, *group.incomplete):
         for advice in row.warnings:
-            text = f"! {printable(row.label)}: {advice.what}: {advice.try_next}"
+            text = say(
+                "! {who}: {what}: {remedy}",
+                who=printable(row.label),
+                what=advice.what,
+                remedy=advice.try_next,
+            )
             lines.append(_tinted(text, colour))
     return lines
 
@@ -113,12 +135,20 @@ def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: in
     name = header.index("model")
     spare = [] if _fits([header, *body], width) else _all_nought(group)
     kept = [place for place, column in enumerate(header) if column not in spare]
-    rows = _narrowed([[cells[place] for place in kept] for cells in (header, *body)], name, width)
+    spoken = [word(column) for column in header]
+    rows = _narrowed([[cells[place] for place in kept] for cells in (spoken, *body)], name, width)
     texts = range(name, name + 2 + len(cards))
     lines = aligned(rows, left=[*texts, texts.stop + 1])
     if group.groups:
         lines = _by_group(board, group, lines)
-    return [*lines, f"No reply was {' or '.join(spare)}."] if spare else lines
+    return [*lines, say(_NONE_SPARE[len(spare) - 1], outcome=word(spare[0]))] if spare else lines
+
+
+# Columns left out for want of room, as no reply had that outcome: one of them, or both.
+_NONE_SPARE = (
+    noted("No reply was {outcome}."),
+    noted("No reply was {outcome} or unparsed."),
+)
 
 
 def _all_nought(group: Standings) -> list[str]:
@@ -162,7 +192,7 @@ def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: 
     return [
         shown_rank(row.rank),
         *who,
-        *(printable(card_value(row.card, column)) for column in cards),
+        *(printable(word(card_value(row.card, column))) for column in cards),
         f"{estimate.n:,}" if estimate.n else MISSING,
         value,
         *(_optional_cell(row, column) for column in columns),
@@ -201,9 +231,9 @@ def _spending(rows: Sequence[BoardRow]) -> list[str]:
     if not any(row.spent.cost_usd for row in rows):
         return []
     notes = {
-        "~": "~ what endpoints did not count is estimated, on the safe side",
-        "+": "+ and calls of which no price is known",
-        "?": "? no price is known",
+        "~": say("~ what endpoints did not count is estimated, on the safe side"),
+        "+": say("+ and calls of which no price is known"),
+        "?": say("? no price is known"),
     }
     return [note for mark, note in notes.items() if mark in costs]
 
@@ -220,7 +250,8 @@ def _rulings(group: Standings, width: int) -> list[str]:
     ]
     if not rows:
         return []
-    return aligned(_narrowed([["rulings", "", *RULING_HEADS], *rows], 0, width), left=[0, 1])
+    head = [say("rulings"), "", *map(word, RULING_HEADS)]
+    return aligned(_narrowed([head, *rows], 0, width), left=[0, 1])
 
 
 def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
@@ -228,10 +259,18 @@ def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> li
     return [
         printable(marked(row)),
         printable(f"{row.way} {row.settings}".strip()),
-        *(printable(card_value(row.card, column)) for column in cards),
-        f"{row.n_replies:,} of {counted(expected, 'reply', 'replies')}",
+        *(printable(word(card_value(row.card, column))) for column in cards),
+        say(
+            "{n:,} of {replies}",
+            n=row.n_replies,
+            replies=counted(expected, "reply", "replies"),
+        ),
         f"{points(bounds.low)} .. {points(bounds.high)}",
-        f"so far {shown_estimate(row.estimate)}, {row.failed:,} failed",
+        say(
+            "so far {score}, {n:,} failed",
+            score=shown_estimate(row.estimate),
+            n=row.failed,
+        ),
     ]
 
 
@@ -253,9 +292,12 @@ def _labelled(label: str, text: str) -> str:
 
 
 def _level(board: Leaderboard) -> str:
-    if board.level == "sample":
-        return f"each item counts the same ({board.denominator})"
-    return f"each {board.level} counts the same ({board.denominator})"
+    level = "item" if board.level == "sample" else board.level
+    return say(
+        "each {level} counts the same ({denominator})",
+        level=word(level),
+        denominator=word(board.denominator),
+    )
 
 
 def _tinted(text: str, colour: bool) -> str:

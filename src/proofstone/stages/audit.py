@@ -48,13 +48,17 @@ from proofstone.report.sheet import Sheet
 from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
 from proofstone.stages.hands import with_hands_of
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, noted, say, say_of, word
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
 
 # With fewer, intervals for other clusters hardly tell anybody apart.
 _FEW_CLUSTERS = 20
-_LAYOUTS = {"wide": "wide table", "long": "long table", "accuracies": "accuracies alone"}
+_LAYOUTS = {
+    "wide": noted("wide table"),
+    "long": noted("long table"),
+    "accuracies": noted("accuracies alone"),
+}
 
 
 @dataclass(frozen=True)
@@ -204,11 +208,13 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file's records, how they are understood, and what kind of file it is."""
+    """A file's records, how they are understood, what kind of file it is, and the values by which
+    they were chosen."""
 
     table: FileColumns
     layout: Layout
     kind: str
+    where: Mapping[str, str]
 
 
 def _files(given: Path) -> Iterator[Path]:
@@ -241,6 +247,8 @@ def _read(path: Path, asked: Asked) -> _Read:
         named = _named_log(named, score)
         kind = "Inspect log"
     elif _holds_lm_eval(path, asked.encoding):
+        kind = noted("Inspect log")
+    elif _holds_lm_eval(path, asked.encoding):
         name = f"{path.parent.name}/{path.name}"
         rows = read_rows(path, encoding=asked.encoding)
         table, score = lm_eval_columns(rows, name=name, model=model_of(path), task=task_of(path))
@@ -248,15 +256,13 @@ def _read(path: Path, asked: Asked) -> _Read:
         filters = table.columns["filter"].names
         if len(filters) > 1:
             where.setdefault("filter", filters[0])
-        kind = "lm-eval samples"
+        kind = noted("lm-eval samples")
     else:
         table = read_columns(path, encoding=asked.encoding)
     table = chosen(table, where)
     layout = guess_layout(table, named)
     kind = kind or _LAYOUTS[layout.kind or "wide"]
-    if where:
-        kind += ", " + ", ".join(f"{column} {value}" for column, value in where.items())
-    return _Read(table, layout, kind)
+    return _Read(table, layout, kind, where)
 
 
 def _named_log(named: Layout, score: str) -> Layout:
@@ -289,12 +295,25 @@ def _holds_lm_eval(path: Path, encoding: str) -> bool:
 def _file(read: _Read, part: ScoresIn) -> FileRead:
     n_items = len(read.table.columns[read.layout.item].names)
     n_models = len(part.model.names)
-    holds = f"{counted(n_items, 'item')}, {counted(n_models, 'model')}, "
-    holds += counted(len(part.value), "score")
+    holds = [
+        counted(n_items, "item"),
+        counted(n_models, "model"),
+        counted(len(part.value), "score"),
+    ]
     full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
     if full > len(part.value):
-        holds += f", {full - len(part.value):,} missing"
-    return FileRead(name=read.table.name, kind=read.kind, columns=_told(read.layout), holds=holds)
+        holds.append(say("{n:,} missing", n=full - len(part.value)))
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(read.layout),
+        holds=listed(holds),
+    )
+
+
+def _kind(read: _Read) -> str:
+    """What kind of file it is, and which of its records count."""
+    return listed([word(read.kind), *(f"{column} {value}" for column, value in read.where.items())])
 
 
 def _told(layout: Layout) -> str:
@@ -313,26 +332,31 @@ def _measure(table: ScoreTable) -> Measure:
         name="accuracy" if is_plain else "score",
         of="score",
         counts=counts,
-        denominator="items with a reply" if table.tells_outcomes else "items with a score",
+        denominator=noted("items with a reply" if table.tells_outcomes else "items with a score"),
     )
 
 
 def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     n_clusters = len(np.unique(table.cluster_key))
     if 0 < n_clusters < _FEW_CLUSTERS and asked.estimand == "knowledge":
-        yield (
-            f"The items fall into only {counted(n_clusters, 'cluster')}: intervals speak of other "
-            "such clusters too, and are wide. For these alone, with other items: --estimand bank."
+        yield say(
+            "The items fall into only {clusters}: intervals speak of other such clusters too, and "
+            "are wide. For these alone, with other items: --estimand bank.",
+            clusters=counted(n_clusters, "cluster"),
         )
     full = len(table.items)
     there = np.bincount(table.respondent, minlength=len(table.respondents))
     samples = int(table.sample.max(initial=0)) + 1
     short = int(((there < full * samples) & (table.expected == there)).sum())
     if short:
-        yield (
-            f"{counted(short, 'model')} {'lacks' if short == 1 else 'lack'} some scores, at most "
-            f"{100 * (1 - asked.complete_from):g}% of them: all are ranked on the items that all "
-            "ranked models have."
+        yield say_of(
+            short,
+            "{models} lacks some scores, at most {share:g}% of them: all are ranked on the items "
+            "that all ranked models have.",
+            "{models} lack some scores, at most {share:g}% of them: all are ranked on the items "
+            "that all ranked models have.",
+            models=counted(short, "model"),
+            share=100 * (1 - asked.complete_from),
         )
 
 
@@ -363,7 +387,15 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
 
 
 def _accuracies_file(read: _Read, found: Accuracies) -> FileRead:
-    holds = f"{counted(len(found.models), 'model')}, {counted(len(found.strata), 'group')}"
     n = int(found.counts.sum())
-    holds += f", {counted(n, 'item')}" if n else ", numbers of items not known"
-    return FileRead(name=read.table.name, kind=read.kind, columns=read.layout.told(), holds=holds)
+    holds = [
+        counted(len(found.models), "model"),
+        counted(len(found.strata), "group"),
+        counted(n, "item") if n else say("numbers of items not known"),
+    ]
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(read.layout),
+        holds=listed(holds),
+    )

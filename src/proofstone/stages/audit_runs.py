@@ -10,7 +10,7 @@ from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list
 from proofstone.report.trust import trust_lines
 from proofstone.stages.summarise import Selection, shown_name
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, say
 
 __all__ = ["audit_evidence"]
 
@@ -19,15 +19,15 @@ def audit_evidence(
     evidence: Evidence, selection: Selection, audience: Audience = "internal"
 ) -> Audit:
     """The audit of runs of our own, from evidence made for its audience."""
-    names = ", ".join(shown_name(item_set) for item_set in selection.item_sets)
+    names = listed([shown_name(item_set) for item_set in selection.item_sets])
     board = evidence.board
     rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
-    holds = f"{counted(board.n_items, 'item')}, {counted(len(rows), 'respondent')}"
-    runs = counted(len(selection.runs), "run")
+    holds = listed([counted(board.n_items, "item"), counted(len(rows), "respondent")])
+    kind = say("{runs} in this workspace", runs=counted(len(selection.runs), "run"))
     return Audit(
         audience=audience,
         title=names,
-        files=(FileRead(name=names, kind=f"{runs} in this workspace", columns="", holds=holds),),
+        files=(FileRead(name=names, kind=kind, columns="", holds=holds),),
         board=board,
         opening=make_opening(evidence),
         trust=trust_lines(evidence),

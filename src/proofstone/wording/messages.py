@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from proofstone.wording.filling import filled
 from proofstone.wording.language import Language, language
 
 __all__ = ["catalogue", "noted", "nouns", "say", "say_of", "word"]
@@ -15,11 +16,13 @@ _NOUNS = "nouns.toml"
 
 
 def say(message: str, /, **values: object) -> str:
-    """``message`` in the language in force, its places filled as ``str.format`` does.
+    """``message`` in the language in force, its places filled as ``str.format`` does; in Chinese
+    with a space where a value that is Latin text or a number meets a Chinese character.
 
     A message that the catalogue lacks is said in English; a test holds that there is none.
     """
-    return word(message).format(**values)
+    spoken = word(message)
+    return spoken.format(**values) if language() == "en" else filled(spoken, values)
 
 
 def say_of(n: float, one: str, many: str, /, **values: object) -> str:

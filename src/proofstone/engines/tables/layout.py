@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from proofstone.wording import listed, say, word
+
 __all__ = ["ONES", "Kind", "Layout"]
 
 Kind = Literal["wide", "long", "accuracies"]
@@ -56,22 +58,35 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     def told(self) -> str:
         """The roles in one line, as a user would name them."""
-        return "; ".join(self._parts())
+        return say("; ").join(self._parts())
 
     def _parts(self) -> Iterator[str]:
-        yield from (f"{role}: {column}" for role in ONES if (column := getattr(self, role)))
+        for role in ONES:
+            if column := getattr(self, role):
+                yield say("{role}: {columns}", role=word(role), columns=column)
         groups = {
-            "strata" if self.kind == "accuracies" else "models": _listed(self.models),
-            "by" if self.kind == "accuracies" else "strata": ", ".join(self.strata),
-            "clusters": ", ".join(self.clusters),
-            "scores": "percent, divided by 100" if self.percent else "",
-            "missing": f"empty or {', '.join(self.missing)}" if self.missing else "",
-            "not used": _listed(self.unused),
+            "strata" if self.kind == "accuracies" else "models": _named(self.models),
+            "by" if self.kind == "accuracies" else "strata": listed(self.strata),
+            "clusters": listed(self.clusters),
+            "scores": say("percent, divided by 100") if self.percent else "",
+            "missing": _spellings(self.missing) if self.missing else "",
+            "not used": _named(self.unused),
         }
-        yield from (f"{what}: {names}" for what, names in groups.items() if names)
+        for what, names in groups.items():
+            if names:
+                yield say("{role}: {columns}", role=word(what), columns=names)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _spellings(missing: tuple[str, ...]) -> str:
+    return say("empty or {spellings}", spellings=listed(missing))
+
+
+def _named(names: tuple[str, ...]) -> str:
     if len(names) <= _MOST_SHOWN:
-        return ", ".join(names)
-    return f"{len(names)} columns ({', '.join(names[: _MOST_SHOWN - 1])}, ... {names[-1]})"
+        return listed(names)
+    return say(
+        "{n} columns ({first}, ... {last})",
+        n=len(names),
+        first=listed(names[: _MOST_SHOWN - 1]),
+        last=names[-1],
+    )

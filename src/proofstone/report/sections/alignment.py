@@ -8,6 +8,7 @@ from proofstone.report.board import BoardRow
 from proofstone.report.sections.factors import describe_factor, levels_of
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Evidence, Section
+from proofstone.wording import say
 
 __all__ = ["alignment_section"]
 
@@ -36,9 +37,9 @@ def alignment_section(evidence: Evidence) -> Section | None:
         ranked,
         levels,
         name="alignment",
-        title="What training to chat changes",
-        matters="Training to chat matters",
-        otherwise="Training to chat makes no difference here that luck would not make too.",
+        title=say("What training to chat changes"),
+        matters=say("Training to chat matters"),
+        otherwise=say("Training to chat makes no difference here that luck would not make too."),
     )
 
 

@@ -22,7 +22,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import joined
+from proofstone.wording import counted, joined, say, say_of
 
 __all__ = ["benchmarks_section"]
 
@@ -62,15 +62,18 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
         pairs.append(_Pair(first, second, tau, rho, freed, moves))
     return Section(
         name="benchmarks",
-        title="Whether the benchmarks agree",
+        title=say("Whether the benchmarks agree"),
         finding=_finding(pairs, models),
         plain=_plain(pairs),
         cannot=_cannot(pairs, models),
-        how="Two intervals: over models, for others like these (bootstrap of models); over items, "
-        "for these models on other items (items drawn again, or clusters of items that share "
-        f"keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction of Pearson's "
-        "correlation. Moves: against the line that most models follow (Passing and Bablok), Holm "
-        "over models.",
+        how=say(
+            "Two intervals: over models, for others like these (bootstrap of models); over "
+            "items, for these models on other items (items drawn again, or clusters of items "
+            "that share keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction "
+            "of Pearson's correlation. Moves: against the line that most models follow "
+            "(Passing and Bablok), Holm over models.",
+            seed=seed,
+        ),
         tables=(
             _agreement(pairs),
             _freed(pairs),
@@ -116,31 +119,47 @@ def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
 def _finding(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
     known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
     if not known:
-        return "One of any two benchmarks here gives all models the same score."
+        return say("One of any two benchmarks here gives all models the same score.")
     if len(pairs) == 1:
         (pair,) = pairs
         tau = pair.tau
-        return (
-            f"{pair.first} and {pair.second} order {len(models)} models at Kendall's tau-b "
-            f"{tau.models.value:.2f} [{tau.items.low:.2f}, {tau.items.high:.2f}] over items; "
-            f"{_moved(pair, models)} elsewhere by more than noise."
+        return say(
+            "{first} and {second} order {models} at Kendall's tau-b {value:.2f} [{low:.2f}, "
+            "{high:.2f}] over items; {moved}.",
+            first=pair.first,
+            second=pair.second,
+            models=counted(len(models), "model"),
+            value=tau.models.value,
+            low=tau.items.low,
+            high=tau.items.high,
+            moved=_moved(pair, models),
         )
     low = min(known, key=lambda pair: pair.tau.models.value)
     high = max(known, key=lambda pair: pair.tau.models.value)
-    return (
-        f"Of {len(pairs)} pairs of benchmarks, {high.first} and {high.second} agree most "
-        f"(Kendall's tau-b {high.tau.models.value:.2f} over {len(models)} models), "
-        f"{low.first} and {low.second} "
-        f"least ({low.tau.models.value:.2f})."
+    return say(
+        "Of {n} pairs of benchmarks, {first} and {second} agree most (Kendall's tau-b "
+        "{value:.2f} over {models}), {third} and {fourth} least ({least:.2f}).",
+        n=len(pairs),
+        first=high.first,
+        second=high.second,
+        value=high.tau.models.value,
+        models=counted(len(models), "model"),
+        third=low.first,
+        fourth=low.second,
+        least=low.tau.models.value,
     )
 
 
 def _moved(pair: _Pair, models: Sequence[str]) -> str:
     names = [models[move.model] for move in pair.moves if move.moved]
     if not names:
-        return "no model stands"
-    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
-    return f"{joined([*names[:4], *more])} {'stand' if len(names) > 1 else 'stands'}"
+        return say("no model stands elsewhere by more than noise")
+    return say_of(
+        len(names),
+        "{models} stands elsewhere by more than noise",
+        "{models} stand elsewhere by more than noise",
+        models=joined(names, 4),
+    )
 
 
 def _plain(pairs: Sequence[_Pair]) -> str:
@@ -149,9 +168,10 @@ def _plain(pairs: Sequence[_Pair]) -> str:
         return ""
     # Tau is the share of pairs in the same order less that in the other.
     share = 50 * (1 + min(values))
-    return (
-        f"Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in the "
-        "same order (50 is what luck would give)."
+    return say(
+        "Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in "
+        "the same order (50 is what luck would give).",
+        share=share,
     )
 
 
@@ -162,23 +182,23 @@ def _cannot(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
     unsure = [models[move.model] for move in pair.moves if move.move and move.low <= 0 <= move.high]
     if not unsure:
         return ""
-    more = f" and {len(unsure) - 4} more" if len(unsure) > 4 else ""
-    return (
-        f"Whether the rank of {joined(unsure[:4])}{more} really differs between the two: other "
-        "items might turn it round."
+    return say(
+        "Whether the rank of {models} really differs between the two: other items might "
+        "turn it round.",
+        models=joined(unsure, 4),
     )
 
 
 def _agreement(pairs: Sequence[_Pair]) -> Table:
     return Table(
-        title="Agreement of two benchmarks",
+        title=say("Agreement of two benchmarks"),
         columns=(
-            Column(key="pair", name="benchmarks"),
-            Column(key="tau_models", name="tau-b, over models"),
-            Column(key="tau_items", name="tau-b, over items"),
-            Column(key="rho_models", name="rho, over models"),
-            Column(key="rho_items", name="rho, over items"),
-            Column(key="moved", name="moved", help="models elsewhere by more than noise"),
+            Column(key="pair", name=say("benchmarks")),
+            Column(key="tau_models", name=say("tau-b, over models")),
+            Column(key="tau_items", name=say("tau-b, over items")),
+            Column(key="rho_models", name=say("rho, over models")),
+            Column(key="rho_items", name=say("rho, over items")),
+            Column(key="moved", name=say("moved"), help=say("models elsewhere by more than noise")),
         ),
         rows=tuple(
             (
@@ -192,15 +212,16 @@ def _agreement(pairs: Sequence[_Pair]) -> Table:
 
 def _freed(pairs: Sequence[_Pair]) -> Table:
     return Table(
-        title="What endless items would show",
+        title=say("What endless items would show"),
         columns=(
-            Column(key="pair", name="benchmarks"),
-            Column(key="observed", name="correlation"),
-            Column(key="freed_models", name="freed, over models", help="of the items' noise"),
-            Column(key="freed_items", name="freed, over items"),
-            Column(key="reliability_first", name="first reliable",
-                   help="share of the first's differences that other items would show again"),
-            Column(key="reliability_second", name="second reliable"),
+            Column(key="pair", name=say("benchmarks")),
+            Column(key="observed", name=say("correlation")),
+            Column(key="freed_models", name=say("freed, over models"),
+                   help=say("of the items' noise")),
+            Column(key="freed_items", name=say("freed, over items")),
+            Column(key="reliability_first", name=say("first reliable"),
+                   help=say("share of the first's differences that other items would show again")),
+            Column(key="reliability_second", name=say("second reliable")),
         ),
         rows=tuple(
             (
@@ -214,23 +235,25 @@ def _freed(pairs: Sequence[_Pair]) -> Table:
 
 def _moves(pair: _Pair, models: Sequence[str]) -> Table:
     return Table(
-        title=f"Ranks on {pair.first} and on {pair.second}",
+        title=say("Ranks on {first} and on {second}", first=pair.first, second=pair.second),
         columns=(
-            Column(key="model", name="model"),
+            Column(key="model", name=say("model")),
             Column(key="rank_first", name=pair.first, unit="rank"),
             Column(key="rank_second", name=pair.second, unit="rank"),
-            Column(key="move", name="climbs", digits=0, help="ranks; below 0 where it falls"),
-            Column(key="low", name="at least", digits=0),
-            Column(key="high", name="at most", digits=0),
-            Column(key="shift", name="beyond the line", unit="points",
-                   help=f"points on {pair.second} above what {pair.first} lets expect"),
-            Column(key="p_holm", name="p, corrected", unit="probability"),
-            Column(key="moved", name="moved"),
+            Column(key="move", name=say("climbs"), digits=0,
+                   help=say("ranks; below 0 where it falls")),
+            Column(key="low", name=say("at least"), digits=0),
+            Column(key="high", name=say("at most"), digits=0),
+            Column(key="shift", name=say("beyond the line"), unit="points",
+                   help=say("points on {second} above what {first} lets expect",
+                            second=pair.second, first=pair.first)),
+            Column(key="p_holm", name=say("p, corrected"), unit="probability"),
+            Column(key="moved", name=say("moved")),
         ),
         rows=tuple(
             (
                 models[move.model], move.rank_first, move.rank_second, move.move, move.low,
-                move.high, move.shift, move.p_holm, "yes" if move.moved else "no",
+                move.high, move.shift, move.p_holm, say("yes") if move.moved else say("no"),
             )
             for move in pair.moves
         ),

@@ -14,6 +14,7 @@ from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.replies import Replies, replies_of
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
+from proofstone.wording import joined, noted, say, word
 
 __all__ = ["best_of_section"]
 
@@ -24,7 +25,7 @@ _MOST_PAIRS = 100_000_000
 _MOST_DRAWN = 25
 Curves = dict[str, dict[int, tuple[Estimate, ...]]]
 _NAMES = {
-    "oracle": "at least one right",
+    "oracle": noted("at least one right"),
     "majority": "majority",
     "surest": "surest",
 }
@@ -44,20 +45,25 @@ def best_of_section(evidence: Evidence) -> Section | None:
     curves = _curves(evidence, ranked, replies, sizes)
     return Section(
         name="best-of",
-        title="What asking again buys",
+        title=say("What asking again buys"),
         finding=_finding(ranked.labels, curves, k),
         plain=_plain(ranked.labels, curves, k),
         cannot=(
             ""
             if {"majority", "surest"} & curves.keys()
-            else "What a user could gain by asking again: no answers or confidences to choose by."
+            else say(
+                "What a user could gain by asking again: no answers or confidences to choose by."
+            )
         ),
         how=(
-            "At least one of N right is unbiased from all samples (Chen et al. 2021) and needs "
-            "somebody who knows the right answer. What a user can have without one: the answer "
-            "that most of N samples give (mean over draws of N samples, seed "
-            f"{evidence.seed}), and the one stated as surest (exact). Intervals by items, as on "
-            "the leaderboard."
+            say(
+                "At least one of N right is unbiased from all samples (Chen et al. 2021) and "
+                "needs somebody who knows the right answer. What a user can have without one: "
+                "the answer that most of N samples give (mean over draws of N samples, seed "
+                "{seed}), and the one stated as surest (exact). Intervals by items, as on the "
+                "leaderboard.",
+                seed=evidence.seed,
+            )
         ),
         tables=(_table(ranked.labels, curves, sizes),),
         figures=tuple(_heat(ranked.labels, name, curves[name]) for name in curves),
@@ -105,16 +111,27 @@ def _values(replies: Replies, size: int, seed: int) -> Iterator[tuple[str, NDArr
 
 def _finding(labels: Sequence[str], curves: Curves, k: int) -> str:
     one = curves["oracle"][1][0].value
-    said = (
-        f"{labels[0]} goes from {points(one)} with one sample to "
-        f"{points(curves['oracle'][k][0].value)} where one of {k} has to be right"
+    said = say(
+        "{model} goes from {one} with one sample to {best} where one of {k} has to be right",
+        model=labels[0],
+        one=points(one),
+        best=points(curves["oracle"][k][0].value),
+        k=k,
     )
     others = [
-        f"{points(curves[name][k][0].value)} by the {word}"
-        for name, word in (("majority", "majority"), ("surest", "surest"))
+        say(message, points=points(curves[name][k][0].value))
+        for name, message in _WITHOUT_ORACLE.items()
         if name in curves
     ]
-    return f"{said}{'; to ' + ' and '.join(others) if others else ''}."
+    if not others:
+        return say("{places}.", places=said)
+    return say("{said}; to {others}.", said=said, others=joined(others))
+
+
+_WITHOUT_ORACLE = {
+    "majority": noted("{points} by the majority"),
+    "surest": noted("{points} by the surest"),
+}
 
 
 def _plain(labels: Sequence[str], curves: Curves, k: int) -> str:
@@ -122,20 +139,27 @@ def _plain(labels: Sequence[str], curves: Curves, k: int) -> str:
         return ""
     gain = curves["majority"][k][0].value - curves["oracle"][1][0].value
     if gain < 0.005:
-        return f"Asking {labels[0]} {k} times and taking its most frequent answer gains nothing."
-    return (
-        f"Asking {labels[0]} {k} times and taking its most frequent answer gains {points(gain)} "
-        "points, at that many times the price."
+        return say(
+            "Asking {model} {k} times and taking its most frequent answer gains nothing.",
+            model=labels[0],
+            k=k,
+        )
+    return say(
+        "Asking {model} {k} times and taking its most frequent answer gains {gain} points, at "
+        "that many times the price.",
+        model=labels[0],
+        k=k,
+        gain=points(gain),
     )
 
 
 def _table(labels: Sequence[str], curves: Curves, sizes: Sequence[int]) -> Table:
     return Table(
-        title="Scores by number of samples",
+        title=say("Scores by number of samples"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="samples", name="N"),
-            *(Column(key=name, name=_NAMES[name], unit="points", help=_HELP[name])
+            Column(key="model", name=say("model")),
+            Column(key="samples", name=say("N")),
+            *(Column(key=name, name=word(_NAMES[name]), unit="points", help=word(_HELP[name]))
               for name in curves),
         ),
         rows=tuple(
@@ -147,19 +171,23 @@ def _table(labels: Sequence[str], curves: Curves, sizes: Sequence[int]) -> Table
 
 
 _HELP = {
-    "oracle": "best of N, for somebody who knows the right answer",
-    "majority": "the most frequent answer of N, which any user can take",
-    "surest": "the answer of N stated as surest, which any user can take",
+    "oracle": noted("best of N, for somebody who knows the right answer"),
+    "majority": noted("the most frequent answer of N, which any user can take"),
+    "surest": noted("the answer of N stated as surest, which any user can take"),
 }
+
+
+def _subtitle(name: str, n: int) -> str:
+    which = say("{which}; points out of 100", which=word(_HELP[name]))
+    return say("{which}; the first 25 models", which=which) if n > _MOST_DRAWN else which
 
 
 def _heat(labels: Sequence[str], name: str, curve: dict[int, tuple[Estimate, ...]]) -> Figure:
     return Figure(
         name=f"best-of-{name}",
         kind="heat",
-        title=f"By number of samples: {_NAMES[name]}",
-        subtitle=f"{_HELP[name]}; points out of 100"
-        f"{'; the first 25 models' if len(labels) > _MOST_DRAWN else ''}",
+        title=say("By number of samples: {which}", which=word(_NAMES[name])),
+        subtitle=_subtitle(name, len(labels)),
         marks=tuple(
             Mark(
                 row=label,
@@ -173,7 +201,7 @@ def _heat(labels: Sequence[str], name: str, curve: dict[int, tuple[Estimate, ...
             for at, label in enumerate(labels[:_MOST_DRAWN])
             for size, found in curve.items()
         ),
-        row_axis="model",
-        column_axis="samples",
-        value_axis="points",
+        row_axis=say("model"),
+        column_axis=say("samples"),
+        value_axis=say("points"),
     )

@@ -11,6 +11,7 @@ from proofstone.engines.stats import DimensionCheck, check_dimension
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.wording import joined, noted, paragraph, say, word
 
 __all__ = ["dimension_section"]
 
@@ -34,7 +35,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
         return None
     return Section(
         name="dimension",
-        title="Whether groups rank models differently",
+        title=say("Whether groups rank models differently"),
         finding=_finding(found),
         plain=_plain(found),
         cannot=_cannot(found),
@@ -54,11 +55,15 @@ def _check(
 
 
 _HOW = {
-    "items": "{levels}: items are put into groups at random, {n} times",
-    "groups": "{levels}: items that share a key are put into groups at random together, {n} times",
-    "shared pairs": "{levels}: items share keys across each other's groups, so nothing can be put "
-    "elsewhere at random; what chance gives is the variance over all pairs of items that share any "
-    "key, p by its first two moments",
+    "items": noted("By {levels}: items are put into groups at random, {n} times."),
+    "groups": noted(
+        "By {levels}: items that share a key are put into groups at random together, {n} times."
+    ),
+    "shared pairs": noted(
+        "By {levels}: items share keys across each other's groups, so nothing can be put "
+        "elsewhere at random; what chance gives is the variance over all pairs of items that "
+        "share any key, p by its first two moments."
+    ),
 }
 
 
@@ -68,11 +73,15 @@ def _how(found: dict[str, DimensionCheck], seed: int) -> str:
         of = {level: check for level, check in found.items() if check.chance == chance}
         if of:
             n = min(check.n_draws for check in of.values())
-            parts.append(text.format(levels="By " + ", by ".join(of), n=n))
-    return (
-        "What is left of the models' means in groups after each model's and each group's own level "
-        f"(its standard deviation, weighted by items), beside chance. {'. '.join(parts)}. "
-        f"Seed {seed}."
+            levels = say(", by ").join(word(level) for level in of)
+            parts.append(say(text, levels=levels, n=n))
+    return paragraph(
+        say(
+            "What is left of the models' means in groups after each model's and each group's own "
+            "level (its standard deviation, weighted by items), beside chance."
+        ),
+        *parts,
+        say("Seed {seed}.", seed=seed),
     )
 
 
@@ -84,15 +93,19 @@ def _rejected(found: dict[str, DimensionCheck]) -> list[str]:
 def _finding(found: dict[str, DimensionCheck]) -> str:
     rejected = _rejected(found)
     if not rejected:
-        return (
-            f"Groups by {' or '.join(found)} rank the models alike, as far as chance lets one see."
+        return say(
+            "Groups by {levels} rank the models alike, as far as chance lets one see.",
+            levels=joined([word(name) for name in found]),
         )
     level = max(rejected, key=lambda name: found[name].corrected)
     check = found[level]
-    return (
-        f"Groups by {' and by '.join(rejected)} rank models differently beyond chance: by {level}, "
-        f"models stray from their own level by {points(check.interaction)} points, and by "
-        f"{points(check.by_chance)} in groups drawn at random."
+    return say(
+        "Groups by {levels} rank models differently beyond chance: by {level}, models stray from "
+        "their own level by {interaction} points, and by {by_chance} in groups drawn at random.",
+        levels=joined([word(name) for name in rejected]),
+        level=word(level),
+        interaction=points(check.interaction),
+        by_chance=points(check.by_chance),
     )
 
 
@@ -100,35 +113,37 @@ def _plain(found: dict[str, DimensionCheck]) -> str:
     rejected = _rejected(found)
     if not rejected:
         return ""
-    return (
-        f"Which model is better depends on the {rejected[0]} asked about: one overall number hides "
-        "that."
+    return say(
+        "Which model is better depends on the {level} asked about: one overall number hides that.",
+        level=word(rejected[0]),
     )
 
 
 def _cannot(found: dict[str, DimensionCheck]) -> str:
     if _rejected(found):
         return ""
-    return "That all groups measure one thing: small differences between them would not be seen."
+    return say(
+        "That all groups measure one thing: small differences between them would not be seen."
+    )
 
 
 def _table(found: dict[str, DimensionCheck]) -> Table:
     return Table(
-        title="Profiles over groups",
+        title=say("Profiles over groups"),
         columns=(
-            Column(key="by", name="by"),
-            Column(key="groups", name="groups"),
-            Column(key="n", name="n", help="items"),
-            Column(key="interaction", name="seen", unit="points",
-                   help="how far models' means in groups stray from their own level"),
-            Column(key="by_chance", name="by chance", unit="points",
-                   help="the same in groups drawn at random"),
-            Column(key="corrected", name="beyond chance", unit="points"),
-            Column(key="p", name="p", unit="probability"),
+            Column(key="by", name=say("by")),
+            Column(key="groups", name=say("groups")),
+            Column(key="n", name=say("n"), help=say("items")),
+            Column(key="interaction", name=say("seen"), unit="points",
+                   help=say("how far models' means in groups stray from their own level")),
+            Column(key="by_chance", name=say("by chance"), unit="points",
+                   help=say("the same in groups drawn at random")),
+            Column(key="corrected", name=say("beyond chance"), unit="points"),
+            Column(key="p", name=say("p"), unit="probability"),
         ),
         rows=tuple(
             (
-                level, check.n_strata, check.n_units, check.interaction, check.by_chance,
+                word(level), check.n_strata, check.n_units, check.interaction, check.by_chance,
                 check.corrected, check.p,
             )
             for level, check in found.items()

@@ -10,6 +10,7 @@ from proofstone.records.accuracies import Accuracies
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.wording import counted, listed, paragraph, say, word
 
 __all__ = ["discrimination_section"]
 
@@ -28,7 +29,7 @@ def discrimination_section(evidence: Evidence) -> Section | None:
         ranked.values, ranked.strata, k=_TOP, keys=ranked.keys, estimand=evidence.estimand
     )
     names = [ranked.stratum_names[each.stratum] for each in found]
-    how = (
+    how = say(
         "Chance: what models of equal skill would show on as many items, from the paired variance "
         "of these scores, items that share a key taken together."
     )
@@ -40,7 +41,7 @@ def _of_accuracies(found: Accuracies) -> Section | None:
         return None
     overall = None if any(map(math.isnan, found.overall.tolist())) else found.overall
     each = discriminate_shares(found.value, found.counts, overall, k=_TOP)
-    how = (
+    how = say(
         "Chance: a binomial's with the mean accuracy, each model erring by itself and always "
         "answering alike. Where all fail at the same items this gives chance more than its due."
     )
@@ -56,14 +57,20 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
     widest = max(found, key=lambda each: -1.0 if math.isnan(each.range) else each.range)
     return Section(
         name="discrimination",
-        title="Where the strongest stand apart",
-        finding=(
-            f"Over the top {k}, the range is widest in {names[found.index(widest)]} "
-            f"({points(widest.range)} points on {widest.n_units:,} items); in {len(beyond)} of "
-            f"{len(known)} groups by {by} it is more than chance gives."
+        title=say("Where the strongest stand apart"),
+        finding=say(
+            "Over the top {k}, the range is widest in {widest} ({range} points on {items}); in {n} "
+            "of {groups} groups by {by} it is more than chance gives.",
+            k=k,
+            widest=names[found.index(widest)],
+            range=points(widest.range),
+            items=counted(widest.n_units, "item"),
+            n=len(beyond),
+            groups=len(known),
+            by=word(by),
         ),
         cannot=_cannot(by, known, beyond),
-        how=f"Standard deviation and CV divide by {k}. {how}",
+        how=paragraph(say("Standard deviation and CV divide by {k}.", k=k), how),
         tables=(_table(by, names, found),),
     )
 
@@ -72,30 +79,32 @@ def _cannot(by: str, known: Sequence[tuple[Discrimination, str]], beyond: Sequen
     rest = [name for _, name in known if name not in beyond]
     if not rest:
         return ""
-    shown = ", ".join(rest[:6]) + (f" and {len(rest) - 6} more" if len(rest) > 6 else "")
-    return (
-        f"Whether the strongest models differ at all within {shown}: chance alone may give such "
-        f"ranges there (each {by} tested at 5%, corrected for all)."
+    return say(
+        "Whether the strongest models differ at all within {shown}: chance alone may give such "
+        "ranges there (each {by} tested at 5%, corrected for all).",
+        shown=listed(rest, 6),
+        by=word(by),
     )
 
 
 def _table(by: str, names: list[str], found: Sequence[Discrimination]) -> Table:
     return Table(
-        title=f"Discrimination by {by}",
+        title=say("Discrimination by {by}", by=word(by)),
         columns=(
-            Column(key=by, name=by),
-            Column(key="n", name="n", help="items"),
-            Column(key="mean", name="mean", unit="points"),
-            Column(key="sd", name="SD", unit="points", help="over the models, dividing by k"),
-            Column(key="cv", name="CV, %", digits=1, help="100 SD / mean"),
-            Column(key="max", name="max", unit="points"),
-            Column(key="min", name="min", unit="points"),
-            Column(key="range", name="range", unit="points"),
-            Column(key="range_by_chance", name="by chance", unit="points",
-                   help="the range to expect of as many models of equal skill"),
-            Column(key="sd_corrected", name="SD less chance", unit="points"),
-            Column(key="p", name="p", unit="probability",
-                   help="how often chance alone gives at least this range"),
+            Column(key=by, name=word(by)),
+            Column(key="n", name=say("n"), help=say("items")),
+            Column(key="mean", name=say("mean"), unit="points"),
+            Column(key="sd", name=say("SD"), unit="points",
+                   help=say("over the models, dividing by k")),
+            Column(key="cv", name=say("CV, %"), digits=1, help=say("100 SD / mean")),
+            Column(key="max", name=say("max"), unit="points"),
+            Column(key="min", name=say("min"), unit="points"),
+            Column(key="range", name=say("range"), unit="points"),
+            Column(key="range_by_chance", name=say("by chance"), unit="points",
+                   help=say("the range to expect of as many models of equal skill")),
+            Column(key="sd_corrected", name=say("SD less chance"), unit="points"),
+            Column(key="p", name=say("p"), unit="probability",
+                   help=say("how often chance alone gives at least this range")),
         ),
         rows=tuple(
             (

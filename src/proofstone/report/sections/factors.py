@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Effect, Factor, analyse_factor
+from proofstone.engines.stats import AverageEffect, Effect, Factor, analyse_factor
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, paragraph, say
 
 __all__ = ["Levels", "describe_factor", "factors_section", "levels_of"]
 
@@ -40,9 +40,11 @@ def factors_section(evidence: Evidence) -> Section | None:
         ranked,
         levels,
         name="factors",
-        title="What the way of asking changes",
-        matters="How one asks matters",
-        otherwise="How a model was asked makes no difference here that luck would not make too.",
+        title=say("What the way of asking changes"),
+        matters=say("How one asks matters"),
+        otherwise=say(
+            "How a model was asked makes no difference here that luck would not make too."
+        ),
     )
 
 
@@ -68,10 +70,13 @@ def describe_factor(
         finding=_finding(factor, levels),
         plain=_plain(factor, models, levels, matters) or otherwise,
         cannot=_cannot(factor, models, levels),
-        how="Each model against itself, on the same items; the variance of a change adds up over "
-        f"items that share a key. Changes are from {levels[0]}. Holm's correction over all of "
-        "them. Whether all models change alike: Wald's test of the interaction of model and "
-        "factor, by Hotelling's law.",
+        how=say(
+            "Each model against itself, on the same items; the variance of a change adds up "
+            "over items that share a key. Changes are from {level}. Holm's correction over "
+            "all of them. Whether all models change alike: Wald's test of the interaction of "
+            "model and factor, by Hotelling's law.",
+            level=levels[0],
+        ),
         tables=(_table(factor, models, levels),),
     )
 
@@ -100,22 +105,29 @@ def _ways(ranked: RankedValues) -> Levels | None:
     order = sorted(range(len(ranked.respondents)), key=lambda column: ranked.respondents[column])
     for column in order:
         row = ranked.group.ranked[column]
-        way = " ".join(part for part in (row.way, row.settings) if part) or "as it is"
+        way = " ".join(part for part in (row.way, row.settings) if part) or say("as it is")
         by_model.setdefault(row.name, {})[way] = column
     return levels_of(ranked, by_model)
 
 
 def _finding(found: Factor, levels: list[str]) -> str:
-    said = []
-    for each in found.average[:3]:
-        mean = each.change
-        said.append(
-            f"from {levels[0]} to {levels[each.level]} accuracy changes by "
-            f"{_signed(mean.value)} points on average over {counted(each.n_models, 'model')} "
-            f"[{_signed(mean.low)}, {_signed(mean.high)}]"
-        )
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}.{_alike(found)}"
+    said = [_change(each, levels) for each in found.average[:3]]
+    text = say("{places}.", places=say("; ").join(said))
+    return paragraph(f"{text[:1].upper()}{text[1:]}", _alike(found))
+
+
+def _change(each: AverageEffect, levels: list[str]) -> str:
+    mean = each.change
+    return say(
+        "from {base} to {level} accuracy changes by {points} points on average over {models} "
+        "[{low}, {high}]",
+        base=levels[0],
+        level=levels[each.level],
+        points=_signed(mean.value),
+        models=counted(each.n_models, "model"),
+        low=_signed(mean.low),
+        high=_signed(mean.high),
+    )
 
 
 def _alike(found: Factor) -> str:
@@ -123,8 +135,12 @@ def _alike(found: Factor) -> str:
     if math.isnan(p):
         return ""
     shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    differ = "It does not do the same to all models" if p < 0.05 else "No model is told to differ"
-    return f" {differ} ({shown})."
+    return say(
+        "It does not do the same to all models ({p})."
+        if p < 0.05
+        else "No model is told to differ ({p}).",
+        p=shown,
+    )
 
 
 def _plain(found: Factor, names: list[str], levels: list[str], matters: str) -> str:
@@ -132,10 +148,15 @@ def _plain(found: Factor, names: list[str], levels: list[str], matters: str) -> 
     if not sure:
         return ""
     most = max(sure, key=lambda effect: abs(effect.change.value))
-    gains = most.change.value > 0
-    return (
-        f"{matters}: {names[most.model]} gets about {100 * abs(most.change.value):.0f} "
-        f"{'more' if gains else 'fewer'} questions in a hundred right with {levels[most.level]}."
+    return say(
+        "{matters}: {model} gets about {n:.0f} more questions in a hundred right with {level}."
+        if most.change.value > 0
+        else "{matters}: {model} gets about {n:.0f} fewer questions in a hundred right with "
+        "{level}.",
+        matters=matters,
+        model=names[most.model],
+        n=100 * abs(most.change.value),
+        level=levels[most.level],
     )
 
 
@@ -143,28 +164,27 @@ def _cannot(found: Factor, names: list[str], levels: list[str]) -> str:
     unsure = [effect for effect in found.effects if effect.p_holm >= 0.05]
     if not unsure or len(unsure) == len(found.effects):
         return ""
-    shown = ", ".join(_named(effect, names, levels) for effect in unsure[:4])
-    more = f" and {len(unsure) - 4} more" if len(unsure) > 4 else ""
-    return f"Whether it helps or harms at all: {shown}{more}."
+    shown = listed([_named(effect, names, levels) for effect in unsure], 4)
+    return say("Whether it helps or harms at all: {shown}.", shown=shown)
 
 
 def _named(effect: Effect, names: list[str], levels: list[str]) -> str:
-    return f"{names[effect.model]} ({levels[effect.level]})"
+    return say("{name} ({why})", name=names[effect.model], why=levels[effect.level])
 
 
 def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
     return Table(
-        title=f"Change from {levels[0]}",
+        title=say("Change from {level}", level=levels[0]),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="level", name="asked"),
-            Column(key="change", name="change", unit="points"),
-            Column(key="p", name="p", unit="probability"),
-            Column(key="p_holm", name="p, corrected", unit="probability",
-                   help="corrected for looking at all changes"),
-            Column(key="beyond", name="beyond the others", unit="points",
-                   help="how much more it changes than the mean of the other models"),
-            Column(key="p_beyond", name="p, corrected", unit="probability"),
+            Column(key="model", name=say("model")),
+            Column(key="level", name=say("asked")),
+            Column(key="change", name=say("change"), unit="points"),
+            Column(key="p", name=say("p"), unit="probability"),
+            Column(key="p_holm", name=say("p, corrected"), unit="probability",
+                   help=say("corrected for looking at all changes")),
+            Column(key="beyond", name=say("beyond the others"), unit="points",
+                   help=say("how much more it changes than the mean of the other models")),
+            Column(key="p_beyond", name=say("p, corrected"), unit="probability"),
         ),
         rows=tuple(
             (

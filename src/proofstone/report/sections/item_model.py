@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import ItemResponse, benjamini_hochberg, fit_two_parameter
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, paragraph, say, say_of
 
 __all__ = ["item_model_section"]
 
@@ -30,15 +30,23 @@ def item_model_section(evidence: Evidence) -> Section | None:
     misfits = _misfits(fit)
     return Section(
         name="item-model",
-        title="A model of items and skills",
+        title=say("A model of items and skills"),
         finding=_finding(fit, misfits),
         cannot=_cannot(fit),
-        how=(
-            "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin 1981), "
-            f"with priors on slopes and intercepts (Mislevy 1986); {fit.n_iterations} iterations"
-            f"{', not converged' if 'not-converged' in fit.flags else ''}. "
-            "Fit by Yen's Q1 over groups of like skill, so that at most a tenth of the items said "
-            "not to follow it are so by chance. Items count as independent given skill."
+        how=paragraph(
+            say(
+                "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin "
+                "1981), with priors on slopes and intercepts (Mislevy 1986); {n} iterations."
+                if "not-converged" not in fit.flags
+                else "Two-parameter logistic model by marginal maximum likelihood (Bock and "
+                "Aitkin 1981), with priors on slopes and intercepts (Mislevy 1986); {n} "
+                "iterations, not converged.",
+                n=fit.n_iterations,
+            ),
+            say(
+                "Fit by Yen's Q1 over groups of like skill, so that at most a tenth of the items "
+                "said not to follow it are so by chance. Items count as independent given skill."
+            ),
         ),
         tables=(_skills(found, fit), _items(found, fit, misfits)),
     )
@@ -56,35 +64,47 @@ def _misfits(fit: ItemResponse) -> NDArray[np.bool_]:
 def _finding(fit: ItemResponse, misfits: NDArray[np.bool_]) -> str:
     low, high = np.quantile(fit.difficulty, [0.1, 0.9])
     tested = int((~np.isnan(fit.fit_p)).sum())
-    said = (
-        f"The answers tell {100 * fit.reliability:.0f}% of the variance of the models' skill; "
-        f"eight items of ten are right half of the time at skills from {low:.1f} to {high:.1f}"
+    said = say(
+        "The answers tell {reliability:.0f}% of the variance of the models' skill; eight items "
+        "of ten are right half of the time at skills from {low:.1f} to {high:.1f}",
+        reliability=100 * fit.reliability,
+        low=low,
+        high=high,
     )
     if not tested:
-        return f"{said}."
+        return say("{places}.", places=said)
     wrong = int(misfits.sum())
-    verb = "does" if wrong == 1 else "do"
-    return f"{said}; {counted(wrong, 'item')} of {tested:,} {verb} not follow the model."
+    return say_of(
+        wrong,
+        "{said}; {items} of {n:,} does not follow the model.",
+        "{said}; {items} of {n:,} do not follow the model.",
+        said=said,
+        items=counted(wrong, "item"),
+        n=tested,
+    )
 
 
 def _cannot(fit: ItemResponse) -> str:
     n = len(fit.skill)
     if "few-respondents" not in fit.flags:
         return ""
-    return (
-        f"Slopes and difficulties of single items: with {n} models (fewer than 50) the priors "
-        "speak with the data."
+    return say(
+        "Slopes and difficulties of single items: with {models} (fewer than 50) the priors "
+        "speak with the data.",
+        models=counted(n, "model"),
     )
 
 
 def _skills(found: DescribedItems, fit: ItemResponse) -> Table:
     return Table(
-        title="Skill by model",
+        title=say("Skill by model"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="n", name="n", help="items"),
-            Column(key="skill", name="skill", help="in standard deviations of all skills"),
-            Column(key="skill_sd", name="its deviation", help="of the posterior"),
+            Column(key="model", name=say("model")),
+            Column(key="n", name=say("n"), help=say("items")),
+            Column(
+                key="skill", name=say("skill"), help=say("in standard deviations of all skills")
+            ),
+            Column(key="skill_sd", name=say("its deviation"), help=say("of the posterior")),
         ),
         rows=tuple(
             (label, len(found.ranked.units), float(skill), float(sd))
@@ -96,20 +116,23 @@ def _skills(found: DescribedItems, fit: ItemResponse) -> Table:
 def _items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_]) -> Table:
     order = np.lexsort((fit.slope, ~misfits))[:_MOST_LISTED]
     return Table(
-        title="Items that fit or discriminate least",
+        title=say("Items that fit or discriminate least"),
         columns=(
-            Column(key="item", name="item"),
-            Column(key="follows", name="follows the model"),
-            Column(key="n", name="n", help="models that were scored on it"),
-            Column(key="slope", name="slope", help="how sharply it parts skills; 1 is usual"),
-            Column(key="difficulty", name="difficulty",
-                   help="the skill at which it is right half of the time"),
-            Column(key="outfit", name="outfit", help="about 1 where the model holds"),
-            Column(key="infit", name="infit", help="the same, weighted by information"),
-            Column(key="fit_p", name="p", unit="probability"),
+            Column(key="item", name=say("item")),
+            Column(key="follows", name=say("follows the model")),
+            Column(key="n", name=say("n"), help=say("models that were scored on it")),
+            Column(key="slope", name=say("slope"),
+                   help=say("how sharply it parts skills; 1 is usual")),
+            Column(key="difficulty", name=say("difficulty"),
+                   help=say("the skill at which it is right half of the time")),
+            Column(key="outfit", name=say("outfit"), help=say("about 1 where the model holds")),
+            Column(key="infit", name=say("infit"), help=say("the same, weighted by information")),
+            Column(key="fit_p", name=say("p"), unit="probability"),
         ),
         rows=tuple(_row(found, fit, place, wrong=bool(misfits[place])) for place in order.tolist()),
-        note=f"{_MOST_LISTED} of {len(fit.slope):,} items." if len(fit.slope) > 20 else "",
+        note=say("{most} of {items}.", most=_MOST_LISTED, items=counted(len(fit.slope), "item"))
+        if len(fit.slope) > 20
+        else "",
     )  # fmt: skip
 
 
@@ -117,4 +140,4 @@ def _row(found: DescribedItems, fit: ItemResponse, place: int, *, wrong: bool) -
     item = found.items[place]
     columns = (fit.slope, fit.difficulty, fit.outfit, fit.infit, fit.fit_p)
     values = (float(column[place]) for column in columns)
-    return (found.name(item), "no" if wrong else "as far as seen", item.n, *values)
+    return (found.name(item), say("no") if wrong else say("as far as seen"), item.n, *values)

@@ -12,7 +12,7 @@ from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.ranked_values import RankedValues
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, say, word
 
 __all__ = ["items_section"]
 
@@ -32,15 +32,17 @@ def items_section(evidence: Evidence) -> Section | None:
     known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
     return Section(
         name="items",
-        title="Which items to look at first",
+        title=say("Which items to look at first"),
         finding=_finding(ranked, flagged, known),
         plain=_plain(flagged),
         cannot=_cannot(len(ranked.respondents), negative),
         how=(
-            "Difficulty is the mean score over the ranked models. Discrimination is the "
-            "correlation of an item's scores with the mean of all other items. An item is accused "
-            "only with eight models or more; the weak beating the strong is corrected so that at "
-            "most a tenth of the items accused of it are so by chance."
+            say(
+                "Difficulty is the mean score over the ranked models. Discrimination is the "
+                "correlation of an item's scores with the mean of all other items. An item is "
+                "accused only with eight models or more; the weak beating the strong is "
+                "corrected so that at most a tenth of the items accused of it are so by chance."
+            )
         ),
         tables=(
             *([_reasons(counts)] if counts else []),
@@ -53,11 +55,19 @@ def _finding(
     ranked: RankedValues, flagged: Sequence[ItemStatistics], known: Sequence[float]
 ) -> str:
     if len(ranked.respondents) < _FEWEST:
-        return f"{len(ranked.respondents)} models are too few to judge single items by."
-    said = f"{counted(len(flagged), 'item')} of {len(ranked.units):,} should be looked at"
-    if known:
-        said += f"; half of the items correlate with the rest by {np.median(known):.2f} or less"
-    return f"{said}."
+        return say(
+            "{models} are too few to judge single items by.",
+            models=counted(len(ranked.respondents), "model"),
+        )
+    looked = {"items": counted(len(flagged), "item"), "n": len(ranked.units)}
+    if not known:
+        return say("{items} of {n:,} should be looked at.", **looked)
+    return say(
+        "{items} of {n:,} should be looked at; half of the items correlate with the rest by "
+        "{median:.2f} or less.",
+        median=float(np.median(known)),
+        **looked,
+    )
 
 
 def _plain(flagged: Sequence[ItemStatistics]) -> str:
@@ -66,53 +76,59 @@ def _plain(flagged: Sequence[ItemStatistics]) -> str:
     )
     if not suspects:
         return ""
-    return (
-        f"On {counted(suspects, 'question')} the best models disagree with the answer that counts "
-        "as right: somebody should check these first."
+    return say(
+        "On {questions} the best models disagree with the answer that counts as right: "
+        "somebody should check these first.",
+        questions=counted(suspects, "question"),
     )
 
 
 def _cannot(n: int, negative: int) -> str:
     if n < _FEWEST:
-        return (
-            f"Which items are wrong: {n} models are too few to tell a bad item from bad luck "
-            "(eight are needed)."
+        return say(
+            "Which items are wrong: {models} are too few to tell a bad item from bad luck "
+            "(eight are needed).",
+            models=counted(n, "model"),
         )
     if not negative:
         return ""
-    return (
-        f"Whether each of the {counted(negative, 'item')} on which stronger models do worse is "
-        "wrong: by chance alone there would be some."
+    return say(
+        "Whether each of the {items} on which stronger models do worse is wrong: by chance "
+        "alone there would be some.",
+        items=counted(negative, "item"),
     )
 
 
 def _reasons(counts: Counter[ItemFlag]) -> Table:
     return Table(
-        title="Why items are listed",
-        columns=(Column(key="reason", name="reason"), Column(key="items", name="items")),
-        rows=tuple((ITEM_FLAGS[flag], counts[flag]) for flag in ITEM_FLAGS if counts[flag]),
+        title=say("Why items are listed"),
+        columns=(Column(key="reason", name=say("reason")), Column(key="items", name=say("items"))),
+        rows=tuple((word(ITEM_FLAGS[flag]), counts[flag]) for flag in ITEM_FLAGS if counts[flag]),
     )
 
 
 def _worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
     more = len(flagged) - _MOST_LISTED
     return Table(
-        title="Look at these first",
+        title=say("Look at these first"),
         columns=(
-            Column(key="item", name="item"),
-            Column(key="reason", name="reason"),
-            Column(key="n", name="n", help="models that were scored on it"),
-            Column(key="difficulty", name="mean score", unit="points"),
-            Column(key="discrimination", name="discrimination", digits=2,
-                   help="correlation with the mean of all other items"),
-            Column(key="strong", name="best third", unit="points",
-                   help="mean score of the third of the models that do best on the other items"),
-            Column(key="weak", name="worst third", unit="points"),
-            Column(key="distractor", name="wrong answer of the best"),
-            Column(key="distractor_share", name="its share", unit="share"),
+            Column(key="item", name=say("item")),
+            Column(key="reason", name=say("reason")),
+            Column(key="n", name=say("n"), help=say("models that were scored on it")),
+            Column(key="difficulty", name=say("mean score"), unit="points"),
+            Column(key="discrimination", name=say("discrimination"), digits=2,
+                   help=say("correlation with the mean of all other items")),
+            Column(key="strong", name=say("best third"), unit="points",
+                   help=say("mean score of the third of the models that do best on the other "
+                            "items")),
+            Column(key="weak", name=say("worst third"), unit="points"),
+            Column(key="distractor", name=say("wrong answer of the best")),
+            Column(key="distractor_share", name=say("its share"), unit="share"),
         ),
         rows=tuple(_row(found, item) for item in flagged[:_MOST_LISTED]),
-        note=f"{more:,} more are not shown; --work-list FILE writes all." if more > 0 else "",
+        note=say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
+        if more > 0
+        else "",
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import structs
@@ -33,7 +33,7 @@ from proofstone.report.sections.section import (
     Section,
     Table,
 )
-from proofstone.wording import counted
+from proofstone.wording import counted, noted, paragraph, say, word
 
 __all__ = ["judged_section"]
 
@@ -58,16 +58,20 @@ def judged_section(evidence: Evidence) -> Section | None:
     n = int(np.array(table.counts).sum())
     return Section(
         name="judge",
-        title="Whether the judge can be trusted",
+        title=say("Whether the judge can be trusted"),
         finding=_finding(table, found, n),
         plain=_plain(rates),
         cannot=_cannot(rates, n),
         how=(
-            "Agreement on the records that both labelled; coefficients by percentiles of 2,000 "
-            f"draws of items, seed {seed}; shares by Wilson at the effective size. Corrected rates "
-            "are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic 2023): right only where "
-            "the records that people saw were drawn at random. Everywhere records of one item, and "
-            "of items that share a key, depend on each other."
+            say(
+                "Agreement on the records that both labelled; coefficients by percentiles of "
+                "2,000 draws of items, seed {seed}; shares by Wilson at the effective size. "
+                "Corrected rates are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic "
+                "2023): right only where the records that people saw were drawn at random. "
+                "Everywhere records of one item, and of items that share a key, depend on each "
+                "other.",
+                seed=seed,
+            )
         ),
         tables=(
             _matrix(judged, table),
@@ -98,7 +102,7 @@ def _coefficients(
     plain: tuple[Coefficient, ...] = ("observed agreement", "Gwet AC1")
     for name in plain:
         yield (
-            name.replace("Gwet", "Gwet's"),
+            _COEFFICIENTS[name],
             agreement(ratings, name, n_categories=n_labels, clusters=item, keys=keys, seed=seed,
                       confidence=level),
         )  # fmt: skip
@@ -137,7 +141,10 @@ def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str
     if values is None or values.min() < 0 or values.max() > 1:
         for code, label in enumerate(judged.labels):
             worth = (np.arange(len(judged.labels)) == code).astype(np.float64)
-            yield f"share of {label}", _rate(judged, worth, slice(None), keys, level)
+            yield (
+                _SHARE.format(label=label),
+                _rate(judged, worth, slice(None), keys, level),
+            )
         return
     yield "all records", _rate(judged, values, slice(None), keys, level)
     if len(judged.models) > 1:
@@ -167,18 +174,50 @@ def _rate(
 
 def _finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
     kappa = found["Cohen's kappa"]
-    said = f"Judge and people agree on {shown_estimate(table.accuracy)}% of {counted(n, 'record')}"
+    agree = {
+        "share": shown_estimate(table.accuracy),
+        "records": counted(n, "record"),
+    }
     if math.isnan(kappa.value):
-        return f"{said}; both use one label only, so that chance cannot be taken out."
-    return f"{said}; kappa {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]."
+        return say(
+            "Judge and people agree on {share}% of {records}; both use one label only, so that "
+            "chance cannot be taken out.",
+            **agree,
+        )
+    return say(
+        "Judge and people agree on {share}% of {records}; kappa {value:.2f} [{low:.2f}, "
+        "{high:.2f}].",
+        value=kappa.value,
+        low=kappa.low,
+        high=kappa.high,
+        **agree,
+    )
+
+
+def _named(name: str) -> str:
+    """A rate's name in words; the share of a label is kept by the label."""
+    label = name.removeprefix(_SHARE.format(label=""))
+    return word(name) if label == name else say(_SHARE, label=label)
+
+
+_SHARE = noted("share of {label}")
+_COEFFICIENTS: Mapping[Coefficient, str] = {
+    "observed agreement": "observed agreement",
+    "Gwet AC1": "Gwet's AC1",
+}
 
 
 def _plain(rates: dict[str, JudgedRate]) -> str:
     name, rate = next(iter(rates.items()))
-    what = "the mean score" if name == "all records" else f"the {name}"
-    return (
-        f"By the judge alone {what} is {points(rate.judge_only)}; corrected by what people saw it "
-        f"is {shown_estimate(rate.corrected)}."
+    return say(
+        "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
+        "{corrected}."
+        if name == "all records"
+        else "By the judge alone the {what} is {judge_only}; corrected by what people saw it is "
+        "{corrected}.",
+        what=_named(name),
+        judge_only=points(rate.judge_only),
+        corrected=shown_estimate(rate.corrected),
     )
 
 
@@ -186,37 +225,45 @@ def _cannot(rates: dict[str, JudgedRate], n: int) -> str:
     first = next(iter(rates.values()))
     parts = []
     if n < _FEW:
-        parts.append(f"How good the judge is: {counted(n, 'record')} by people are few.")
+        parts.append(
+            say("How good the judge is: {records} by people are few.", records=counted(n, "record"))
+        )
     if not first.helps:
-        parts.append("The judge adds nothing to people's labels here.")
-    return " ".join(parts)
+        parts.append(say("The judge adds nothing to people's labels here."))
+    return paragraph(*parts)
 
 
 def _matrix(judged: Judged, table: Confusion) -> Table:
     return Table(
-        title="People's labels (rows) and the judge's (columns)",
+        title=say("People's labels (rows) and the judge's (columns)"),
         columns=(
-            Column(key="people", name="people"),
-            *(Column(key=f"judge_{label}", name=f"judge: {label}") for label in judged.labels),
-            Column(key="n", name="n", help="records with this label by people"),
+            Column(key="people", name=say("people")),
+            *(
+                Column(key=f"judge_{label}", name=say("judge: {label}", label=label))
+                for label in judged.labels
+            ),
+            Column(key="n", name=say("n"), help=say("records with this label by people")),
         ),
         rows=tuple(
             (label, *row, sum(row)) for label, row in zip(judged.labels, table.counts, strict=True)
         ),
-        note=f"{table.left_out:,} records lack one of both." if table.left_out else "",
+        note=say("{left_out:,} records lack one of both.", left_out=table.left_out)
+        if table.left_out
+        else "",
         sorts=False,
     )
 
 
 def _by_label(judged: Judged, table: Confusion) -> Table:
     return Table(
-        title="By label",
+        title=say("By label"),
         columns=(
-            Column(key="label", name="label"),
-            Column(key="recall", name="recall", unit="points",
-                   help="of people's records with this label, how many the judge gives it too"),
-            Column(key="precision", name="precision", unit="points",
-                   help="of the judge's records with this label, how many people give it too"),
+            Column(key="label", name=say("label")),
+            Column(key="recall", name=say("recall"), unit="points",
+                   help=say("of people's records with this label, how many the judge gives it "
+                            "too")),
+            Column(key="precision", name=say("precision"), unit="points",
+                   help=say("of the judge's records with this label, how many people give it too")),
         ),
         rows=tuple(zip(judged.labels, table.recall, table.precision, strict=True)),
     )  # fmt: skip
@@ -224,35 +271,42 @@ def _by_label(judged: Judged, table: Confusion) -> Table:
 
 def _agreement(found: dict[str, Estimate]) -> Table:
     return Table(
-        title="Agreement",
+        title=say("Agreement"),
         columns=(
-            Column(key="coefficient", name="coefficient"),
-            Column(key="n", name="n", help="records"),
-            Column(key="value", name="value", digits=3, help="1 is full agreement; 0 is chance"),
+            Column(key="coefficient", name=say("coefficient")),
+            Column(key="n", name=say("n"), help=say("records")),
+            Column(
+                key="value",
+                name=say("value"),
+                digits=3,
+                help=say("1 is full agreement; 0 is chance"),
+            ),
         ),
-        rows=tuple((name, each.n, each) for name, each in found.items()),
-        note="Kappa falls where one label holds nearly all records although both agree; AC1 does "
-        "not. Observed agreement takes no chance out.",
+        rows=tuple((word(name), each.n, each) for name, each in found.items()),
+        note=say(
+            "Kappa falls where one label holds nearly all records although both agree; AC1 does "
+            "not. Observed agreement takes no chance out."
+        ),
         sorts=False,
     )
 
 
 def _corrected(rates: dict[str, JudgedRate]) -> Table:
     return Table(
-        title="The judge's rates, corrected by people's labels",
+        title=say("The judge's rates, corrected by people's labels"),
         columns=(
-            Column(key="of", name="of"),
-            Column(key="n_people", name="by people", help="records that both labelled"),
-            Column(key="corrected", name="corrected", unit="points", help="PPI++"),
-            Column(key="people_only", name="by people alone", unit="points"),
-            Column(key="judge_only", name="by the judge alone", unit="points",
-                   help="without an interval: none could mend a judge that leans"),
-            Column(key="bias", name="judge's lean", unit="points",
-                   help="how far the judge lies above people on the same records"),
-            Column(key="trust", name="trust",
-                   help="how much of the judge's word is used: 0 none, 1 all"),
-            Column(key="labels_saved", name="labels saved", digits=0,
-                   help="labels by people that the judge stands for; 0: it does not help"),
+            Column(key="of", name=say("of")),
+            Column(key="n_people", name=say("by people"), help=say("records that both labelled")),
+            Column(key="corrected", name=say("corrected"), unit="points", help=say("PPI++")),
+            Column(key="people_only", name=say("by people alone"), unit="points"),
+            Column(key="judge_only", name=say("by the judge alone"), unit="points",
+                   help=say("without an interval: none could mend a judge that leans")),
+            Column(key="bias", name=say("judge's lean"), unit="points",
+                   help=say("how far the judge lies above people on the same records")),
+            Column(key="trust", name=say("trust"),
+                   help=say("how much of the judge's word is used: 0 none, 1 all")),
+            Column(key="labels_saved", name=say("labels saved"), digits=0,
+                   help=say("labels by people that the judge stands for; 0: it does not help")),
         ),
         rows=tuple(_corrected_row(name, rate) for name, rate in rates.items()),
     )  # fmt: skip
@@ -261,7 +315,7 @@ def _corrected(rates: dict[str, JudgedRate]) -> Table:
 def _corrected_row(name: str, rate: JudgedRate) -> tuple[Cell, ...]:
     people = rate.people_only
     return (
-        name,
+        _named(name),
         people.n,
         rate.corrected,
         people if people.n > 1 else structs.replace(people, low=math.nan, high=math.nan),
@@ -277,12 +331,14 @@ def _heat(judged: Judged, table: Confusion) -> Figure:
     return Figure(
         name="judge",
         kind="heat",
-        title="The judge's labels by people's",
-        subtitle="percent of people's records with a label (rows) by the judge's label (columns)",
+        title=say("The judge's labels by people's"),
+        subtitle=say(
+            "percent of people's records with a label (rows) by the judge's label (columns)"
+        ),
         marks=tuple(
             Mark(
-                row=f"people: {label}",
-                column=f"judge: {other}",
+                row=say("people: {label}", label=label),
+                column=say("judge: {other}", other=other),
                 value=count / n if n else math.nan,
                 n=n,
                 text=f"{100 * count / n:.0f}" if n else "",
@@ -290,7 +346,7 @@ def _heat(judged: Judged, table: Confusion) -> Figure:
             for label, row, n in rows
             for other, count in zip(judged.labels, row, strict=True)
         ),
-        row_axis="people",
-        column_axis="judge",
-        value_axis="percent",
+        row_axis=say("people"),
+        column_axis=say("judge"),
+        value_axis=say("percent"),
     )

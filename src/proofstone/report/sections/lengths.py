@@ -13,6 +13,7 @@ from proofstone.report.numbers import points
 from proofstone.report.sections.length_bins import length_bins, length_curves
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+from proofstone.wording import noted, say
 
 __all__ = ["lengths_section"]
 
@@ -49,18 +50,21 @@ def lengths_section(evidence: Evidence) -> Section | None:
     bins, curves = length_bins(evidence, sheet, ranked), length_curves(evidence, sheet, ranked)
     return Section(
         name="length",
-        title="Whether longer replies score higher",
+        title=say("Whether longer replies score higher"),
         finding=_finding(everyone),
         cannot=_cannot(everyone),
         how=(
-            "The slope of the score on the binary logarithm of the reply's tokens: the change for "
-            "a reply twice as long. Over items difficulty is in it, since hard items draw long "
-            "replies; within items replies to the same item are compared, each model's own level "
-            "taken out. Errors are clustered by item and by what items share; "
-            f"{100 * level:g}% intervals."
+            say(
+                "The slope of the score on the binary logarithm of the reply's tokens: the "
+                "change for a reply twice as long. Over items difficulty is in it, since hard "
+                "items draw long replies; within items replies to the same item are compared, "
+                "each model's own level taken out. Errors are clustered by item and by what "
+                "items share; {level:g}% intervals.",
+                level=100 * level,
+            )
         ),
         tables=(
-            _table([("all models", *_cells(middle, everyone, level)), *rows]),
+            _table([(say("all models"), *_cells(middle, everyone, level)), *rows]),
             *([bins] if bins else []),
         ),
         figures=(curves,) if curves else (),
@@ -68,15 +72,24 @@ def lengths_section(evidence: Evidence) -> Section | None:
 
 
 def _finding(found: LengthEffect) -> str:
-    said = f"Over items, a reply twice as long scores {_signed(found.over_items)} points"
+    over = _signed(found.over_items)
     if math.isnan(found.within_items.value):
-        return f"{said}; nothing is known within items."
-    return f"{said}; compared on the same item, {_signed(found.within_items)}."
+        return say(
+            "Over items, a reply twice as long scores {over} points; nothing is known within "
+            "items.",
+            over=over,
+        )
+    return say(
+        "Over items, a reply twice as long scores {over} points; compared on the same item, "
+        "{within}.",
+        over=over,
+        within=_signed(found.within_items),
+    )
 
 
 def _signed(slope: Slope) -> str:
     if math.isnan(slope.value):
-        return "an unknown number of"
+        return say("an unknown number of")
     sign = "+" if slope.value > 0 else ""
     return f"{sign}{points(slope.value)} [{points(slope.low)}, {points(slope.high)}]"
 
@@ -84,7 +97,7 @@ def _signed(slope: Slope) -> str:
 def _cannot(found: LengthEffect) -> str:
     within = found.within_items
     if math.isnan(within.value) or within.low <= 0 <= within.high:
-        return "Whether longer replies help: on the same item no effect can be told from none."
+        return say("Whether longer replies help: on the same item no effect can be told from none.")
     return ""
 
 
@@ -104,7 +117,7 @@ def _estimate(slope: Slope, level: float) -> Estimate:
         low=slope.low,
         high=slope.high,
         level=level,
-        estimand="items like these",
+        estimand=noted("items like these"),
         made_by="least squares, errors clustered by item",
         resampled="items",
         effective_n=float(slope.n_items),
@@ -113,15 +126,15 @@ def _estimate(slope: Slope, level: float) -> Estimate:
 
 def _table(rows: list[tuple[Cell, ...]]) -> Table:
     return Table(
-        title="Points for a reply twice as long",
+        title=say("Points for a reply twice as long"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="tokens", name="median tokens", digits=0),
-            Column(key="over_items", name="over items", unit="points"),
-            Column(key="within_items", name="on the same item", unit="points",
-                   help="needs several replies to an item"),
-            Column(key="confounded", name="by difficulty", unit="points",
-                   help="the part of the first that the second does not bear out"),
+            Column(key="model", name=say("model")),
+            Column(key="tokens", name=say("median tokens"), digits=0),
+            Column(key="over_items", name=say("over items"), unit="points"),
+            Column(key="within_items", name=say("on the same item"), unit="points",
+                   help=say("needs several replies to an item")),
+            Column(key="confounded", name=say("by difficulty"), unit="points",
+                   help=say("the part of the first that the second does not bear out")),
         ),
         rows=tuple(rows),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from proofstone.engines.stats import benjamini_hochberg, mcnemar_p
 from proofstone.report.board import Standings
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence
+from proofstone.wording import say
 
 __all__ = ["PairColumns", "further_columns"]
 
@@ -29,9 +30,9 @@ def further_columns(evidence: Evidence, group: Standings) -> PairColumns:
     pairs = [(pair.first, pair.second) for pair in group.compared]
     by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
     heads: tuple[Column, ...] = (
-        Column(key="p_bh", name="p, false share", unit="probability",
-               help="corrected so that at most this share of all claims is false (Benjamini and "
-               "Hochberg)"),
+        Column(key="p_bh", name=say("p, false share"), unit="probability",
+               help=say("corrected so that at most this share of all claims is false "
+                        "(Benjamini and Hochberg)")),
     )  # fmt: skip
     columns: list[Sequence[Cell]] = [by_rate.tolist()]
     ranked = ranked_values(evidence)
@@ -42,10 +43,11 @@ def further_columns(evidence: Evidence, group: Standings) -> PairColumns:
         exact, _ = mcnemar_p(won, lost)
         columns += [won.tolist(), lost.tolist(), exact.tolist()]
         heads += (
-            Column(key="only_first", name="only first", help="items that only the first got right"),
-            Column(key="only_second", name="only second",
-                   help="items that only the second got right"),
-            Column(key="p_mcnemar", name="p, McNemar", unit="probability",
-                   help="the exact test on those items, taken as independent"),
+            Column(key="only_first", name=say("only first"),
+                   help=say("items that only the first got right")),
+            Column(key="only_second", name=say("only second"),
+                   help=say("items that only the second got right")),
+            Column(key="p_mcnemar", name=say("p, McNemar"), unit="probability",
+                   help=say("the exact test on those items, taken as independent")),
         )  # fmt: skip
     return PairColumns(heads, dict(zip(pairs, zip(*columns, strict=True), strict=True)))

@@ -12,7 +12,7 @@ from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.numbers import points
 from proofstone.report.sections.pair_columns import PairColumns, further_columns
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.wording import counted, joined
+from proofstone.wording import counted, joined, paragraph, say, word
 
 __all__ = ["pairs_section"]
 
@@ -31,8 +31,8 @@ def pairs_section(evidence: Evidence) -> Section | None:
     columns = further_columns(evidence, group)
     return Section(
         name="pairs",
-        title="Which differences are more than noise",
-        finding=_finding(group, resolved, total) + _tiers(group),
+        title=say("Which differences are more than noise"),
+        finding=paragraph(_finding(resolved, total), _tiers(group)),
         plain=_plain(group),
         cannot=_cannot(group),
         how=_how(evidence.board, paired=paired),
@@ -41,13 +41,19 @@ def pairs_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _finding(group: Standings, resolved: int, total: int) -> str:
+def _finding(resolved: int, total: int) -> str:
     if total == 1:
-        verb = "is" if resolved else "is not"
-        return f"The difference between the two {verb} more than noise in the items."
-    return (
-        f"{resolved:,} of {total:,} pairs of models differ by more than noise in the items; "
-        f"{counted(total - resolved, 'pair')} cannot be told apart."
+        return say(
+            "The difference between the two is more than noise in the items."
+            if resolved
+            else "The difference between the two is not more than noise in the items."
+        )
+    return say(
+        "{resolved:,} of {total:,} pairs of models differ by more than noise in the items; "
+        "{pairs} cannot be told apart.",
+        resolved=resolved,
+        total=total,
+        pairs=counted(total - resolved, "pair"),
     )
 
 
@@ -61,18 +67,20 @@ def _tiers(group: Standings) -> str:
     if len(found) < 2 or len(group.ranked) < 3:
         return ""
     sizes = joined([str(last - first + 1) for first, last in found])
-    return f" The ranking falls into {len(found)} tiers, of {sizes} models."
+    return say("The ranking falls into {n} tiers, of {sizes} models.", n=len(found), sizes=sizes)
 
 
 def _plain(group: Standings) -> str:
     best = [row.label for row in group.ranked if row.rank is not None and row.rank.low == 1]
     if len(best) == 1:
-        return f"{best[0]} is better than every other model here; luck does not explain it."
+        return say(
+            "{best} is better than every other model here; luck does not explain it.", best=best[0]
+        )
     if len(best) == len(group.ranked):
-        return "Any of these models may be the best one: the differences are within luck."
-    return (
-        f"{len(best)} models form the best group: "
-        "which of them is best, these questions cannot say."
+        return say("Any of these models may be the best one: the differences are within luck.")
+    return say(
+        "{n} models form the best group: which of them is best, these questions cannot say.",
+        n=len(best),
     )
 
 
@@ -82,28 +90,44 @@ def _cannot(group: Standings) -> str:
     if not open_pairs or len(group.compared) == 1:
         return ""
     shown = [
-        f"{group.ranked[pair.first].label} and {group.ranked[pair.second].label} "
-        f"({_signed(pair.difference)} points)"
+        say(
+            "{first} and {second} ({difference} points)",
+            first=group.ranked[pair.first].label,
+            second=group.ranked[pair.second].label,
+            difference=_signed(pair.difference),
+        )
         for pair in open_pairs[:3]
     ]
-    more = f" and {len(open_pairs) - 3:,} more" if len(open_pairs) > 3 else ""
-    return f"Neighbours that cannot be told apart: {'; '.join(shown)}{more}."
+    left = len(open_pairs) - len(shown)
+    pairs = say("; ").join(shown)
+    return say(
+        "Neighbours that cannot be told apart: {pairs}.",
+        pairs=say("{words} and {n:,} more", words=pairs, n=left) if left else pairs,
+    )
 
 
 def _how(board: Leaderboard, *, paired: bool) -> str:
-    level = f"{100 * board.confidence:g}%"
-    adjusted = "Holm's correction over all pairs keeps the chance of any false difference at "
-    alpha = f"{100 * (1 - board.confidence):g}%."
-    if paired:
-        return (
+    basis = (
+        say(
             "Both models of a pair are compared on the same items; the variance of the difference "
-            f"adds up over items that share a key, for {board.estimand}; {level} intervals of each "
-            f"difference by itself. {adjusted}{alpha}"
+            "adds up over items that share a key, for {estimand}.",
+            estimand=word(board.estimand),
         )
-    return (
-        "Without items no pair can be compared item by item, so each model is taken to have had "
-        "questions of its own. Where all had the same ones this leaves more pairs open than "
-        f"scores by item would. {level} intervals of each difference by itself. {adjusted}{alpha}"
+        if paired
+        else say(
+            "Without items no pair can be compared item by item, so each model is taken to have "
+            "had questions of its own. Where all had the same ones this leaves more pairs open "
+            "than scores by item would."
+        )
+    )
+    return paragraph(
+        basis,
+        say("{level:g}% intervals of each difference by itself.", level=100 * board.confidence),
+        say(
+            "Holm's correction over all pairs keeps the chance of any false difference at "
+            "{alpha:g}%.",
+            alpha=100 * (1 - board.confidence),
+        ),
     )
 
 
@@ -113,9 +137,9 @@ def _next_to_each_other(group: Standings) -> list[Comparison]:
 
 def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
     neighbours = _next_to_each_other(group)
-    yield _table(board, group, "Neighbours in the ranking", neighbours, more)
+    yield _table(board, group, say("Neighbours in the ranking"), neighbours, more)
     if len(group.compared) > len(neighbours):
-        yield _table(board, group, "All pairs", group.compared, more)
+        yield _table(board, group, say("All pairs"), group.compared, more)
 
 
 def _table(
@@ -128,16 +152,16 @@ def _table(
     return Table(
         title=title,
         columns=(
-            Column(key="first", name="model"),
-            Column(key="second", name="against"),
-            Column(key="difference", name="difference", unit="points",
-                   help="points out of 100 by which the first scores higher"),
-            Column(key="p", name="p", unit="probability",
-                   help="how often chance alone would give at least this difference"),
-            Column(key="p_holm", name="p, corrected", unit="probability",
-                   help="the same, corrected for looking at all pairs"),
+            Column(key="first", name=say("model")),
+            Column(key="second", name=say("against")),
+            Column(key="difference", name=say("difference"), unit="points",
+                   help=say("points out of 100 by which the first scores higher")),
+            Column(key="p", name=say("p"), unit="probability",
+                   help=say("how often chance alone would give at least this difference")),
+            Column(key="p_holm", name=say("p, corrected"), unit="probability",
+                   help=say("the same, corrected for looking at all pairs")),
             *more.heads,
-            Column(key="resolved", name="told apart"),
+            Column(key="resolved", name=say("told apart")),
         ),
         rows=tuple(
             (
@@ -147,7 +171,7 @@ def _table(
                 pair.p,
                 pair.p_holm,
                 *more.cells[pair.first, pair.second],
-                "yes" if pair.resolved else "no",
+                say("yes") if pair.resolved else say("no"),
             )
             for pair in pairs
         ),
@@ -188,13 +212,15 @@ def _matrix(group: Standings) -> Iterator[Figure]:
     yield Figure(
         name="pairs",
         kind="matrix",
-        title="By how much each model is ahead",
-        subtitle="points by which the row's model is ahead of the column's; empty where the data "
-        "cannot tell them apart",
+        title=say("By how much each model is ahead"),
+        subtitle=say(
+            "points by which the row's model is ahead of the column's; empty where the data "
+            "cannot tell them apart"
+        ),
         marks=tuple(marks),
-        row_axis="model",
-        column_axis="against",
-        value_axis="difference in points",
+        row_axis=say("model"),
+        column_axis=say("against"),
+        value_axis=say("difference in points"),
     )
 
 

@@ -15,6 +15,7 @@ from proofstone.report.numbers import shown_share
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sheet import Sheet
+from proofstone.wording import counted, noted, say, word
 
 __all__ = ["positions_section"]
 
@@ -33,14 +34,17 @@ def positions_section(evidence: Evidence) -> Section | None:
     ]
     return Section(
         name="positions",
-        title="Whether positions are favoured",
+        title=say("Whether positions are favoured"),
         finding=_finding(rejected, len(found)),
         how=(
-            "Three chi-square tests by model, added up over questions of the same number of "
-            "options: one accuracy wherever the right option stands; all positions chosen alike "
-            "often; wrong choices spread evenly over the wrong positions, which no key can cause. "
-            f"{_depends(evidence, found)} The finding goes by the last, at 5% corrected for all "
-            "models."
+            say(
+                "Three chi-square tests by model, added up over questions of the same number "
+                "of options: one accuracy wherever the right option stands; all positions "
+                "chosen alike often; wrong choices spread evenly over the wrong positions, "
+                "which no key can cause. {depends} The finding goes by the last, at 5% "
+                "corrected for all models.",
+                depends=_depends(evidence, found),
+            )
         ),
         tables=(_tests(ranked, found), _shares(ranked, found)),
     )
@@ -49,11 +53,13 @@ def positions_section(evidence: Evidence) -> Section | None:
 def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
     designs = [test.design for bias in found for test in (bias.accuracy, bias.choice, bias.error)]
     if all(math.isnan(each) or each == 1.0 for each in designs):
-        return "Replies share nothing that is known, and count as independent."
-    of = (
-        "of one item" if evidence.estimand == "bank" else "of one item or of items that share a key"
+        return say("Replies share nothing that is known, and count as independent.")
+    return say(
+        "Replies of one item depend on each other (p after Rao and Scott 1984, second order)."
+        if evidence.estimand == "bank"
+        else "Replies of one item or of items that share a key depend on each other (p after Rao "
+        "and Scott 1984, second order)."
     )
-    return f"Replies {of} depend on each other (p after Rao and Scott 1984, second order)."
 
 
 def _has_positions(table: ScoreTable) -> bool:
@@ -89,16 +95,24 @@ def _positions(names: Sequence[str]) -> NDArray[np.int64]:
 
 def _finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
     if not rejected:
-        return f"No position is favoured beyond chance by any of {n} models' wrong answers."
+        return say(
+            "No position is favoured beyond chance by the wrong answers of any of {models}.",
+            models=counted(n, "model"),
+        )
     label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)
     most = max(bias.positions, key=lambda each: each.chosen - each.expected)
     asked = max(sum(each.chosen for each in bias.positions), 1)
     letter = string.ascii_uppercase[most.position]
     chosen, even = shown_share(most.chosen / asked), shown_share(most.expected / asked)
-    return (
-        f"The wrong answers of {len(rejected)} of {n} models favour some positions; most so "
-        f"{label}, which chooses {letter} in {chosen} of its replies where "
-        f"{even} would be even."
+    return say(
+        "The wrong answers of {n} of {models} favour some positions; most so {label}, "
+        "which chooses {letter} in {chosen} of its replies where {even} would be even.",
+        n=len(rejected),
+        models=counted(n, "model"),
+        label=label,
+        letter=letter,
+        chosen=chosen,
+        even=even,
     )
 
 
@@ -110,21 +124,23 @@ def _tests(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
             known = not math.isnan(test.chi_square)
             cells += [test.chi_square if known else None, test.p if known else None]
         rows.append((*cells, bias.unread))
-    names = ("accuracy", "choice", "wrong choices")
+    names = ("accuracy", noted("choice"), noted("wrong choices"))
     heads = [
         column
         for name in names
         for column in (
-            Column(key=f"{name}_chi_square", name=f"{name}, chi-square", digits=1),
-            Column(key=f"{name}_p", name="p", unit="probability"),
+            Column(
+                key=f"{name}_chi_square", name=say("{name}, chi-square", name=word(name)), digits=1
+            ),
+            Column(key=f"{name}_p", name=say("p"), unit="probability"),
         )
     ]
     return Table(
-        title="Tests by model",
+        title=say("Tests by model"),
         columns=(
-            Column(key="model", name="model"),
+            Column(key="model", name=say("model")),
             *heads,
-            Column(key="unread", name="no choice", help="replies that chose no position"),
+            Column(key="unread", name=say("no choice"), help=say("replies that chose no position")),
         ),
         rows=tuple(rows),
     )
@@ -144,22 +160,22 @@ def _shares(ranked: RankedValues, found: Sequence[PositionBias]) -> Table:
         for each in bias.positions
     ]
     return Table(
-        title="By position",
+        title=say("By position"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="position", name="position"),
+            Column(key="model", name=say("model")),
+            Column(key="position", name=say("position")),
             Column(
                 key="right",
-                name="right there",
-                help="replies to questions whose right option stood there",
+                name=say("right there"),
+                help=say("replies to questions whose right option stood there"),
             ),
-            Column(key="accuracy", name="score", unit="points"),
-            Column(key="chosen", name="chosen"),
+            Column(key="accuracy", name=say("score"), unit="points"),
+            Column(key="chosen", name=say("chosen")),
             Column(
                 key="expected",
-                name="if even",
+                name=say("if even"),
                 digits=1,
-                help="choices if all positions were chosen alike",
+                help=say("choices if all positions were chosen alike"),
             ),
         ),
         rows=tuple(rows),

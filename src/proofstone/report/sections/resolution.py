@@ -16,6 +16,7 @@ from proofstone.engines.stats import (
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.wording import counted, say, word
 
 __all__ = ["resolution_section"]
 
@@ -34,14 +35,16 @@ def resolution_section(evidence: Evidence) -> Section | None:
     needed = separations(spread, confidence=confidence)
     return Section(
         name="resolution",
-        title="What these items can tell apart",
+        title=say("What these items can tell apart"),
         finding=_finding(resolution),
         cannot=_cannot(resolution),
-        how=(
-            f"The difference that a two-sided paired test at {100 * (1 - confidence):g}% finds in "
-            "80% of cases, for the median pair, from the variance seen; before any correction for "
-            "many pairs. Items needed: of the kind that is here, if the difference seen is the "
-            f"true one. Intervals for {evidence.board.estimand}."
+        how=say(
+            "The difference that a two-sided paired test at {confidence:g}% finds in 80% "
+            "of cases, for the median pair, from the variance seen; before any correction "
+            "for many pairs. Items needed: of the kind that is here, if the difference "
+            "seen is the true one. Intervals for {estimand}.",
+            confidence=100 * (1 - confidence),
+            estimand=word(evidence.board.estimand),
         ),
         tables=(_table(ranked, needed),),
     )
@@ -53,34 +56,37 @@ def _sees_nothing(found: Resolution) -> bool:
 
 def _finding(found: Resolution) -> str:
     if _sees_nothing(found):
-        return "These are too few independent items to find any difference between two models."
-    return (
-        f"{found.n_units:,} items, worth {found.groups:,.0f} independent ones, find a true "
-        f"difference of {points(found.difference)} points or more in four cases of five; smaller "
-        "ones mostly stay unseen."
+        return say("These are too few independent items to find any difference between two models.")
+    return say(
+        "{items}, worth {groups:,.0f} independent ones, find a true difference of "
+        "{difference} points or more in four cases of five; smaller ones mostly stay unseen.",
+        items=counted(found.n_units, "item"),
+        groups=found.groups,
+        difference=points(found.difference),
     )
 
 
 def _cannot(found: Resolution) -> str:
     if _sees_nothing(found):
-        return "Which of two models is better: no difference is large enough for these items."
-    return (
-        f"Differences below about {points(found.difference)} points: this test is too small to "
-        "see them, so not seeing one does not show that two models are alike."
+        return say("Which of two models is better: no difference is large enough for these items.")
+    return say(
+        "Differences below about {difference} points: this test is too small to see them, so "
+        "not seeing one does not show that two models are alike.",
+        difference=points(found.difference),
     )
 
 
 def _table(ranked: RankedValues, needed: Sequence[Separation]) -> Table:
     return Table(
-        title="Items that would tell neighbours apart",
+        title=say("Items that would tell neighbours apart"),
         columns=(
-            Column(key="first", name="model"),
-            Column(key="second", name="next"),
-            Column(key="difference", name="difference", unit="points"),
-            Column(key="standard_error", name="standard error", unit="points"),
-            Column(key="needed", name="items needed",
-                   help="a dash where the two score the same, or nothing can be said"),
-            Column(key="times", name="times these", digits=1),
+            Column(key="first", name=say("model")),
+            Column(key="second", name=say("next")),
+            Column(key="difference", name=say("difference"), unit="points"),
+            Column(key="standard_error", name=say("standard error"), unit="points"),
+            Column(key="needed", name=say("items needed"),
+                   help=say("a dash where the two score the same, or nothing can be said")),
+            Column(key="times", name=say("times these"), digits=1),
         ),
         rows=tuple(
             (

@@ -14,7 +14,7 @@ from proofstone.report.hand_sentences import deeds
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import joined
+from proofstone.wording import joined, paragraph, say, say_of
 
 __all__ = ["roles_section"]
 
@@ -44,14 +44,16 @@ def roles_section(evidence: Evidence) -> Section | None:
     filters = list(_filters(evidence))
     return Section(
         name="roles",
-        title="Models that had a hand in the items",
+        title=say("Models that had a hand in the items"),
         finding=_finding(rows, filters),
         plain=_plain(rows, filters),
         cannot=_cannot(rows, filters),
-        how="Without its own: the mean over the items that neither the model nor its family "
-        "touched; ranks there are among the same models on the same items. Filter bias: the change "
-        "from unfiltered to filtered items of the filter's models, less that of the others, with "
-        "the clustered interval of two samples of items.",
+        how=say(
+            "Without its own: the mean over the items that neither the model nor its family "
+            "touched; ranks there are among the same models on the same items. Filter bias: "
+            "the change from unfiltered to filtered items of the filter's models, less that of "
+            "the others, with the clustered interval of two samples of items."
+        ),
         tables=(_table(rows), *(_bias_table(filters) for _ in filters[:1])),
     )
 
@@ -99,28 +101,45 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
 
 
 def _finding(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
-    said = [f"{row.label} {deeds(row.hand)}" for row in rows[:3] if row.hand is not None]
-    more = f"; {len(rows) - 3} more below" if len(rows) > 3 else ""
-    text = f"{'; '.join(said)}{more}."
-    for each in filters[:2]:
-        bias = each.bias.bias
-        text += (
-            f" The filter by {each.model} changes {joined(each.own)} by {points(bias.value)} "
-            f"points [{points(bias.low)}, {points(bias.high)}] more than the others."
-        )
-    return text
+    said = [
+        say("{model} {did}", model=row.label, did=deeds(row.hand))
+        for row in rows[:3]
+        if row.hand is not None
+    ]
+    if len(rows) > 3:
+        said.append(say("{n} more below", n=len(rows) - 3))
+    hands = say("{places}.", places=say("; ").join(said))
+    return paragraph(hands, *(_bias(each) for each in filters[:2]))
+
+
+def _bias(each: _Filter) -> str:
+    bias = each.bias.bias
+    return say(
+        "The filter by {model} changes {own} by {points} points [{low}, {high}] more than the "
+        "others.",
+        model=each.model,
+        own=joined(each.own),
+        points=points(bias.value),
+        low=points(bias.low),
+        high=points(bias.high),
+    )
 
 
 def _plain(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
-    names = joined([row.label for row in rows[:4]])
-    more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
-    base = (
-        f"{names}{more} had a hand in making these questions, so compare "
-        f"{'it' if len(rows) == 1 else 'them'} by the figures without those."
+    hands = say_of(
+        len(rows),
+        "{models} had a hand in making these questions, so compare it by the figures without "
+        "those.",
+        "{models} had a hand in making these questions, so compare them by the figures without "
+        "those.",
+        models=joined([row.label for row in rows], 4),
     )
     if any(each.bias.bias.high < 0 for each in filters):
-        base += " Questions were kept because a model failed them: that model is scored too low."
-    return base
+        failed = say(
+            "Questions were kept because a model failed them: that model is scored too low."
+        )
+        return paragraph(hands, failed)
+    return hands
 
 
 def _cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
@@ -129,7 +148,7 @@ def _cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
     )
     if not filtering or filters:
         return ""
-    return (
+    return say(
         "What the filter costs its own model: no sample of items that it did not see was asked of "
         "it and of others."
     )
@@ -137,15 +156,16 @@ def _cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
 
 def _table(rows: Sequence[BoardRow]) -> Table:
     return Table(
-        title="With and without the items they had a hand in",
+        title=say("With and without the items they had a hand in"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="did", name="did"),
-            Column(key="all", name="all items", unit="points"),
-            Column(key="rank", name="rank"),
-            Column(key="touched", name="touched", help="items that rest on it or its family"),
-            Column(key="rest", name="without its own", unit="points"),
-            Column(key="rank_rest", name="rank there"),
+            Column(key="model", name=say("model")),
+            Column(key="did", name=say("did")),
+            Column(key="all", name=say("all items"), unit="points"),
+            Column(key="rank", name=say("rank")),
+            Column(key="touched", name=say("touched"),
+                   help=say("items that rest on it or its family")),
+            Column(key="rest", name=say("without its own"), unit="points"),
+            Column(key="rank_rest", name=say("rank there")),
         ),
         rows=tuple(
             (
@@ -161,16 +181,16 @@ def _table(rows: Sequence[BoardRow]) -> Table:
 
 def _bias_table(filters: Sequence[_Filter]) -> Table:
     return Table(
-        title="What a filter costs its own model",
+        title=say("What a filter costs its own model"),
         columns=(
-            Column(key="filter", name="filter by"),
-            Column(key="models", name="its models here"),
-            Column(key="filtered", name="filtered", help="items that it let through"),
-            Column(key="unfiltered", name="unfiltered"),
-            Column(key="own", name="change, own", unit="points"),
-            Column(key="others", name="change, others", unit="points"),
-            Column(key="bias", name="bias", unit="points", help="own less others"),
-            Column(key="p", name="p", unit="probability"),
+            Column(key="filter", name=say("filter by")),
+            Column(key="models", name=say("its models here")),
+            Column(key="filtered", name=say("filtered"), help=say("items that it let through")),
+            Column(key="unfiltered", name=say("unfiltered")),
+            Column(key="own", name=say("change, own"), unit="points"),
+            Column(key="others", name=say("change, others"), unit="points"),
+            Column(key="bias", name=say("bias"), unit="points", help=say("own less others")),
+            Column(key="p", name=say("p"), unit="probability"),
         ),
         rows=tuple(
             (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,6 +23,7 @@ from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.replies import replies_of
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sheet import Sheet
+from proofstone.wording import noted, say, word
 
 __all__ = ["samples_section"]
 
@@ -71,14 +73,16 @@ def samples_section(evidence: Evidence) -> Section | None:
         )
     return Section(
         name="samples",
-        title="The same items asked again",
+        title=say("The same items asked again"),
         finding=_finding(ranked, k, splits[0].repeatability, estimates),
         plain=_plain(ranked, estimates, k),
-        how=(
-            f"Each item was asked {k} times or more. At least one of {k} is unbiased from all "
-            "samples (Chen et al. 2021); it needs somebody who knows which answer is right. The "
-            "spread over samples divides by k - 1; beside it by k. Variance is split by one-way "
-            "random effects; the error at best is what any number of samples leaves."
+        how=say(
+            "Each item was asked {k} times or more. At least one of {k} is unbiased from "
+            "all samples (Chen et al. 2021); it needs somebody who knows which answer is "
+            "right. The spread over samples divides by k - 1; beside it by k. Variance is "
+            "split by one-way random effects; the error at best is what any number of "
+            "samples leaves.",
+            k=k,
         ),
         tables=(_table(tuple(estimates), rows),),
     )
@@ -95,7 +99,7 @@ def _measures(scores: Cube, answers: NDArray[np.int32], k: int) -> Iterator[tupl
     yield f"AVG@{k}", np.nanmean(scores, axis=2)
     if k < 2:
         return
-    yield f"one of {k} right", pass_at_k(scores, k)
+    yield _ONE_OF.format(k=k), pass_at_k(scores, k)
     if (answers >= 0).any() and scores.size * scores.shape[2] <= _MOST_PAIRS:
         yield "majority", majority_scores(scores, answers)
     yield "alike", consistency(scores)
@@ -105,55 +109,78 @@ def _finding(
     ranked: RankedValues, k: int, repeatability: float, found: dict[str, tuple[Estimate, ...]]
 ) -> str:
     alike = found.get("alike")
-    said = f"Items were asked {k} times or more"
+    said = [say("Items were asked {k} times or more", k=k)]
     if alike is not None:
-        said += f"; two answers of {ranked.labels[0]} to one item score alike in "
-        said += shown_share(alike[0].value)
+        said.append(
+            say(
+                "two answers of {model} to one item score alike in {share}",
+                model=ranked.labels[0],
+                share=shown_share(alike[0].value),
+            )
+        )
     if not np.isnan(repeatability):
-        said += f", and {shown_share(repeatability)} of the variance lies between items"
-    return f"{said}."
+        said.append(
+            say(
+                "{share} of the variance lies between items",
+                share=shown_share(repeatability),
+            )
+        )
+    return say("{places}.", places=say("; ").join(said))
 
 
 def _plain(ranked: RankedValues, found: dict[str, tuple[Estimate, ...]], k: int) -> str:
-    best = found.get(f"one of {k} right")
+    best = found.get(_ONE_OF.format(k=k))
     if best is None:
         return ""
     mean = next(iter(found.values()))[0]
-    return (
-        f"Asked {k} times, {ranked.labels[0]} is right at least once on {points(best[0].value)} of "
-        f"100 questions, and {points(mean.value)} on average: the difference is what somebody who "
-        "can tell right answers from wrong ones would gain by asking again."
+    return say(
+        "Asked {k} times, {model} is right at least once on {best} of 100 questions, and "
+        "{mean} on average: the difference is what somebody who can tell right answers from "
+        "wrong ones would gain by asking again.",
+        k=k,
+        model=ranked.labels[0],
+        best=points(best[0].value),
+        mean=points(mean.value),
     )
+
+
+def _heading(name: str) -> str:
+    """A measure's name as a column's head: of k the number is read back from the name."""
+    found = re.fullmatch(r"one of (\d+) right", name)
+    return say(_ONE_OF, k=found[1]) if found else word(name)
 
 
 def _table(measures: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> Table:
     return Table(
-        title="What repetition shows",
+        title=say("What repetition shows"),
         columns=(
-            Column(key="model", name="model"),
+            Column(key="model", name=say("model")),
             *(
                 Column(
                     key=name.replace(" ", "_"),
-                    name=name,
+                    name=_heading(name),
                     unit="points",
-                    help=_HELP.get(name, ""),
+                    help=word(_HELP.get(name, "")),
                 )
                 for name in measures
             ),
-            Column(key="sd", name="SD over samples", unit="points", help="dividing by k - 1"),
-            Column(key="sd_population", name="by k", unit="points", help="the same, dividing by k"),
-            Column(key="repeatability", name="between items", unit="share",
-                   help="share of the variance that lies between items, not between samples"),
-            Column(key="error", name="standard error", unit="points",
-                   help="of the mean, items taken as independent"),
-            Column(key="error_at_best", name="at best", unit="points",
-                   help="what any number of samples would leave of it"),
+            Column(key="sd", name=say("SD over samples"), unit="points",
+                   help=say("dividing by k - 1")),
+            Column(key="sd_population", name=say("by k"), unit="points",
+                   help=say("the same, dividing by k")),
+            Column(key="repeatability", name=say("between items"), unit="share",
+                   help=say("share of the variance that lies between items, not between samples")),
+            Column(key="error", name=say("standard error"), unit="points",
+                   help=say("of the mean, items taken as independent")),
+            Column(key="error_at_best", name=say("at best"), unit="points",
+                   help=say("what any number of samples would leave of it")),
         ),
         rows=tuple(rows),
     )  # fmt: skip
 
 
+_ONE_OF = noted("one of {k} right")
 _HELP = {
-    "majority": "the score of the answer given most often",
-    "alike": "how often two answers to one item score the same",
+    "majority": noted("the score of the answer given most often"),
+    "alike": noted("how often two answers to one item score the same"),
 }

@@ -25,7 +25,7 @@ from proofstone.report.model_sizes import ModelSize, size_of
 from proofstone.report.numbers import points
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import joined
+from proofstone.wording import counted, joined, listed, paragraph, say, word
 
 __all__ = ["scaling_section"]
 
@@ -86,7 +86,7 @@ def scaling_section(evidence: Evidence) -> Section | None:
     gaps = list(_gaps(sized, evidence.board.confidence))
     return Section(
         name="scaling",
-        title="What ten times the parameters are worth",
+        title=say("What ten times the parameters are worth"),
         finding=_finding(families),
         plain=_plain(families[0]),
         cannot=_cannot(families),
@@ -174,17 +174,21 @@ def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
 
 
 def _finding(families: Sequence[_Family]) -> str:
-    said = [_worth(family) for family in families[:3]]
-    more = f"; {len(families) - 3} more below" if len(families) > 3 else ""
+    worth = say(
+        "Ten times the parameters are worth {said}.",
+        said=listed([_worth(family) for family in families], 3)
+        if len(families) > 3
+        else joined([_worth(family) for family in families]),
+    )
     apart = [pair for pair in compare_slopes([f.slope for f in families]) if pair.p_holm < 0.05]
     if len(families) < 2:
         verdict = ""
     elif not apart:
-        verdict = " No two families differ in this by more than noise."
+        verdict = say("No two families differ in this by more than noise.")
     else:
-        named = [f"{families[a.first].name} and {families[a.second].name}" for a in apart[:3]]
-        verdict = f" More than noise lies between {joined(named)}."
-    return f"Ten times the parameters are worth {joined(said)}{more}.{verdict}"
+        named = [joined([families[a.first].name, families[a.second].name]) for a in apart[:3]]
+        verdict = say("More than noise lies between {pairs}.", pairs=say("; ").join(named))
+    return paragraph(worth, verdict)
 
 
 def _worth(family: _Family) -> str:
@@ -192,15 +196,24 @@ def _worth(family: _Family) -> str:
     interval = ""
     if not math.isnan(slope.low):
         interval = f" [{points(slope.low)}, {points(slope.high)}]"
-    return f"{points(slope.value)}{interval} points in {family.name} ({family.n} models)"
+    return say(
+        "{points}{interval} points in {family} ({models})",
+        points=points(slope.value),
+        interval=interval,
+        family=family.name,
+        models=counted(family.n, "model"),
+    )
 
 
 def _plain(family: _Family) -> str:
     gain = 100 * family.slope.models.value
-    more = "more" if gain >= 0 else "fewer"
-    return (
-        f"A {family.name} model ten times as large gets about {abs(gain):.0f} {more} questions in "
-        "a hundred right."
+    return say(
+        "A {family} model ten times as large gets about {n:.0f} more questions in a hundred right."
+        if gain >= 0
+        else "A {family} model ten times as large gets about {n:.0f} fewer questions in a hundred "
+        "right.",
+        family=family.name,
+        n=abs(gain),
     )
 
 
@@ -208,42 +221,45 @@ def _cannot(families: Sequence[_Family]) -> str:
     open_ones = [family.name for family in families if family.bend.shape == "cannot tell"]
     if not open_ones:
         return ""
-    return (
-        f"Whether larger models gain less and less: the sizes of {joined(open_ones[:4])} are too "
-        "few, or too scattered, to tell a curve from a straight line."
+    return say(
+        "Whether larger models gain less and less: the sizes of {families} are too few, or "
+        "too scattered, to tell a curve from a straight line.",
+        families=joined(open_ones[:4]),
     )
 
 
 def _how(sized: _Sized, families: Sequence[_Family]) -> str:
-    read = "" if all(s.is_told for s in sized.sizes) else " Sizes are read from the models' names."
-    items = any(family.slope.items is not None for family in families)
-    return (
-        "Least squares of accuracy on log10 of the parameters, every model of the same weight. "
-        "Over models: Student's t on what is left over, for other models of the family"
-        + (
-            "; over items: by the covariance of the models' means, for other items."
-            if items
-            else "."
-        )
-        + " Bend: asymptotic regression against the line, F-test on 1 and n - 3 degrees."
-        + read
+    return paragraph(
+        say(
+            "Least squares of accuracy on log10 of the parameters, every model of the same weight."
+        ),
+        say(
+            "Over models: Student's t on what is left over, for other models of the family; over "
+            "items: by the covariance of the models' means, for other items."
+            if any(family.slope.items is not None for family in families)
+            else "Over models: Student's t on what is left over, for other models of the family."
+        ),
+        say("Bend: asymptotic regression against the line, F-test on 1 and n - 3 degrees."),
+        ""
+        if all(size.is_told for size in sized.sizes)
+        else say("Sizes are read from the models' names."),
     )
 
 
 def _slopes(families: Sequence[_Family]) -> Table:
     return Table(
-        title="Points per tenfold of parameters, dense models",
+        title=say("Points per tenfold of parameters, dense models"),
         columns=(
-            Column(key="family", name="family"),
-            Column(key="n", name="models"),
-            Column(key="smallest", name="smallest, B", digits=1),
-            Column(key="largest", name="largest, B", digits=1),
-            Column(key="slope", name="slope, over models", unit="points",
-                   help="interval for other models of the family, on these items"),
-            Column(key="slope_items", name="slope, over items", unit="points",
-                   help="interval for these models, on other items"),
-            Column(key="residual", name="scatter", unit="points",
-                   help="standard deviation about the line"),
+            Column(key="family", name=say("family")),
+            Column(key="n", name=say("models")),
+            Column(key="smallest", name=say("smallest, B"), digits=1),
+            Column(key="largest", name=say("largest, B"), digits=1),
+            Column(key="slope", name=say("slope, over models"), unit="points",
+                   help=say("interval for other models of the family, on these items")),
+            Column(key="slope_items", name=say("slope, over items"), unit="points",
+                   help=say("interval for these models, on other items")),
+            Column(key="residual", name=say("scatter"), unit="points",
+                   help=say("standard deviation about the line")),
         ),
         rows=tuple(
             (
@@ -257,24 +273,24 @@ def _slopes(families: Sequence[_Family]) -> Table:
 
 def _shapes(families: Sequence[_Family]) -> Table:
     return Table(
-        title="A straight line, or one that levels off",
+        title=say("A straight line, or one that levels off"),
         columns=(
-            Column(key="family", name="family"),
-            Column(key="shape", name="shape"),
-            Column(key="slope_ratio", name="end slope / start slope",
-                   help="1 for a straight line, below 1 where larger models gain less"),
-            Column(key="p", name="p", unit="probability", help="of a straight line"),
-            Column(key="aicc_line", name="AICc, line", digits=1),
-            Column(key="aicc_bent", name="AICc, curve", digits=1, help="lower is better"),
+            Column(key="family", name=say("family")),
+            Column(key="shape", name=say("shape")),
+            Column(key="slope_ratio", name=say("end slope / start slope"),
+                   help=say("1 for a straight line, below 1 where larger models gain less")),
+            Column(key="p", name=say("p"), unit="probability", help=say("of a straight line")),
+            Column(key="aicc_line", name=say("AICc, line"), digits=1),
+            Column(key="aicc_bent", name=say("AICc, curve"), digits=1, help=say("lower is better")),
         ),
         rows=tuple(
             (
-                family.name, family.bend.shape, family.bend.slope_ratio, family.bend.p,
+                family.name, word(family.bend.shape), family.bend.slope_ratio, family.bend.p,
                 family.bend.aicc_line, family.bend.aicc_bent,
             )
             for family in families
         ),
-        note="Told a shape only where the interval of the bend leaves no other.",
+        note=say("Told a shape only where the interval of the bend leaves no other."),
     )  # fmt: skip
 
 
@@ -282,16 +298,22 @@ def _mixtures(gaps: Sequence[tuple[str, MixtureGap]]) -> Iterator[Table]:
     if not gaps:
         return
     yield Table(
-        title="Mixtures of experts above dense models of the same size",
+        title=say("Mixtures of experts above dense models of the same size"),
         columns=(
-            Column(key="family", name="family"),
-            Column(key="basis", name="parameters"),
-            Column(key="dense", name="dense"),
-            Column(key="mixtures", name="mixtures"),
-            Column(key="gap", name="gap", unit="points", help="mixtures less dense, on one slope"),
-            Column(key="p", name="p", unit="probability"),
+            Column(key="family", name=say("family")),
+            Column(key="basis", name=say("parameters")),
+            Column(key="dense", name=say("dense")),
+            Column(key="mixtures", name=say("mixtures")),
+            Column(
+                key="gap",
+                name=say("gap"),
+                unit="points",
+                help=say("mixtures less dense, on one slope"),
+            ),
+            Column(key="p", name=say("p"), unit="probability"),
         ),
         rows=tuple(
-            (name, gap.basis, gap.n_dense, gap.n_mixtures, gap.gap, gap.p) for name, gap in gaps
+            (name, word(gap.basis), gap.n_dense, gap.n_mixtures, gap.gap, gap.p)
+            for name, gap in gaps
         ),
     )

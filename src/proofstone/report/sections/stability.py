@@ -9,6 +9,7 @@ from proofstone.engines.stats import Stability, bootstrap_stability, subsample_s
 from proofstone.report.numbers import MISSING
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Figure, Mark, Section, Table
+from proofstone.wording import counted, paragraph, say, word
 
 __all__ = ["stability_section"]
 
@@ -27,7 +28,7 @@ def stability_section(evidence: Evidence) -> Section | None:
     boot = bootstrap_stability(ranked.values, ranked.strata, k=k, seed=evidence.seed)
     return Section(
         name="stability",
-        title="Whether the ranking is stable",
+        title=say("Whether the ranking is stable"),
         finding=_finding(ranked, by_rate[0], boot),
         plain=_plain(ranked, boot),
         cannot=_cannot(ranked, boot),
@@ -39,10 +40,15 @@ def stability_section(evidence: Evidence) -> Section | None:
 
 def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
     kept, anew = _percent(half.first_alone), _percent(boot.first_alone)
-    return (
-        f"With half of the items the order of the top {half.k} agrees with the whole by a tau of "
-        f"{_two(half.tau.mean)}, and {_leader(ranked, half)} stays first in {kept} of draws; with "
-        f"as many items drawn anew, in {anew}."
+    return say(
+        "With half of the items the order of the top {k} agrees with the whole by a tau of "
+        "{mean}, and {leader} stays first in {kept} of draws; with as many items drawn anew, "
+        "in {anew}.",
+        k=half.k,
+        mean=_two(half.tau.mean),
+        leader=_leader(ranked, half),
+        kept=kept,
+        anew=anew,
     )
 
 
@@ -50,15 +56,22 @@ def _leader(ranked: RankedValues, drawn: Stability) -> str:
     """Who is first in the full sample; where several share it, staying is said of any of them."""
     if len(drawn.leaders) == 1:
         return ranked.labels[drawn.leaders[0]]
-    return f"one of the {len(drawn.leaders)} that share the lead"
+    return say("one of the {n} that share the lead", n=len(drawn.leaders))
 
 
 def _plain(ranked: RankedValues, boot: Stability) -> str:
     stays = boot.first_alone
-    how_often = "almost always" if stays > 0.95 else "mostly" if stays > 0.7 else "often not"
-    return (
-        f"Had other questions of the same kind been asked, {_leader(ranked, boot)} would "
-        f"{how_often} have come first ({_percent(stays)} of {boot.n_draws:,} trials)."
+    if stays > 0.95:
+        how_often = say("almost always")
+    else:
+        how_often = say("mostly") if stays > 0.7 else say("often not")
+    return say(
+        "Had other questions of the same kind been asked, {leader} would {how_often} have come "
+        "first ({stays} of {n_draws:,} trials).",
+        leader=_leader(ranked, boot),
+        how_often=how_often,
+        stays=_percent(stays),
+        n_draws=boot.n_draws,
     )
 
 
@@ -66,43 +79,59 @@ def _cannot(ranked: RankedValues, boot: Stability) -> str:
     wide = [spread for spread in boot.ranks if spread.high - spread.low >= 5]
     if not wide:
         return ""
-    return (
-        f"{len(wide)} of {len(boot.ranks)} models move over six ranks or more when items are drawn "
-        "anew: their place in the order is an accident of these items."
+    return say(
+        "{n} of {all} models move over six ranks or more when items are drawn anew: their "
+        "place in the order is an accident of these items.",
+        n=len(wide),
+        all=len(boot.ranks),
     )
 
 
 def _how(ranked: RankedValues, boot: Stability) -> str:
-    within = f" within each {ranked.level}" if ranked.level else ""
-    return (
-        f"{boot.n_draws:,} draws each, seed {boot.seed}, of {boot.resampled}{within}. A subsample "
-        "without replacement varies less than a fresh set of items of the full size would (see its "
-        "share of the variance); the bootstrap, with replacement, varies as much. Both take items "
-        "as independent. Ranks are computed anew in each draw."
+    drawn = {"n": boot.n_draws, "seed": boot.seed, "what": word(boot.resampled)}
+    draws = (
+        say(
+            "{n:,} draws each, seed {seed}, of {what} within each {level}.",
+            level=word(ranked.level),
+            **drawn,
+        )
+        if ranked.level
+        else say("{n:,} draws each, seed {seed}, of {what}.", **drawn)
+    )
+    return paragraph(
+        draws,
+        say(
+            "A subsample without "
+            "replacement varies less than a fresh set of items of the full size would (see its "
+            "share of the variance); the bootstrap, with replacement, varies as much. Both take "
+            "items as independent. Ranks are computed anew in each draw.",
+        ),
     )
 
 
 def _schemes(found: Sequence[Stability]) -> Table:
     return Table(
-        title="Stability by scheme of drawing",
+        title=say("Stability by scheme of drawing"),
         columns=(
-            Column(key="scheme", name="scheme"),
-            Column(key="rate", name="rate", digits=2),
-            Column(key="items", name="items drawn"),
-            Column(key="variance_share", name="share of the variance", digits=2,
-                   help="of what a fresh set of as many items as there are would vary"),
-            Column(key="tau", name="tau", digits=3,
-                   help="Kendall's tau-b over the top, between the whole and a draw"),
-            Column(key="tau_low", name="2.5%", digits=3, help="quantile of tau over the draws"),
-            Column(key="tau_high", name="97.5%", digits=3, help="quantile of tau over the draws"),
-            Column(key="first", name="first stays", unit="share",
-                   help="the leader is first, and no other ties with it"),
-            Column(key="overlap", name="top kept", unit="share",
-                   help="share of the top that a draw has in its own top"),
+            Column(key="scheme", name=say("scheme")),
+            Column(key="rate", name=say("rate"), digits=2),
+            Column(key="items", name=say("items drawn")),
+            Column(key="variance_share", name=say("share of the variance"), digits=2,
+                   help=say("of what a fresh set of as many items as there are would vary")),
+            Column(key="tau", name=say("tau"), digits=3,
+                   help=say("Kendall's tau-b over the top, between the whole and a draw")),
+            Column(key="tau_low", name="2.5%", digits=3,
+                   help=say("quantile of tau over the draws")),
+            Column(key="tau_high", name="97.5%", digits=3,
+                   help=say("quantile of tau over the draws")),
+            Column(key="first", name=say("first stays"), unit="share",
+                   help=say("the leader is first, and no other ties with it")),
+            Column(key="overlap", name=say("top kept"), unit="share",
+                   help=say("share of the top that a draw has in its own top")),
         ),
         rows=tuple(
             (
-                each.scheme, each.rate, each.n_drawn, each.variance_share, each.tau.mean,
+                word(each.scheme), each.rate, each.n_drawn, each.variance_share, each.tau.mean,
                 each.tau.low, each.tau.high, each.first_alone, each.overlap.mean,
             )
             for each in found
@@ -124,19 +153,29 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
         for spread in sorted(boot.ranks, key=lambda spread: spread.rank)
     ]
     return Table(
-        title="Ranks when items are drawn anew",
+        title=say("Ranks when items are drawn anew"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="rank", name="rank", help="on all items; equal means share the best rank"),
-            Column(key="low", name="best", help="95% of the draws give this rank or a worse one"),
+            Column(key="model", name=say("model")),
             Column(
-                key="high", name="worst", help="95% of the draws give this rank or a better one"
+                key="rank",
+                name=say("rank"),
+                help=say("on all items; equal means share the best rank"),
             ),
-            Column(key="mean", name="mean rank", digits=1),
-            Column(key="first", name="first in", unit="share"),
+            Column(
+                key="low",
+                name=say("best"),
+                help=say("95% of the draws give this rank or a worse one"),
+            ),
+            Column(
+                key="high",
+                name=say("worst"),
+                help=say("95% of the draws give this rank or a better one"),
+            ),
+            Column(key="mean", name=say("mean rank"), digits=1),
+            Column(key="first", name=say("first in"), unit="share"),
         ),
         rows=tuple(rows),
-        note="The bootstrap: as many items as there are, with replacement.",
+        note=say("The bootstrap: as many items as there are, with replacement."),
     )
 
 
@@ -159,13 +198,16 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
     yield Figure(
         name="ranks",
         kind="ranks",
-        title="Ranks when items are drawn anew",
-        subtitle=f"percent of {boot.n_draws:,} bootstrap draws in which a model has each rank; "
-        f"{boot.n_units:,} items",
+        title=say("Ranks when items are drawn anew"),
+        subtitle=say(
+            "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
+            n_draws=boot.n_draws,
+            items=counted(boot.n_units, "item"),
+        ),
         marks=tuple(marks),
-        row_axis="model",
-        column_axis="rank",
-        value_axis="percent of draws",
+        row_axis=say("model"),
+        column_axis=say("rank"),
+        value_axis=say("percent of draws"),
     )
 
 

@@ -11,7 +11,7 @@ from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Standings
 from proofstone.report.numbers import points
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, paragraph, say, word
 
 __all__ = ["strata_section"]
 
@@ -27,12 +27,14 @@ def strata_section(evidence: Evidence) -> Section | None:
     group = structs.replace(group, breakdowns=parts)
     return Section(
         name="strata",
-        title="Where the points come from",
+        title=say("Where the points come from"),
         finding=_finding(group),
         plain=_plain(group),
         cannot=_cannot(group),
-        how="The mean of each model over the items of each group, with its interval. Groups were "
-        "not drawn: an interval speaks of other items of the same group.",
+        how=say(
+            "The mean of each model over the items of each group, with its interval. Groups were "
+            "not drawn: an interval speaks of other items of the same group."
+        ),
         tables=tuple(_table(group, part) for part in group.breakdowns),
         figures=tuple(_heat(group, part) for part in group.breakdowns if len(part.groups) > 1),
         notes=alike,
@@ -49,22 +51,34 @@ def _distinct(
         cells = [(each.n, *(estimate.value for estimate in each.estimates)) for each in part.groups]
         known = first.setdefault(tuple(sorted(cells)), part)
         if known is not part:
-            notes.append(f"By {part.by} the items fall into the same groups as by {known.by}.")
+            notes.append(
+                say(
+                    "By {by} the items fall into the same groups as by {other}.",
+                    by=word(part.by),
+                    other=word(known.by),
+                )
+            )
     return tuple(first.values()), tuple(notes)
 
 
 def _finding(group: Standings) -> str:
-    parts = [f"{part.by} ({counted(len(part.groups), 'group')})" for part in group.breakdowns]
-    best = group.ranked[0]
-    leads = sum(1 for each in group.breakdowns[0].groups if _leader(each.estimates) == 0)
-    of = group.breakdowns[0]
-    said = (
-        f" {best.label}, first overall, is also first in {leads} of the {len(of.groups)} groups "
-        f"by {of.by}."
-        if len(group.ranked) > 1
-        else ""
+    parts = [
+        say("{by} ({groups})", by=word(part.by), groups=counted(len(part.groups), "group"))
+        for part in group.breakdowns
+    ]
+    scores = say("Scores by {parts}.", parts=listed(parts))
+    if len(group.ranked) < 2:
+        return scores
+    first = group.breakdowns[0]
+    leads = sum(1 for each in first.groups if _leader(each.estimates) == 0)
+    best = say(
+        "{model}, first overall, is also first in {n} of the {groups} groups by {by}.",
+        model=group.ranked[0].label,
+        n=leads,
+        groups=len(first.groups),
+        by=word(first.by),
     )
-    return f"Scores by {', '.join(parts)}.{said}"
+    return paragraph(scores, best)
 
 
 def _leader(estimates: Sequence[Estimate]) -> int:
@@ -80,9 +94,13 @@ def _plain(group: Standings) -> str:
     if len(known) < 2:
         return ""
     (low, worst), (high, best) = known[0], known[-1]
-    return (
-        f"{group.ranked[0].label} is strongest in {best} ({points(high)}) and weakest in {worst} "
-        f"({points(low)})."
+    return say(
+        "{model} is strongest in {best} ({high}) and weakest in {worst} ({low}).",
+        model=group.ranked[0].label,
+        best=_named(best),
+        high=points(high),
+        worst=_named(worst),
+        low=points(low),
     )
 
 
@@ -90,34 +108,41 @@ def _cannot(group: Standings) -> str:
     small = [each.name for part in group.breakdowns for each in part.groups if 0 < each.n < 30]
     if not small:
         return ""
-    shown = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
-    return f"With fewer than 30 items a group says little of a model: {shown}."
+    shown = listed([_named(name) for name in small], 5)
+    return say("With fewer than 30 items a group says little of a model: {shown}.", shown=shown)
+
+
+def _named(name: str) -> str:
+    """A group's name; one of the catalogue (that a stratum is not given, say) in words."""
+    return word(name)
 
 
 def _table(group: Standings, part: Breakdown) -> Table:
     return Table(
-        title=f"By {part.by}",
+        title=say("By {by}", by=word(part.by)),
         columns=(
-            Column(key=part.by, name=part.by),
-            Column(key="n", name="n", help="items of this group"),
+            Column(key=part.by, name=word(part.by)),
+            Column(key="n", name=say("n"), help=say("items of this group")),
             *(Column(key=row.label, name=row.label, unit="points") for row in group.ranked),
         ),
-        rows=tuple((each.name, each.n, *each.estimates) for each in part.groups),
+        rows=tuple((_named(each.name), each.n, *each.estimates) for each in part.groups),
     )
 
 
 def _heat(group: Standings, part: Breakdown) -> Figure:
     n = len(group.ranked)
-    cut = f"; the first {_MOST_DRAWN} of {n} models" if n > _MOST_DRAWN else ""
+    said = say("{items}; points out of 100; darker is higher", items=counted(group.n_items, "item"))
+    if n > _MOST_DRAWN:
+        said = say("{said}; the first {most} of {n} models", said=said, most=_MOST_DRAWN, n=n)
     return Figure(
         name=f"by-{part.by}",
         kind="heat",
-        title=f"Scores by {part.by}",
-        subtitle=f"{counted(group.n_items, 'item')}; points out of 100; darker is higher{cut}",
+        title=say("Scores by {by}", by=word(part.by)),
+        subtitle=said,
         marks=tuple(_heat_marks(group, part)),
-        row_axis="model",
-        column_axis=part.by,
-        value_axis="points",
+        row_axis=say("model"),
+        column_axis=word(part.by),
+        value_axis=say("points"),
     )
 
 
@@ -127,7 +152,7 @@ def _heat_marks(group: Standings, part: Breakdown) -> Iterator[Mark]:
             estimate = each.estimates[place]
             yield Mark(
                 row=row.label,
-                column=each.name,
+                column=_named(each.name),
                 value=estimate.value,
                 low=estimate.low,
                 high=estimate.high,

@@ -6,7 +6,7 @@ import numpy as np
 
 from proofstone.records.accuracies import Accuracies
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, say, say_of, word
 
 __all__ = ["totals_section"]
 
@@ -27,19 +27,31 @@ def totals_section(evidence: Evidence) -> Section | None:
     n = int((~np.isnan(found.overall)).sum())
     return Section(
         name="totals",
-        title="Whether the overall column follows from the others",
+        title=say("Whether the overall column follows from the others"),
         finding=_finding(best, n, len(wrong)),
         plain=_plain(found, wrong) if 0 < len(wrong) <= n / 2 else "",
-        how="Each overall accuracy is compared with the mean of its row, weighted by items where "
-        "their numbers are known, and plain; one hundredth of a point is allowed for rounding.",
+        how=say(
+            "Each overall accuracy is compared with the mean of its row, weighted by items where "
+            "their numbers are known, and plain; one hundredth of a point is allowed for rounding."
+        ),
         tables=(_table(found, ways[best], wrong),) if 0 < len(wrong) <= n / 2 else (),
     )
 
 
 def _finding(way: str, n: int, wrong: int) -> str:
     if wrong > n / 2:
-        return f"The overall column is not the {way}: {wrong} of {n} rows differ from it."
-    return f"The overall column is the {way}: {n - wrong} of {n} rows agree within rounding."
+        return say(
+            "The overall column is not the {way}: {wrong} of {n} rows differ from it.",
+            way=word(way),
+            wrong=wrong,
+            n=n,
+        )
+    return say(
+        "The overall column is the {way}: {agree} of {n} rows agree within rounding.",
+        way=word(way),
+        agree=n - wrong,
+        n=n,
+    )
 
 
 def _means(found: Accuracies) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -51,10 +63,13 @@ def _means(found: Accuracies) -> dict[str, np.ndarray[tuple[int], np.dtype[np.fl
 
 
 def _plain(found: Accuracies, wrong: np.ndarray[tuple[int], np.dtype[np.intp]]) -> str:
-    names = ", ".join(found.models[place] for place in wrong[:5].tolist())
-    rows = counted(len(wrong), "row")
-    do = "disagrees with itself" if len(wrong) == 1 else "disagree with themselves"
-    return f"{rows} {do}, so some printed number there is wrong: {names}."
+    return say_of(
+        len(wrong),
+        "{rows} disagrees with itself, so some printed number there is wrong: {models}.",
+        "{rows} disagree with themselves, so some printed number there is wrong: {models}.",
+        rows=counted(len(wrong), "row"),
+        models=listed([found.models[place] for place in wrong[:5].tolist()]),
+    )
 
 
 def _table(
@@ -63,11 +78,11 @@ def _table(
     wrong: np.ndarray[tuple[int], np.dtype[np.intp]],
 ) -> Table:
     return Table(
-        title="Rows that disagree with themselves",
+        title=say("Rows that disagree with themselves"),
         columns=(
-            Column(key="model", name="model"),
-            Column(key="printed", name="overall as printed"),
-            Column(key="recomputed", name="recomputed"),
+            Column(key="model", name=say("model")),
+            Column(key="printed", name=say("overall as printed")),
+            Column(key="recomputed", name=say("recomputed")),
         ),
         rows=tuple(
             (
