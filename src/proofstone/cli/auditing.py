@@ -152,12 +152,11 @@ def audit_command(
     if as_json:
         print_json(audit)
         return
-    from proofstone.report.audit_text import render_audit  # noqa: PLC0415
+    from proofstone.report.audit_text import page_step, render_audit  # noqa: PLC0415
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    page = str(output) if output else "add -o report.html for tables, figures and the reasons"
-    steps = [("page", page), *([("tables", tables_line(written))] if written else [])]
+    steps = [page_step(output), *([("tables", tables_line(written))] if written else [])]
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)
 

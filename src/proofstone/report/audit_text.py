@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.columns import padded, printable, wrapped
 from proofstone.report.terminal import render_terminal
 from proofstone.wording import paragraph, say, word
 
-__all__ = ["render_audit"]
+__all__ = ["page_step", "render_audit"]
 
 _LABEL = 15
 
@@ -40,6 +41,12 @@ def render_audit(
     for label, text in next_steps:
         lines += _labelled(word(label), text, width)
     return "".join(f"{line}\n" for line in lines)
+
+
+def page_step(path: Path | None) -> tuple[str, str]:
+    """The next step that names the page, or says how to get one."""
+    hint = say("add -o report.html for tables, figures and the reasons")
+    return "page", str(path) if path else hint
 
 
 def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:

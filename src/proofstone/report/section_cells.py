@@ -13,7 +13,7 @@ from proofstone.report.numbers import MISSING, points, shown_estimate, shown_ran
 from proofstone.report.sections.section import Cell, Column, Table
 from proofstone.wording import listed, noted, say, word
 
-__all__ = ["CellShown", "number_columns", "shown_cell", "told_estimate"]
+__all__ = ["CellShown", "number_columns", "shown_cell", "told_estimate", "told_making"]
 
 
 class CellShown(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ def told_estimate(estimate: Estimate) -> str:
             level=100 * estimate.level,
             estimand=word(estimate.estimand),
         ),
-        _method(estimate.made_by),
+        told_making(estimate.made_by),
         say("drawn: {what}", what=word(estimate.resampled)),
     ]
     return say("; ").join([*parts, *_flags(estimate)])
@@ -79,7 +79,7 @@ _PARTS = (
 )
 
 
-def _method(made_by: str) -> str:
+def told_making(made_by: str) -> str:
     """How an interval was made: each part between commas in words, with its number."""
     return listed([_method_part(part) for part in made_by.split(", ")])
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.page_data import PageData
+from proofstone.report.section_cells import told_making
 from proofstone.wording import counted, joined, noted, say, say_of, word
 
 __all__ = ["computing_sentences"]
@@ -33,7 +34,7 @@ def computing_sentences(data: PageData) -> Iterator[str]:
 def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
     made = list(dict.fromkeys(row.estimate.made_by for row in group.ranked if row.estimate.made_by))
     drawn = list(dict.fromkeys(row.estimate.resampled for row in group.ranked))
-    shown = [word(each) for each in made[:_MOST_WAYS]]
+    shown = [told_making(each) for each in made[:_MOST_WAYS]]
     shown += [counted(len(made) - _MOST_WAYS, "other")] if len(made) > _MOST_WAYS else []
     yield say(
         "{who} are ranked on {items}; {confidence:g}% intervals speak of {estimand} and were made "

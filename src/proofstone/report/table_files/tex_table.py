@@ -15,7 +15,7 @@ from msgspec import Struct
 from proofstone.engines.stats import FLAGS
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import MISSING
-from proofstone.report.section_cells import shown_cell
+from proofstone.report.section_cells import shown_cell, told_making
 from proofstone.report.sections.section import Cell, Column, Table
 from proofstone.report.table_files.page_table import PageTable, estimates_in
 from proofstone.report.table_files.tex_text import PREAMBLE, tex_text
@@ -200,7 +200,7 @@ def _intervals(table: Table) -> Iterator[str]:
             "{level:g}% intervals for {estimand} ({made_by}; drawn: {resampled}), n = {n}.",
             level=100 * level,
             estimand=word(estimand),
-            made_by=word(made_by),
+            made_by=told_making(made_by),
             resampled=word(resampled),
             n=n,
         )

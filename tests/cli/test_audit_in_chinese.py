@@ -1,0 +1,72 @@
+"""``proofstone audit --language zh``: the summary and the page in Chinese, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from told import Proofstone
+from told_words import english_in
+
+WIDE = "qid,discipline,book,gpt,qwen,llama\n" + "".join(
+    f"q{place},{'law' if place % 2 else 'art'},b{place // 2},{int(place % 5 != 0)},"
+    f"{int(place % 3 != 0)},{int(place % 2 == 0)}\n"
+    for place in range(60)
+)
+# Names out of the file, statistics that are called by their inventors, and what is typed.
+NAMES = {
+    "results.csv", "proofstone", "qid", "discipline", "book", "gpt", "qwen", "llama", "law", "art",
+    "Holm", "McNemar", "Benjamini", "Hochberg", "Kendall", "Wilson", "tau", "p 值",
+}  # fmt: skip
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    path = tmp_path / "results.csv"
+    path.write_text(WIDE, encoding="utf-8")
+    return path
+
+
+def test_the_summary_is_chinese_and_as_wide_as_the_terminal(
+    proofstone: Proofstone, wide: Path
+) -> None:
+    told = proofstone("audit", wide, "--language", "zh")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith(
+        "读取           results.csv：宽表；60 道题、3 个模型、180 个得分\n"
+        "               题目：qid；模型：gpt、qwen、llama；分层：discipline；簇：book\n"
+    )
+    assert english_in(told.out, NAMES | {"report.html"}) == set()
+
+
+def test_the_page_is_chinese_but_for_names_and_code(
+    proofstone: Proofstone, wide: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    assert proofstone("audit", wide, "-o", page, "--language", "zh").code == 0
+    text = page.read_text(encoding="utf-8")
+    assert '<html lang="zh-Hans">' in text
+    assert english_in(text, NAMES) == set()
+
+
+def test_keys_of_json_and_numbers_are_the_same_in_both_languages(
+    proofstone: Proofstone, wide: Path
+) -> None:
+    english, chinese = (
+        json.loads(proofstone("audit", wide, "--json", "--language", language).out)
+        for language in ("en", "zh")
+    )
+    assert english.keys() == chinese.keys()
+    assert english["board"]["standings"][0]["ranked"] == chinese["board"]["standings"][0]["ranked"]
+    assert [part["name"] for part in english["sections"]] == [
+        part["name"] for part in chinese["sections"]
+    ]
+
+
+def test_the_language_ends_with_its_command(proofstone: Proofstone, wide: Path) -> None:
+    proofstone("audit", wide, "--language", "zh")
+    assert proofstone("audit", wide).out.startswith("read ")
+    told = proofstone("audit", wide, "--language", "fr")
+    assert (told.code, "'en', 'zh'" in told.err) == (2, True)
