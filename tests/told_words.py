@@ -10,6 +10,7 @@ __all__ = ["english_in"]
 _READ = {"aria-label", "title", "data-told", "placeholder", "alt", "aria-description"}
 _UNREAD = {"script", "style", "code", "pre", "template"}
 # Two small letters in a row make a word: not a symbol, a unit or an option letter.
+_OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")  # as it is typed
 _WORD = re.compile(r"[A-Za-z]*[a-z]{2,}[A-Za-z]*")
 
 
@@ -33,10 +34,11 @@ class _Reader(HTMLParser):
 
 
 def english_in(page: str, names: set[str]) -> set[str]:
-    """The English words of a page that are no part of one of the ``names``; code is left out."""
+    """The English words of a page that are no part of one of the ``names``; code and options
+    of commands are left out."""
     reader = _Reader()
     reader.feed(page)
-    text = "\n".join(reader.texts)
+    text = _OPTION.sub(" ", "\n".join(reader.texts))
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, " ")
     return set(_WORD.findall(text))
