@@ -32,7 +32,7 @@ from proofstone.engines.tables import (
     task_of,
 )
 from proofstone.errors import BadUsage, NotFound
-from proofstone.records import Accuracies, FileColumns, Judged, Measure, Outcome, ScoreTable
+from proofstone.records import Judged, Measure, Outcome, ScoreTable
 from proofstone.records.audience import Audience
 from proofstone.records.model_names import shown_names
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
@@ -47,8 +47,9 @@ from proofstone.report.sections.item_work import WorkRow, work_list, work_rows
 from proofstone.report.sheet import Sheet
 from proofstone.report.trust import trust_lines
 from proofstone.stages.dates import minute
+from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file
 from proofstone.stages.hands import with_hands_of
-from proofstone.wording import counted, listed, noted, say, say_of, word
+from proofstone.wording import counted, noted, say, say_of
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
 
@@ -127,12 +128,16 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
 
 
 def _assembled(
-    read: Sequence[_Read], asked: Asked
+    read: Sequence[ReadFile], asked: Asked
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
     parts = _without_folders([scores_in(part.table, part.layout) for part in read])
     table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
     table = with_hands_of(table, family_of)
-    return parts, table, tuple(_file(each, part) for each, part in zip(read, parts, strict=True))
+    return (
+        parts,
+        table,
+        tuple(tell_file(each, part) for each, part in zip(read, parts, strict=True)),
+    )
 
 
 def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
@@ -206,17 +211,6 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A file's records, how they are understood, what kind of file it is, and the values by which
-    they were chosen."""
-
-    table: FileColumns
-    layout: Layout
-    kind: str
-    where: Mapping[str, str]
-
-
 def _files(given: Path) -> Iterator[Path]:
     """The files that a path means: itself, or all logs in a folder and those below it."""
     if not given.is_dir():
@@ -238,7 +232,7 @@ def _is_log(path: Path) -> bool:
     return is_samples or name.endswith(".eval")
 
 
-def _read(path: Path, asked: Asked) -> _Read:
+def _read(path: Path, asked: Asked) -> ReadFile:
     named = asked.named
     where = dict(asked.where)
     kind = ""
@@ -262,7 +256,7 @@ def _read(path: Path, asked: Asked) -> _Read:
     table = chosen(table, where)
     layout = guess_layout(table, named)
     kind = kind or _LAYOUTS[layout.kind or "wide"]
-    return _Read(table, layout, kind, where)
+    return ReadFile(table, layout, kind, where)
 
 
 def _named_log(named: Layout, score: str) -> Layout:
@@ -290,35 +284,6 @@ def _holds_lm_eval(path: Path, encoding: str) -> bool:
         return False
     first = next(iter(RowReader(path, encoding=encoding)), None)
     return first is not None and is_lm_eval(first.values)
-
-
-def _file(read: _Read, part: ScoresIn) -> FileRead:
-    n_items = len(read.table.columns[read.layout.item].names)
-    n_models = len(part.model.names)
-    holds = [
-        counted(n_items, "item"),
-        counted(n_models, "model"),
-        counted(len(part.value), "score"),
-    ]
-    full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
-    if full > len(part.value):
-        holds.append(say("{n:,} missing", n=full - len(part.value)))
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(read.layout),
-        holds=listed(holds),
-    )
-
-
-def _kind(read: _Read) -> str:
-    """What kind of file it is, and which of its records count."""
-    return listed([word(read.kind), *(f"{column} {value}" for column, value in read.where.items())])
-
-
-def _told(layout: Layout) -> str:
-    shown = shown_names(layout.models)
-    return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
 
 
 def _measure(table: ScoreTable) -> Measure:
@@ -360,7 +325,7 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
         )
 
 
-def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
+def _audit_accuracies(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
     if len(read) > 1:
         raise BadUsage(
             "accuracies alone are audited one file at a time",
@@ -375,7 +340,7 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
     return Audit(
         audience=asked.audience,
         title=title,
-        files=(_accuracies_file(only, found),),
+        files=(tell_accuracies(only, found),),
         board=board,
         opening=make_opening(evidence),
         trust=trust_lines(evidence),
@@ -383,19 +348,4 @@ def _audit_accuracies(read: Sequence[_Read], asked: Asked, title: str) -> Audit:
         sections=make_sections(evidence),
         seed=asked.seed,
         version=__version__,
-    )
-
-
-def _accuracies_file(read: _Read, found: Accuracies) -> FileRead:
-    n = int(found.counts.sum())
-    holds = [
-        counted(len(found.models), "model"),
-        counted(len(found.strata), "group"),
-        counted(n, "item") if n else say("numbers of items not known"),
-    ]
-    return FileRead(
-        name=read.table.name,
-        kind=_kind(read),
-        columns=_told(read.layout),
-        holds=listed(holds),
     )

@@ -1,0 +1,74 @@
+"""What an audit says of the files that it read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from proofstone.engines.tables import Layout, ScoresIn
+from proofstone.records.accuracies import Accuracies
+from proofstone.records.file_columns import FileColumns
+from proofstone.records.model_names import shown_names
+from proofstone.report.audited import FileRead
+from proofstone.wording import counted, listed, say, word
+
+__all__ = ["ReadFile", "tell_accuracies", "tell_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file's records, how they are understood, what kind of file it is, and the values by which
+    they were chosen."""
+
+    table: FileColumns
+    layout: Layout
+    kind: str
+    where: Mapping[str, str]
+
+
+def tell_file(read: ReadFile, part: ScoresIn) -> FileRead:
+    """What a file of scores is, and what it holds."""
+    n_items = len(read.table.columns[read.layout.item].names)
+    n_models = len(part.model.names)
+    holds = [
+        counted(n_items, "item"),
+        counted(n_models, "model"),
+        counted(len(part.value), "score"),
+    ]
+    full = len(read.table) * n_models if read.layout.kind == "wide" else len(read.table)
+    if full > len(part.value):
+        holds.append(say("{n:,} missing", n=full - len(part.value)))
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(read.layout),
+        holds=listed(holds),
+    )
+
+
+def _kind(read: ReadFile) -> str:
+    """What kind of file it is, and which of its records count."""
+    return listed([word(read.kind), *(f"{column} {value}" for column, value in read.where.items())])
+
+
+def _told(layout: Layout) -> str:
+    shown = shown_names(layout.models)
+    return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
+
+
+def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:
+    """The same of a table of accuracies alone."""
+    n = int(found.counts.sum())
+    holds = [
+        counted(len(found.models), "model"),
+        counted(len(found.strata), "group"),
+        counted(n, "item") if n else say("numbers of items not known"),
+    ]
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(read.layout),
+        holds=listed(holds),
+    )
