@@ -319,9 +319,8 @@ def test_report_writes_one_page(made: Path, tmp_path: Path, proofstone: Proofsto
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "sim/ann?ability=0.8" in text
-    assert proofstone("report", "old-books", "-o", page, "-w", made, "--json").json == {
-        "page": str(page)
-    }
+    told = proofstone("report", "old-books", "-o", page, "-w", made, "--json").json
+    assert (told["page"], told["audience"]) == (str(page), "internal")
 
 
 @pytest.mark.parametrize(("kind", "n"), [("source", 0), ("bank", 1), ("form", 1), ("run", 4)])

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from proofstone.ports import StepBuilder
     from proofstone.stages.building import BuildResult
 
-__all__ = ["build_options", "pipeline_command", "report_build"]
+__all__ = [
+    "build_in_steps",
+    "build_options",
+    "pipeline_command",
+    "pipeline_help",
+    "report_build",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _SETTINGS = ("temperature", "max_tokens", "reasoning_effort")
@@ -90,19 +96,27 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     @seed_option
     @workspace_option
     @json_option
-    def build_in_steps(
-        inputs: tuple[str, ...], folder: Path | None, as_json: bool, quiet: bool, **options: Any
-    ) -> None:
-        from proofstone.wiring import open_workspace  # noqa: PLC0415
+    def command(**options: Any) -> None:
+        build_in_steps(kind, options)
 
-        with open_workspace(folder) as workspace:
-            workspace.ask_egress = TerminalEgress(yes=options.pop("yes"), quiet=quiet)
-            tell_lost(workspace, quiet=quiet)
-            code = perform(workspace, kind, inputs, options, as_json=as_json, quiet=quiet)
-        click.get_current_context().exit(code)
+    command.help = (
+        f"Build {kind} from INPUTs, step by step, into a bank.\n\n{pipeline_help(builder)}"
+    )
+    return command
 
-    build_in_steps.help = _help(kind, builder)
-    return build_in_steps
+
+def build_in_steps(kind: str, options: dict[str, Any]) -> None:
+    """What the command does with its options, and with its exit code."""
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    asked = dict(options)
+    inputs: tuple[str, ...] = asked.pop("inputs")
+    folder, as_json, quiet = asked.pop("folder"), asked.pop("as_json"), asked.pop("quiet")
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
+        tell_lost(workspace, quiet=quiet)
+        code = perform(workspace, kind, inputs, asked, as_json=as_json, quiet=quiet)
+    click.get_current_context().exit(code)
 
 
 def perform(
@@ -226,7 +240,8 @@ def _fields(record: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(record)
 
 
-def _help(kind: str, builder: StepBuilder) -> str:
+def pipeline_help(builder: StepBuilder) -> str:
+    """What INPUTs are, whom a build asks, and what is promised of it."""
     about = builder.help or "An INPUT is a source of the workspace: see 'list source'."
     roles = "\n".join(
         f"  {role}  {declared.help} ({'--judge' if declared.purpose == 'judge' else '-m'})"
@@ -234,9 +249,8 @@ def _help(kind: str, builder: StepBuilder) -> str:
     )
     asked = f"\n\nModels are asked in these roles:\n\n\b\n{roles}" if roles else ""
     return (
-        f"Build {kind} from INPUTs, step by step, into a bank.\n\n{about}{asked}\n\n"
-        "What a step made of a row is kept: the same command again works on what is missing, after "
-        "a kill too. A row whose call failed is pending, never dropped; while one is, there is no "
-        "bank and the exit code is 3. 'show BUILD --dropped' lists every dropped row with its "
-        "reason."
+        f"{about}{asked}\n\nWhat a step made of a row is kept: the same command again works on "
+        "what is missing, after a kill too. A row whose call failed is pending, never dropped; "
+        "while one is, there is no bank and the exit code is 3. 'show BUILD --dropped' lists every "
+        "dropped row with its reason."
     )

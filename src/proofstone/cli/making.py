@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.building import pipeline_command
+from proofstone.cli.building_either import TABLES, build_from_tables, either_command
 from proofstone.cli.options import (
     json_option,
     quiet_option,
@@ -47,6 +48,10 @@ class BuildGroup(click.Group):
         if cmd_name == "form":
             return _form_command(next(m for m in methods if m.parameters))
         for method in methods:
+            if cmd_name in method.builders and cmd_name in _pipelines(method):
+                return either_command(
+                    cmd_name, method.builders[cmd_name][1], _pipelines(method)[cmd_name]
+                )
             if cmd_name in method.builders:
                 return _facts_command(cmd_name, method.builders[cmd_name][1])
             if cmd_name in _pipelines(method):
@@ -84,20 +89,9 @@ def _facts_command(kind: str, parameters: Any) -> click.Command:
         from proofstone.wiring import open_workspace  # noqa: PLC0415
 
         with open_workspace(folder) as workspace:
-            bank = workspace.build_bank(
-                kind, inputs, name=name or Path(inputs[0]).stem, seed=seed, **params
-            )
-        if as_json:
-            print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
-            return
-        shown = f"{bank.name}-{short(bank.id, 4)}"
-        click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
-        say(f"next: proofstone build form {pasted(shown)} --seeds 3")
+            build_from_tables(workspace, kind, inputs, name, seed, params, as_json=as_json)
 
-    build_facts.help = (
-        f"Build {kind} from INPUTs into a bank.\n\nAn INPUT is a table's file (CSV, JSONL, "
-        "Parquet) or the name of a carried table."
-    )
+    build_facts.help = f"Build {kind} from INPUTs into a bank.\n\n{TABLES}"
     return build_facts
 
 
