@@ -15,6 +15,14 @@ WIDE = "qid,discipline,book,gpt,qwen,llama\n" + "".join(
     f"{int(place % 3 != 0)},{int(place % 2 == 0)}\n"
     for place in range(60)
 )
+LONG = "item,model,sample,score,answer,gold,confidence,tokens\n" + "".join(
+    f"q{item},{model},{sample},{int(right)},{'ABCD'[(item + (not right)) % 4]},{'ABCD'[item % 4]},"
+    f"{0.5 + 0.1 * ((item + sample) % 5):.1f},{100 + 7 * ((item * 3 + sample * 5 + skill) % 40)}\n"
+    for item in range(40)
+    for skill, model in enumerate(("gpt", "qwen", "llama"))
+    for sample in range(2)
+    for right in [(item * 7 + sample * 3 + skill) % (skill + 3) != 0]
+)
 # Names out of the file, statistics that are called by their inventors, and what is typed.
 NAMES = {
     "results.csv", "proofstone", "qid", "discipline", "book", "gpt", "qwen", "llama", "law", "art",
@@ -49,6 +57,19 @@ def test_the_page_is_chinese_but_for_names_and_code(
     text = page.read_text(encoding="utf-8")
     assert '<html lang="zh-Hans">' in text
     assert english_in(text, NAMES) == set()
+
+
+def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """A long table with answers, stated confidence and tokens, asked twice: all those sections."""
+    table, page = tmp_path / "results.csv", tmp_path / "page.html"
+    table.write_text(LONG, encoding="utf-8")
+    assert proofstone("audit", table, "-o", page, "--language", "zh").code == 0
+    roles = {"item", "model", "sample", "score", "answer", "gold", "confidence", "tokens"}
+    text = page.read_text(encoding="utf-8")
+    assert english_in(text, NAMES | roles | {"Brier", "Chen", "Rao", "Scott"}) == set()
+    assert "把握" in text
 
 
 def test_keys_of_json_and_numbers_are_the_same_in_both_languages(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from proofstone.report.figures import vega
 from proofstone.report.sections.section import AxisUnit, Figure, Mark
+from proofstone.wording import say
 
 __all__ = ["Frame", "frame_of", "log_ticks", "padded_ends", "round_ends", "scaled"]
 
@@ -47,7 +48,9 @@ class Frame:
 
     def x(self, field: str, figure: Figure) -> vega.Field:
         """The horizontal axis; that it is logarithmic is in its title."""
-        title = figure.x_axis + (" (logarithmic)" if figure.is_log and figure.x_axis else "")
+        title = figure.x_axis
+        if figure.is_log and title:
+            title = say("{axis} (logarithmic)", axis=title)
         if not self.is_log:
             n_ticks = min(_MOST_TICKS, self.width // 60)
             return (
