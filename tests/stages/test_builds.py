@@ -232,3 +232,34 @@ def test_passages_enter_with_their_source(workspace: Workspace) -> None:
     facts = workspace.store.knowledge.bank(result.bank.id).facts()
     assert sorted(fact.payload.answer for fact in facts) == ["1", "2", "3"]
     assert len({fact.source for fact in facts}) == 1
+
+
+def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None:
+    """The sources whose passages entered, at the endpoint that was asked; and a page of a form of
+    its bank says how that was built."""
+    from proofstone.stages.built import funnel_sections  # noqa: PLC0415
+    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.stages.sent import what_was_sent  # noqa: PLC0415
+
+    book = workspace.folder / "book.txt"
+    book.write_text("One two. Three four five.\n\nSix.\n", encoding="utf-8")
+    ingest_paths(workspace.store, [book])
+    with serving(lambda _seen: answer("good")) as server:
+        configure(workspace.folder, server.url, PRICE)
+        built = workspace.build_in_steps("excerpts", ["book"], name="e", models="scripted/one")
+    (sent,) = what_was_sent(workspace.store)
+    assert [(source.title, source.n_items) for source in sent.sources] == [("book", 2)]
+    assert built.bank is not None
+    forms = workspace.build_form(f"bank:{built.bank.id.hex()}")
+    (section,) = funnel_sections(workspace.store, forms)
+    cost = 3 * (100 * 2 + 5 * 10) / 1e6
+    entered = "Of 2 rows that entered the build, 3 are left"
+    assert section.finding == f"{entered}, for {cost:.6f} USD."
+    assert section.plain == "No step dropped a row."
+    (table,) = section.tables
+    assert [row[:6] for row in table.rows] == [
+        ("split", None, 2, 0, 0, 3),
+        ("split", "no sentence", None, 0, None, None),
+        ("rate", None, 3, 0, 0, 3),
+        ("rate", "bad", None, 0, None, None),
+    ]

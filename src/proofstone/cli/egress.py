@@ -54,7 +54,7 @@ def describe(leaving: Leaving) -> str:
     out = leaving.outgoing
     lines = [
         f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
-        f"{_n(out.items, 'question')}, about {out.characters:,} characters, from"
+        f"{_n(out.items, out.noun)}, about {out.characters:,} characters, from"
     ]
     rows = [
         (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
@@ -69,7 +69,7 @@ def describe(leaving: Leaving) -> str:
 def _share(origin: Origin, out: Outgoing) -> str:
     if not origin.n_items:
         return "worked examples"
-    return f"{origin.n_items:,} of {_n(out.items, 'question')}"
+    return f"{origin.n_items:,} of {_n(out.items, out.noun)}"
 
 
 def _n(count: int, noun: str) -> str:

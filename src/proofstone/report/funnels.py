@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from proofstone.records import Build, BuildFunnel, Spent, StepFunnel
 from proofstone.report.columns import aligned
 from proofstone.report.sections.section import Cell, Column, Section, Table
-from proofstone.wording import counted
+from proofstone.wording import counted, listed, paragraph, say, word
 
 __all__ = ["funnel_lines", "funnel_section", "funnel_sentence", "pending_sentences"]
 
@@ -70,18 +70,6 @@ def pending_sentences(funnel: BuildFunnel) -> Iterator[str]:
             yield f"{step.name}: {counted(step.pending, 'row')} pending{failed}"
 
 
-_COLUMNS = (
-    Column(key="step", name="Step"),
-    Column(key="reason", name="Why"),
-    Column(key="entered", name="Entered", digits=0),
-    Column(key="dropped", name="Dropped", digits=0),
-    Column(key="pending", name="Pending", digits=0),
-    Column(key="kept", name="Kept", digits=0, help="Rows that came out, of one several too."),
-    Column(key="calls", name="Calls", digits=0),
-    Column(key="usd", name="USD", help="What the calls took when they were asked."),
-)
-
-
 def funnel_section(build: Build, funnel: BuildFunnel) -> Section:
     """How a bank was built, for its page."""
     rows: list[tuple[Cell, ...]] = []
@@ -89,7 +77,7 @@ def funnel_section(build: Build, funnel: BuildFunnel) -> Section:
         spent = step.spent
         rows.append(
             (
-                step.name, "", step.entered, step.n_dropped, step.pending, step.kept,
+                step.name, None, step.entered, step.n_dropped, step.pending, step.kept,
                 spent.calls or None, spent.cost_text or None,
             )
         )  # fmt: skip
@@ -97,26 +85,54 @@ def funnel_section(build: Build, funnel: BuildFunnel) -> Section:
             (step.name, reason, None, n, None, None, None, None)
             for reason, n in step.dropped.items()
         ]
-    models = "; ".join(f"{role}: {model}" for role, model in build.models.items())
-    cost = f" for {funnel.spent.cost_text} USD" if funnel.spent.cost_usd else ""
-    entered = f"Of {counted(funnel.entered, 'row')} that entered"
+    said = {"entered": counted(funnel.entered, "row"), "left": f"{funnel.left:,}"}
+    finding = say("Of {entered} that entered the build, {left} are left.", **said)
+    if funnel.spent.cost_usd:
+        cost = funnel.spent.cost_text
+        finding = say(
+            "Of {entered} that entered the build, {left} are left, for {cost} USD.",
+            cost=cost, **said,
+        )  # fmt: skip
     return Section(
         name="build-funnel",
-        title=f"How the {build.kind} were built",
-        finding=f"{entered}, {funnel.left:,} are left{cost}.",
-        plain=_plain(funnel),
-        cannot="Whether what was dropped deserved it: look at a sample of each reason.",
-        how="Counted from the journal of the build: each row once at each step that it reached. "
-        + (f"Models: {models}." if models else "No model had a hand in it."),
-        tables=(Table(title="Funnel", columns=_COLUMNS, rows=tuple(rows), sorts=False),),
+        title=say("How the {kind} were built", kind=word(build.kind)),
+        finding=finding,
+        plain=_most(funnel),
+        cannot=say("Whether what was dropped deserved it: look at a sample of each reason."),
+        how=_how(build),
+        tables=(Table(title=say("Funnel"), columns=_columns(), rows=tuple(rows), sorts=False),),
     )
 
 
-def _plain(funnel: BuildFunnel) -> str:
+def _columns() -> tuple[Column, ...]:
+    return (
+        Column(key="step", name=say("Step")),
+        Column(key="reason", name=say("Why")),
+        Column(key="entered", name=say("Entered"), digits=0),
+        Column(key="dropped", name=say("Dropped"), digits=0),
+        Column(key="pending", name=say("Pending"), digits=0),
+        Column(
+            key="kept", name=say("Kept"), digits=0,
+            help=say("Rows that came out, of one row several too."),
+        ),
+        Column(key="calls", name=say("Calls"), digits=0),
+        Column(key="usd", name="USD", help=say("What the calls took when they were asked.")),
+    )  # fmt: skip
+
+
+def _most(funnel: BuildFunnel) -> str:
     dropped = [
         (n, reason, step.name) for step in funnel.steps for reason, n in step.dropped.items() if n
     ]
     if not dropped:
-        return "No step dropped a row."
+        return say("No step dropped a row.")
     n, reason, step = max(dropped)
-    return f"Most were dropped by {step}, as {reason}: {n:,}."
+    return say("Most were dropped by {step}, as {reason}: {n:,}.", step=step, reason=reason, n=n)
+
+
+def _how(build: Build) -> str:
+    how = say("Counted from the journal of the build: each row once at each step that it reached.")
+    if not build.models:
+        return paragraph(how, say("No model had a hand in it."))
+    models = listed([f"{role}: {model}" for role, model in build.models.items()])
+    return paragraph(how, say("Models by role: {models}.", models=models))

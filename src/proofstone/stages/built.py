@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -13,12 +13,20 @@ from proofstone.engines.pipeline import Ended, ended_rows
 from proofstone.engines.store import Found, Store, StoreJournal
 from proofstone.errors import BadUsage
 from proofstone.identity import short
-from proofstone.records import Build, BuildFunnel
-from proofstone.report.funnels import funnel_sentence
+from proofstone.records import Build, BuildFunnel, ItemSet
+from proofstone.report.funnels import funnel_section, funnel_sentence
+from proofstone.report.sections import Section
 from proofstone.stages.building import funnel_of
 from proofstone.stages.inspection import Description
 
-__all__ = ["BuildState", "EndedRow", "build_states", "describe_build", "list_ended"]
+__all__ = [
+    "BuildState",
+    "EndedRow",
+    "build_states",
+    "describe_build",
+    "funnel_sections",
+    "list_ended",
+]
 
 
 class BuildState(Struct, frozen=True, kw_only=True):
@@ -76,6 +84,14 @@ def describe_build(store: Store, found: Found) -> tuple[Description, BuildFunnel
         *(("bank", f"bank:{short(bank)}") for bank in store.builds.banks(key)),
     ]
     return Description(title=f"build:{short(build.id)}", lines=tuple(lines)), funnel
+
+
+def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section, ...]:
+    """How the banks of these item sets were built, for a page: each build that was whole once."""
+    banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
+    builds = {build.id: (key, build) for bank in banks for key, build in store.builds.of_bank(bank)}
+    found = ((build, store.builds.funnel(key)) for key, build in builds.values())
+    return tuple(funnel_section(build, funnel) for build, funnel in found if funnel is not None)
 
 
 def list_ended(

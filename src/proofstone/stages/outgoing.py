@@ -25,9 +25,11 @@ _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
 class Outgoing(Struct, frozen=True, kw_only=True):
     """What one or more runs would send to one place: questions, requests (each sample counts, and
-    what the cache may spare), characters of their first prompts (estimated from some), origins."""
+    what the cache may spare), characters of their first prompts (estimated from some), origins. Of
+    a build the items are rows (``noun``)."""
 
     items: int = 0
+    noun: str = "question"
     requests: int = 0
     characters: int = 0
     origins: tuple[Origin, ...] = ()
@@ -36,6 +38,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
         """Both, of different item sets."""
         return Outgoing(
             items=self.items + other.items,
+            noun=other.noun,
             requests=self.requests + other.requests,
             characters=self.characters + other.characters,
             origins=_joined([*self.origins, *other.origins], lambda a, b: a + b),
@@ -45,6 +48,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
         """Both, of one item set: its questions are counted once."""
         return Outgoing(
             items=max(self.items, other.items),
+            noun=other.noun,
             requests=self.requests + other.requests,
             characters=self.characters + other.characters,
             origins=_joined([*self.origins, *other.origins], max),
@@ -110,7 +114,11 @@ def rows_would_leave(
         ]
     n_rows = by_source.total()
     return Outgoing(
-        items=n_rows, requests=n_rows, characters=characters, origins=_joined(origins, max)
+        items=n_rows,
+        noun="row",
+        requests=n_rows,
+        characters=characters,
+        origins=_joined(origins, max),
     )
 
 

@@ -109,17 +109,21 @@ class Reading(Catalogue):
         from proofstone.report.opening import make_opening  # noqa: PLC0415
         from proofstone.report.sections import make_sections  # noqa: PLC0415
         from proofstone.report.trust import trust_lines  # noqa: PLC0415
+        from proofstone.stages.built import funnel_sections  # noqa: PLC0415
         from proofstone.stages.corrected import CURRENT  # noqa: PLC0415
         from proofstone.stages.pages import page_data  # noqa: PLC0415
 
         sheet = made.evidence.sheet
+        if sections is None:
+            built = funnel_sections(self.store, made.selection.item_sets)
+            sections = (*make_sections(made.evidence), *built)
         return page_data(
             self.store,
             made.selection,
             made.board,
             opening=make_opening(made.evidence),
             trust=trust_lines(made.evidence),
-            sections=make_sections(made.evidence) if sections is None else sections,
+            sections=sections,
             now=self.clock.now(),
             control=control,
             command=command,

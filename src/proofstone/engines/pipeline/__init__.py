@@ -16,6 +16,7 @@ from proofstone.engines.pipeline.performing import (
     perform_pipeline,
     plain_keys,
 )
+from proofstone.engines.pipeline.plain import PlainStep, perform_plain
 from proofstone.engines.pipeline.progress import StepProgress
 from proofstone.engines.pipeline.rows import ids_digest, make_row, read_row, step_key
 from proofstone.engines.pipeline.walking import Pages, Visit, count_unfinished, kept_rows, walk
@@ -25,6 +26,7 @@ __all__ = [
     "MemoryJournal",
     "Pages",
     "Performed",
+    "PlainStep",
     "StepProgress",
     "Visit",
     "Workshop",
@@ -35,6 +37,7 @@ __all__ = [
     "kept_rows",
     "make_row",
     "perform_pipeline",
+    "perform_plain",
     "plain_keys",
     "read_funnel",
     "read_row",

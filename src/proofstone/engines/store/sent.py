@@ -44,8 +44,8 @@ class SentCalls(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SentSource(msgspec.Struct, frozen=True, gc=False, order=True):
-    """A source of which something went to an endpoint: questions that rest on it, 0 where it may
-    only have stood in worked examples."""
+    """A source of which something went to an endpoint: questions that rest on it, or rows of it
+    that entered a build, 0 where it may only have stood in worked examples."""
 
     endpoint: str
     title: str
@@ -107,7 +107,9 @@ class SentRows:
             rows = connection.execute(_asked_items(not_sent)).all()
             queries = _asked_with_shots(rows) if rows else []
             shots = [row for query in queries for row in connection.execute(query)]
-        return [*_counted(rows), *_examples(rows, shots)]
+            built = connection.execute(_built(not_sent)).all()
+        entered = [SentSource(*row) for row in sorted(tuple(row) for row in built)]
+        return [*_counted(rows), *_examples(rows, shots), *entered]
 
 
 def _added(known: SentCalls, row: Any, size: int | None) -> SentCalls:
@@ -164,6 +166,29 @@ def _asked_items(not_sent: Collection[str]) -> Any:
         .outerjoin(schema.fact, schema.fact.c.id == edge.c.fact_id)
     )
     return with_sources(query).distinct()
+
+
+def _built(not_sent: Collection[str]) -> Any:
+    """(endpoint, title, licence, rows) of the sources of which rows entered builds whose steps
+    asked there."""
+    made, call, profile = schema.build_call, schema.call, schema.profile
+    stage, entered, source = schema.build_stage, schema.build_input, schema.source
+    asked = (
+        select(profile.c.endpoint, made.c.step_id)
+        .join(call, call.c.id == made.c.call_id)
+        .join(profile, profile.c.id == call.c.profile_id)
+        .where(profile.c.simulated.is_(False), call.c.error.not_in(list(not_sent)))
+        .distinct()
+        .subquery()
+    )
+    title, licence = func.coalesce(source.c.title, ""), func.coalesce(source.c.licence, "")
+    return (
+        select(asked.c.endpoint, title, licence, func.count(entered.c.row_id.distinct()))
+        .join(stage, stage.c.step_id == asked.c.step_id)
+        .join(entered, entered.c.build_id == stage.c.build_id)
+        .join(source, source.c.id == entered.c.source_id)
+        .group_by(asked.c.endpoint, title, licence)
+    )
 
 
 def _asked(table: Any, not_sent: Collection[str]) -> Any:
