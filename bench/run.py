@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 BENCHES = (
     "size.py",
     "compose.py",
+    "ingesting.py",
     "loading.py",
     "pipeline.py",
     "ranking.py",

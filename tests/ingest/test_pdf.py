@@ -83,6 +83,25 @@ def test_running_heads_and_page_numbers_go_and_nothing_else(tmp_path: Path) -> N
         assert text_of(page).split() == " ".join(expected).split()
 
 
+def test_text_that_ends_in_numbers_at_the_top_of_pages_stays(tmp_path: Path) -> None:
+    """Numbers that count along by chance, at other heights, make no running head."""
+
+    def draw(number: int) -> object:
+        def page(canvas: Canvas) -> None:
+            set_lines(canvas, ["A Book", "of Metals"], top=40, size=9)
+            top = 90.0 + 5 * (number * 7 % 11)
+            set_lines(
+                canvas, [f"{word} in step {number}" for word in words(4, number * 3)], top=top
+            )
+
+        return page
+
+    pages = pages_of(pdf(tmp_path / "x.pdf", [draw(n) for n in range(1, 20)]))  # type: ignore[misc]
+    for number, page in enumerate(pages, start=1):
+        expected = " ".join(f"{word} in step {number}" for word in words(4, number * 3))
+        assert text_of(page).split() == expected.split()
+
+
 def test_a_hyphen_at_a_lines_end_goes_where_the_word_is_known_without_it(tmp_path: Path) -> None:
     """A word that stands whole elsewhere, a compound that stands hyphened elsewhere, and one never
     seen, which is taken to be cut."""

@@ -18,11 +18,14 @@ __all__ = ["WINDOW", "EdgeRow", "edge_rows", "furniture"]
 WINDOW = 8  # pages on either side that are compared
 _ROWS = 3  # at either edge
 _ZONE = 0.2  # of the height: what is deeper in the page is no edge
+_ROW = 0.65  # ems between baselines: raised signs and accents belong to their row
+_SMALL = 0.85  # of a row's largest type
 _LEVEL = 2.5  # points by which heights of the same row differ
 _NUMBER = re.compile(r"[\dA-Za-z]*?(\d{1,4})$|^([ivxlcdm]{1,8})$", re.IGNORECASE)
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _DIGITS = re.compile(r"\d+")
 _NOT_WORDS = re.compile(r"[\W_]+")
+_ANYWHERE = 5  # pages that agree, wherever their numbers stand
 _LONG = 120  # characters: no running head is longer
 
 
@@ -42,7 +45,7 @@ def edge_rows(segments: Sequence[Segment], height: float) -> list[EdgeRow]:
     rows: list[tuple[float, list[int]]] = []
     for place in sorted(range(len(segments)), key=lambda k: segments[k].baseline):
         segment = segments[place]
-        if rows and segment.baseline - rows[-1][0] <= 0.4 * segment.size:
+        if rows and segment.baseline - rows[-1][0] <= _ROW * segment.size:
             rows[-1][1].append(place)
         else:
             rows.append((segment.baseline, [place]))
@@ -62,15 +65,18 @@ def _edge_row(
     inside = sorted((segments[k] for k in row[1]), key=lambda s: s.left)
     text = " ".join(s.text for s in inside)[: 2 * _LONG]
     words = _NOT_WORDS.sub(" ", _DIGITS.sub("#", text.casefold())).strip()
-    tokens = text.split()
+    # A raised number is a note's, and notes count along with the pages as well.
+    size = max(s.size for s in inside)
+    tokens = " ".join(s.text for s in inside if s.size > _SMALL * size).split()
     ends = {tokens[0], tokens[-1]} if tokens else set()
     numbers = {n for n in map(_number, ends) if n is not None}
-    return EdgeRow(at_top, rank, row[0], words, tuple(sorted(numbers)), tuple(row[1]))
+    baseline = max(inside, key=lambda s: len(s.text)).baseline
+    return EdgeRow(at_top, rank, baseline, words, tuple(sorted(numbers)), tuple(row[1]))
 
 
 def _number(token: str) -> int | None:
     """The page number that a token may be: 12, A-12, xii."""
-    found = _NUMBER.search(token.strip("-–—.[](){}|·• "))
+    found = _NUMBER.search(token.strip("-–—.|·• "))
     if found is None:
         return None
     return int(found[1]) if found[1] else _roman(found[2].lower())
@@ -97,9 +103,9 @@ def furniture(page: int, rows: Mapping[int, Sequence[EdgeRow]], n_segments: int)
     taken = {segment for row in regular for segment in row.segments}
     if len(taken) < n_segments:
         return taken
-    # Nothing else is on the page: it is its text, but for a number alone.
-    return {segment for row in regular if row.numbers and " " not in row.words
-            for segment in row.segments}  # fmt: skip
+    # Nothing else is on the page: words that come back are its text, a head with its number is not.
+    counting = [row for row in regular if _counts_along(page, row, rows)]
+    return {segment for row in counting for segment in row.segments}
 
 
 def _others(
@@ -116,29 +122,42 @@ def _others(
 
 def _is_regular(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
     """Whether its number counts along with the pages, or its words come back at its height."""
-    if len(row.words) > _LONG:
+    return _counts_along(page, row, rows) or _comes_back(page, row, rows)
+
+
+def _counts_along(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
+    """Whether two rows at its height, or five anywhere where it is a number alone (at the foot of
+    a page that begins a chapter), hold the numbers that its own leads to."""
+    if len(row.words) > _LONG or not row.numbers:
         return False
     others = _others(page, row, rows)
+    level = [pair for pair in others if abs(pair[1].baseline - row.baseline) <= _LEVEL]
     needed = 2 if len(rows) > 3 else 1
-    for number in row.numbers:
-        counting = {
-            other for other, each in others if other - page in {n - number for n in each.numbers}
-        }
-        if len(counting) >= needed and _few_words(row, others):
-            return True
+    if _agree(page, row, level) >= needed:
+        return True
+    if " " in row.words or row.rank:
+        return False
+    either = [(other, each) for other, found in rows.items() if other != page for each in found]
+    return _agree(page, row, either) >= _ANYWHERE
+
+
+def _agree(page: int, row: EdgeRow, others: Sequence[tuple[int, EdgeRow]]) -> int:
+    """On how many pages a number stands that counts along with one of the row's."""
+    return max(
+        len({other for other, each in others if number + other - page in each.numbers})
+        for number in row.numbers
+    )
+
+
+def _comes_back(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
+    if not row.words or len(row.words) > _LONG:
+        return False
     same = {
         other
-        for other, each in others
+        for other, each in _others(page, row, rows)
         if each.words == row.words and abs(each.baseline - row.baseline) <= _LEVEL
     }
-    return bool(row.words) and len(same) >= needed
-
-
-def _few_words(row: EdgeRow, others: Sequence[tuple[int, EdgeRow]]) -> bool:
-    """Whether a row with a number is short, or stands where others do: text has numbers too."""
-    if len(row.words) <= 60:
-        return True
-    return sum(abs(each.baseline - row.baseline) <= _LEVEL for _other, each in others) >= 2
+    return len(same) >= (2 if len(rows) > 3 else 1)
 
 
 def _stands_level(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:

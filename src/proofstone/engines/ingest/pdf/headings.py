@@ -92,7 +92,7 @@ def _is_set_apart(lines: Sequence[Line], k: int, style: Style, frame: Frame) -> 
         return False
     if line.size >= _LARGER * style.body:
         return True
-    if line.share("is_bold") < 0.9 or line.size < 0.95 * style.body:
+    if not style.is_bold_rare or line.share("is_bold") < 0.9 or line.size < 0.95 * style.body:
         return False
     if style.has_outline and not _NUMBER.match(line.text):
         return False

@@ -30,6 +30,7 @@ _ITEM = re.compile(
     r"(?:[•‣◦▪●○■–—∗*·]|[-+]|\(?[a-zA-Z\divx]{1,4}\)|\d{1,2}\.|[a-z]\.)\s+\S"
     r"|（[一二三四五六七八九十\d]+）"
 )
+_ALIGNED = 3.0  # points
 _NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+\s?\S|[*†‡§]\s?\w")
 _NUMBERED = re.compile(r"\(?[A-Z]?\d+(?:[.\-]\d+)*[a-z]?\)$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -42,11 +43,12 @@ _IDEOGRAPH = re.compile(r"[\u4e00-\u9fff]")
 
 class Style(NamedTuple):
     """How a document is set: the size of its text, larger sizes from the largest on, and whether
-    its headings are known from an outline."""
+    its headings are known from an outline. Bold type says nothing where it is not rare."""
 
     body: float
     headings: tuple[float, ...] = ()
     has_outline: bool = False
+    is_bold_rare: bool = True
 
 
 class Frame(NamedTuple):
@@ -87,6 +89,7 @@ def line_kinds(lines: Sequence[Line], frame: Frame) -> list[str]:
         if leaders >= 4 and kinds[k] in {"text", "table"} and line.cells[-1][1].isdigit():
             kinds[k] = "contents"
     _keep_tables(lines, kinds, frame)
+    _end_paragraphs(lines, kinds, frame)
     return kinds
 
 
@@ -141,6 +144,18 @@ def _spread_equations(lines: Sequence[Line], kinds: list[str]) -> None:
             before = k
 
 
+def _end_paragraphs(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
+    """A line of code alone that ends a paragraph is a word of its last sentence."""
+    for k in range(1, len(lines)):
+        line, above = lines[k], lines[k - 1]
+        follows = kinds[k - 1] == "text" and above.right > frame.right - 0.12 * frame.width
+        near = line.baseline - above.baseline < (frame.leading + 0.15) * line.size
+        is_flush = abs(line.left - above.left) < 0.3 * line.size
+        is_last = k + 1 == len(lines) or kinds[k + 1] != "code"
+        if kinds[k] == "code" and follows and near and is_flush and is_last:
+            kinds[k] = "text"
+
+
 def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
     """A table has three rows of cells or more, with at most one line of text between two."""
     k = 0
@@ -154,11 +169,28 @@ def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
             if kinds[j] == "table":
                 end, rows = j, rows + 1
             j += 1
+        while end + 1 < len(lines) and _wraps(lines, kinds, end + 1, k):
+            end += 1
+        starts = [x for line in lines[k : end + 1] for x, _text in line.cells[1:]]
         for place in range(k, end + 1):
-            is_cell_line = lines[place].right < frame.left + 0.6 * frame.width
+            is_cell_line = lines[place].right < frame.left + 0.6 * frame.width or _aligned(
+                lines[place], starts
+            )
             is_row = kinds[place] == "table" or is_cell_line
             kinds[place] = "table" if rows >= 3 and is_row else "text"
         k = end + 1
+
+
+def _aligned(line: Line, starts: Sequence[float]) -> bool:
+    """Whether a line begins where a later column of the table does: its cell goes on."""
+    return any(abs(line.left - start) <= _ALIGNED for start in starts)
+
+
+def _wraps(lines: Sequence[Line], kinds: Sequence[str], j: int, first: int) -> bool:
+    """Whether a line below a table's last row goes on with one of its cells."""
+    starts = [x for line in lines[first:j] for x, _text in line.cells[1:]]
+    near = lines[j].baseline - lines[j - 1].baseline < 1.6 * lines[j].size
+    return kinds[j] == "text" and near and _aligned(lines[j], starts)
 
 
 def _same_table(lines: Sequence[Line], kinds: Sequence[str], j: int, end: int) -> bool:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["PrintedPage", "blocks_on", "read_printed"]
 
 
+_AXIS = 2.6  # ems around a figure
+_LABEL = 10  # characters
+
+
 @dataclass(frozen=True)
 class PrintedPage:
     """What is printed on a page, turned so that most of its text stands upright.
@@ -105,8 +109,11 @@ def _without(lines: Iterable[Line], figures: list[Box], labels: list[list[Line]]
     kept = []
     for line in lines:
         middle, level = (line.left + line.right) / 2, line.baseline - 0.3 * line.size
+        # The numbers and names at the axes of a plot stand just outside of it.
+        reach = _AXIS * line.size if line.n_letters <= _LABEL else 0.0
         for box, inside in zip(figures, labels, strict=True):
-            if box.left <= middle <= box.right and box.top <= level <= box.bottom:
+            across = box.left - reach <= middle <= box.right + reach
+            if across and box.top - reach <= level <= box.bottom + reach:
                 inside.append(line)
                 break
         else:

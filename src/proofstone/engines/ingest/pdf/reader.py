@@ -27,6 +27,7 @@ MAX_PAGES = 20_000
 _SURVEYED = 16
 _LEAST_LETTERS = 40  # on a page that an image covers, fewer are a stamp on a scan
 _COVERED = 0.5
+_RARE = 0.4  # of the letters
 _ENCRYPT, _CHUNK = b"/Encrypt", 2**20
 _YEAR = re.compile(r"D:(\d{4})")
 
@@ -178,6 +179,7 @@ class PdfFile:
     def _survey(self) -> tuple[Style, str]:
         """The document's style from pages all over it, and a sample of its text."""
         letters: Counter[float] = Counter()
+        n_bold = 0
         sample = []
         step = max(1, self.n_pages // _SURVEYED)
         for index in range(step // 2, self.n_pages, step)[:_SURVEYED]:
@@ -185,25 +187,28 @@ class PdfFile:
             if isinstance(printed, PrintedPage):
                 for segment in printed.segments:
                     letters[round(segment.size, 1)] += len(segment.text)
+                    n_bold += len(segment.text) if segment.font.is_bold else 0
                 self._known.learn(segment.text for segment in printed.segments)
                 sample.append(" ".join(segment.text for segment in printed.segments)[:2000])
-        return _style(letters, has_outline=self._has_outline()), "\n".join(sample)
+        is_bold_rare = n_bold < _RARE * letters.total()
+        style = _style(letters, has_outline=self._has_outline(), is_bold_rare=is_bold_rare)
+        return style, "\n".join(sample)
 
     def _has_outline(self) -> bool:
         n = sum(map(len, self._titles.values()))
         return n >= max(4, self.n_pages // 30)
 
 
-def _style(letters: Counter[float], *, has_outline: bool) -> Style:
+def _style(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) -> Style:
     if not letters:
-        return Style(10.0, (), has_outline)
+        return Style(10.0, (), has_outline, is_bold_rare)
     body = letters.most_common(1)[0][0]
     larger = sorted((size for size in letters if size >= 1.13 * body), reverse=True)
     ranks: list[float] = []
     for size in larger:
         if not ranks or size < 0.96 * ranks[-1]:
             ranks.append(size)
-    return Style(body, tuple(ranks[:5]), has_outline)
+    return Style(body, tuple(ranks[:5]), has_outline, is_bold_rare)
 
 
 def _unread(page: PrintedPage, blocks: list[Block]) -> tuple[Unread, str]:

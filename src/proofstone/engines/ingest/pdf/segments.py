@@ -28,7 +28,8 @@ _MATH = re.compile(
 _MONO = re.compile(
     r"mono|courier|CMTT|SFTT|LMMono|consol|typewriter|fixed|menlo|ectt|t1xtt", re.IGNORECASE
 )
-_HEAVY = 600
+_HEAVY = 700
+_PLAIN = re.compile(r"regular|roman|book|light|slant|mono|CMR|CMSL|CMTI|SFRM", re.IGNORECASE)
 # Accents set as characters of their own, and the sign that goes onto the letter.
 ACCENTS = {
     "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "´": "\u0301",
@@ -66,7 +67,9 @@ class Segment(NamedTuple):
 def font_named(name: str, weight: int) -> Font:
     """The traits of a font; a name that says nothing is upright text."""
     is_math = bool(_MATH.search(name))
-    is_bold = not is_math and (weight >= _HEAVY or bool(_BOLD.search(name)))
+    # The weight is made up from the stems' width where a font states none: a name goes before it.
+    is_heavy = weight >= _HEAVY and not _PLAIN.search(name)
+    is_bold = not is_math and (is_heavy or bool(_BOLD.search(name)))
     return Font(is_bold, is_math, bool(_MONO.search(name)))
 
 

@@ -187,5 +187,5 @@ def _rows(table: Any) -> list[str]:
             return []
         widest = max(widest, len(cells))
         if any(cells):
-            rows.append(_CELLS.join(cells))
+            rows.append(_CELLS.join(cells).strip())
     return rows if widest > 1 else []
