@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofstone.errors import BadUsage, StoreFailed
-from proofstone.stages.own_files import INDEX, files_into
+from proofstone.stages.own_files import TABLES, files_into
 
 
 def write(folder: Path, **texts: str) -> None:
@@ -21,7 +21,7 @@ def held(folder: Path) -> dict[str, str]:
     return {
         path.name: path.read_text(encoding="utf-8")
         for path in folder.iterdir()
-        if path.name != INDEX
+        if path.name != TABLES.index
     }
 
 
@@ -48,7 +48,7 @@ def test_an_index_cannot_name_files_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     index = f'{{"made_by":"x","files":[{{"name":"../victim","about":"","sha256":"{empty}"}}]}}'
-    (tmp_path / "t" / INDEX).write_text(index, encoding="utf-8")
+    (tmp_path / "t" / TABLES.index).write_text(index, encoding="utf-8")
     write(tmp_path / "t", a="1")
     assert (tmp_path / "victim").exists()
     assert held(tmp_path / "t") == {"a": "1"}

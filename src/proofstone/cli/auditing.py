@@ -19,6 +19,7 @@ from proofstone.cli.column_options import (
     named_pairs,
     read_asked,
 )
+from proofstone.cli.figure_options import figure_options, figures_line, read_figures
 from proofstone.cli.options import (
     audience_option,
     json_option,
@@ -36,7 +37,7 @@ from proofstone.cli.work_lists import tell_work_list, work_list_option
 if TYPE_CHECKING:
     from proofstone.engines.tables import HandNamed
     from proofstone.report.audited import Audit
-    from proofstone.stages.table_files import TablesAsked, TablesWritten
+    from proofstone.stages.page_files import BesideAsked, PageWritten
 
 __all__ = ["audit_command"]
 
@@ -90,6 +91,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @language_option
 @table_options
+@figure_options
 @seed_option
 @audience_option
 @workspace_option
@@ -105,6 +107,9 @@ def audit_command(
     confidence: float,
     tables: tuple[str, ...],
     tables_to: Path | None,
+    figures: tuple[str, ...],
+    figures_to: Path | None,
+    fonts: Path | None,
     seed: int,
     audience: Any,
     folder: Path | None,
@@ -139,7 +144,11 @@ def audit_command(
         seed=seed,
         audience=audience,
     )
-    wanted = read_tables(tables, tables_to, output)
+    from proofstone.stages.page_files import BesideAsked  # noqa: PLC0415
+
+    wanted = BesideAsked(
+        read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
+    )
     if any(map(_is_target, files)):
         audit, written = _audit_runs(files, asked, output, wanted, folder)
     else:
@@ -156,7 +165,11 @@ def audit_command(
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    steps = [page_step(output), *([("tables", tables_line(written))] if written else [])]
+    steps = [page_step(output)]
+    if written.tables is not None:
+        steps.append(("tables", tables_line(written.tables)))
+    if written.figures is not None:
+        steps.append(("figures", figures_line(written.figures)))
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)
 
@@ -170,11 +183,12 @@ def _audit_runs(
     targets: Sequence[Path],
     asked: Any,
     output: Path | None,
-    tables: TablesAsked | None,
+    beside: BesideAsked,
     folder: Path | None,
-) -> tuple[Audit, TablesWritten | None]:
+) -> tuple[Audit, PageWritten]:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable  # noqa: PLC0415
+    from proofstone.stages.page_files import PageWritten  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     files = [str(target) for target in targets if not _is_target(target)]
@@ -194,21 +208,19 @@ def _audit_runs(
             hint="Check the name and the folder, or name a workspace with -w.",
         ) from cause
     with opened as workspace:
-        written = None
-        if output is not None or tables is not None:
-            page = workspace.report(*names, path=output, tables=tables, seed=asked.seed, **how)
-            written = page.tables
+        written = PageWritten(page=None, tables=None, figures=None, methods=())
+        if output is not None or any(beside):
+            more = beside._asdict()
+            written = workspace.report(*names, path=output, **more, seed=asked.seed, **how)
         return workspace.audit(*names, seed=asked.seed, **how), written
 
 
-def _write_page(
-    audit: Audit, path: Path | None, tables: TablesAsked | None
-) -> TablesWritten | None:
+def _write_page(audit: Audit, path: Path | None, beside: BesideAsked) -> PageWritten:
     from proofstone.stages.audit import audit_page  # noqa: PLC0415
     from proofstone.stages.page_files import write_page  # noqa: PLC0415
 
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
-    return write_page(audit_page(audit, now=time.time(), command=command), path, tables).tables
+    return write_page(audit_page(audit, now=time.time(), command=command), path, beside)
 
 
 def _without_folder(word: str) -> str:

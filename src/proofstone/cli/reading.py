@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from proofstone.cli.figure_options import figure_options, figures_line, read_figures
 from proofstone.cli.options import (
     audience_option,
     json_option,
@@ -156,6 +157,7 @@ def leaderboard_command(
 @audience_option
 @table_options
 @work_list_option
+@figure_options
 @workspace_option
 @json_option
 def report_command(
@@ -173,6 +175,9 @@ def report_command(
     tables: tuple[str, ...],
     tables_to: Path | None,
     work_list: Path | None,
+    figures: tuple[str, ...],
+    figures_to: Path | None,
+    fonts: Path | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -182,7 +187,8 @@ def report_command(
     opens without a network: ranking, intervals, what each outcome counts as, and for each model
     some questions with the exact prompt, the raw reply and the extracted answer. With
     --audience public it holds no text of questions and replies, and can be handed on. --tables
-    csv,tex writes its tables as files, too: numbers as computed, and LaTeX that compiles as it is.
+    csv,tex writes its tables as files, too: numbers as computed, and LaTeX that compiles as it is;
+    --figures svg,png,html its figures.
 
     \b
     Studies, each with --study NAME:
@@ -202,11 +208,13 @@ def report_command(
 
     path = output or Path("report.html")
     asked = read_tables(tables, tables_to, path)
+    drawn = read_figures(figures, figures_to, fonts, path)
     with open_workspace(folder) as workspace:
         written = workspace.report(
             *read_list(targets),
             path=path,
             tables=asked,
+            figures=drawn,
             level=level,
             estimand=estimand,
             group_by=group_by,
@@ -224,11 +232,15 @@ def report_command(
                 "page": str(path),
                 "audience": audience,
                 "tables": written.tables,
+                "figures": written.figures,
                 "methods": written.methods,
             }
         )
     else:
-        click.echo(f"page     {path}" if written.tables else f"page   {path}")
+        width = 10 if written.figures else 9 if written.tables else 7
+        click.echo(f"{'page':<{width}}{path}")
         if written.tables is not None:
-            click.echo(f"tables   {tables_line(written.tables)}")
+            click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
+        if written.figures is not None:
+            click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
         say("open it in a browser; it needs no network")

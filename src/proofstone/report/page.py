@@ -22,7 +22,9 @@ from proofstone.report.corrections_shown import (
     ruling_cells,
 )
 from proofstone.report.figure import dot_plot
-from proofstone.report.figures import draw
+from proofstone.report.figures import described, draw
+from proofstone.report.figures.numbers_behind import numbers_table
+from proofstone.report.figures.on_page import models_of
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.methods_text import methods_text
 from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
@@ -73,6 +75,7 @@ def render_page(data: PageData) -> str:
     return environment.get_template("page.html.jinja").render(
         data=data,
         board=data.board,
+        models=models_of(data.board),
         answers=answer_sentences(data.board),
         style=style,
         script=script,
@@ -132,11 +135,13 @@ def _environment() -> Environment:
         "column_widths": column_widths,
         "correction_notes": correction_notes,
         "deeds": deeds,
+        "described": described,
         "dot_plot": dot_plot,
         "estimate_tables": estimate_tables,
         "hand_sentence": hand_sentence,
         "has_samples": _has_samples,
         "lanes": _lanes,
+        "numbers_table": numbers_table,
         "ruled_rows": ruled_rows,
         "ruling_cells": ruling_cells,
         "same_recipe": same_recipe,

@@ -14,9 +14,20 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, StoreFailed
 
-__all__ = ["INDEX", "OwnFile", "check_folder", "files_into"]
+__all__ = ["FIGURES", "TABLES", "OwnFile", "Shelf", "check_folder", "files_into"]
 
-INDEX = "tables.json"
+
+class Shelf(Struct, frozen=True):
+    """What kind of files a folder is for: their name in sentences, the index that lists them, and
+    the option that names the folder."""
+
+    what: str
+    index: str
+    option: str
+
+
+TABLES = Shelf("tables", "tables.json", "--tables-to")
+FIGURES = Shelf("figures", "figures.json", "--figures-to")
 
 
 class OwnFile(Struct, frozen=True):
@@ -32,7 +43,7 @@ class _Index(Struct, frozen=True):
     files: tuple[OwnFile, ...]
 
 
-def check_folder(folder: Path, names: Sequence[str]) -> None:
+def check_folder(folder: Path, names: Sequence[str], shelf: Shelf = TABLES) -> None:
     """Raises BadUsage where one of these files is there already and was not written by us, or was
     changed since; where ``folder`` is a file; and where it would stand in a folder that is none."""
     if not folder.exists():
@@ -42,19 +53,25 @@ def check_folder(folder: Path, names: Sequence[str]) -> None:
             )
         return
     if not folder.is_dir():
-        raise BadUsage(f"{folder} is a file, not a folder", hint="name another: --tables-to DIR")
-    own = _untouched(folder)
-    foreign = [name for name in (*names, INDEX) if (folder / name).exists() and name not in own]
+        raise BadUsage(
+            f"{folder} is a file, not a folder", hint=f"name another: {shelf.option} DIR"
+        )
+    own = _untouched(folder, shelf.index)
+    foreign = [
+        name for name in (*names, shelf.index) if (folder / name).exists() and name not in own
+    ]
     if foreign:
         shown = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" * (len(foreign) > 5))
         raise BadUsage(
             f"{folder} holds files that are not as they were written here: {shown}",
-            hint="move them away, or name another folder: --tables-to DIR",
+            hint=f"move them away, or name another folder: {shelf.option} DIR",
         )
 
 
 @contextmanager
-def files_into(folder: Path, made_by: str) -> Iterator[tuple[Path, dict[str, str]]]:
+def files_into(
+    folder: Path, made_by: str, shelf: Shelf = TABLES
+) -> Iterator[tuple[Path, dict[str, str]]]:
     """A folder to write files in, and a mapping to fill with each one's name and what it holds.
 
     When the block ends well they take their places in ``folder``, with an index; what an earlier
@@ -63,18 +80,18 @@ def files_into(folder: Path, made_by: str) -> Iterator[tuple[Path, dict[str, str
     """
     is_new = not folder.exists()
     about: dict[str, str] = {}
-    stage = folder / f".tables-{secrets.token_hex(4)}.part"
+    stage = folder / f".{shelf.what}-{secrets.token_hex(4)}.part"
     try:
         stage.mkdir(parents=True)
         (stage / "new").mkdir()
         (stage / "old").mkdir()
         yield stage / "new", about
-        check_folder(folder, list(about))
-        _write_index(stage / "new", about, made_by)
-        _swap(folder, stage, [*about, INDEX])
+        check_folder(folder, list(about), shelf)
+        _write_index(stage / "new" / shelf.index, about, made_by)
+        _swap(folder, stage, [*about], shelf.index)
     except OSError as cause:
         raise StoreFailed(
-            f"the tables were not written to {folder}: {cause.strerror or cause}.",
+            f"the {shelf.what} were not written to {folder}: {cause.strerror or cause}.",
             hint="Check the folder, its permissions and the free space; what was there still is.",
         ) from cause
     finally:
@@ -83,14 +100,14 @@ def files_into(folder: Path, made_by: str) -> Iterator[tuple[Path, dict[str, str
             folder.rmdir()
 
 
-def _swap(folder: Path, stage: Path, names: Sequence[str]) -> None:
+def _swap(folder: Path, stage: Path, names: Sequence[str], index: str) -> None:
     """Moves what is replaced or no more written out of the way, then the new files in; where a
     move fails, back."""
-    gone = [name for name in _untouched(folder) if (folder / name).exists()]
+    gone = [name for name in _untouched(folder, index) if (folder / name).exists()]
     moved: list[tuple[Path, Path]] = []
     try:
         moves = [(folder / name, stage / "old" / name) for name in gone]
-        moves += [(stage / "new" / name, folder / name) for name in names]
+        moves += [(stage / "new" / name, folder / name) for name in [*names, index]]
         for before, after in moves:
             before.replace(after)
             moved.append((before, after))
@@ -100,21 +117,23 @@ def _swap(folder: Path, stage: Path, names: Sequence[str]) -> None:
         raise
 
 
-def _untouched(folder: Path) -> list[str]:
+def _untouched(folder: Path, index: str) -> list[str]:
     """The files there that the index names and nobody changed, and the index itself."""
     try:
-        index = msgspec.json.decode((folder / INDEX).read_bytes(), type=_Index)
+        known = msgspec.json.decode((folder / index).read_bytes(), type=_Index)
     except (OSError, msgspec.DecodeError):
         return []
-    plain = [file for file in index.files if Path(file.name).name == file.name]
+    plain = [file for file in known.files if Path(file.name).name == file.name]
     same = [file.name for file in plain if _digest(folder / file.name) == file.sha256]
-    return [*same, INDEX]
+    return [*same, index]
 
 
-def _write_index(folder: Path, about: Mapping[str, str], made_by: str) -> None:
-    files = tuple(OwnFile(name, what, _digest(folder / name)) for name, what in about.items())
+def _write_index(path: Path, about: Mapping[str, str], made_by: str) -> None:
+    files = tuple(
+        OwnFile(name, what, _digest(path.with_name(name))) for name, what in about.items()
+    )
     encoded = msgspec.json.format(msgspec.json.encode(_Index(made_by, files)), indent=1)
-    (folder / INDEX).write_bytes(encoded + b"\n")
+    path.write_bytes(encoded + b"\n")
 
 
 def _digest(path: Path) -> str:

@@ -1,9 +1,9 @@
-"""Pages as files."""
+"""Pages as files, with their tables and figures."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -11,34 +11,52 @@ from proofstone.errors import StoreFailed
 
 if TYPE_CHECKING:
     from proofstone.report.page_data import PageData
+    from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
     from proofstone.stages.table_files import TablesAsked, TablesWritten
 
-__all__ = ["PageWritten", "write_page", "write_text"]
+__all__ = ["BesideAsked", "PageWritten", "write_page", "write_text"]
 
 
-class PageWritten(Struct, frozen=True):
-    """Where a page and its tables were written (None where they were not asked for), and the
-    paragraphs of its methods text."""
+class BesideAsked(NamedTuple):
+    """What is to be written beside a page."""
+
+    tables: TablesAsked | None = None
+    figures: FiguresAsked | None = None
+
+
+class PageWritten(Struct, frozen=True, kw_only=True):
+    """Where a page, its tables and its figures were written (None where they were not asked for),
+    and the paragraphs of its methods text."""
 
     page: str | None
     tables: TablesWritten | None
+    figures: FiguresWritten | None
     methods: tuple[str, ...]
 
 
-def write_page(data: PageData, path: Path | None, tables: TablesAsked | None = None) -> PageWritten:
-    """Writes a page and its tables, each where it is asked for; nothing where the tables may not
-    be written. Raises what ``check_tables`` and ``write_text`` do."""
+NOTHING = BesideAsked()
+
+
+def write_page(data: PageData, path: Path | None, beside: BesideAsked = NOTHING) -> PageWritten:
+    """Writes a page, its tables and its figures, each where it is asked for; nothing where the
+    tables or figures may not be written. Raises what ``check_tables``, ``check_figures`` and
+    ``write_text`` do."""
     from proofstone.report import render_page  # noqa: PLC0415 - numpy
     from proofstone.report.methods_text import methods_text  # noqa: PLC0415
+    from proofstone.stages.figure_files import check_figures, write_figures  # noqa: PLC0415
     from proofstone.stages.table_files import check_tables, write_tables  # noqa: PLC0415
 
+    tables, figures = beside
     if tables is not None:
         check_tables(data, tables)
+    if figures is not None:
+        check_figures(data, figures)
     if path is not None:
         write_text(path, render_page(data))
     return PageWritten(
         page=None if path is None else str(path),
         tables=None if tables is None else write_tables(data, tables),
+        figures=None if figures is None else write_figures(data, figures),
         methods=methods_text(data),
     )
 

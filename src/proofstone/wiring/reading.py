@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from proofstone.report.studies import Study
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
+    from proofstone.stages.figure_files import FiguresAsked
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.page_files import PageWritten
     from proofstone.stages.table_files import TablesAsked
@@ -73,18 +74,19 @@ class Reading(Catalogue):
         *targets: Target,
         path: Path | str | None = None,
         tables: TablesAsked | None = None,
+        figures: FiguresAsked | None = None,
         control: ControlReport | None = None,
         command: str = "",
         **options: Any,
     ) -> PageWritten:
         """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
-        where they are asked for; for the ``audience`` "public" without any text of items and
-        replies. Where a table's file may not be written, neither is the page."""
-        from proofstone.stages.page_files import write_page  # noqa: PLC0415
+        and figures where they are asked for; for the ``audience`` "public" without any text of
+        items and replies. Where the file of one may not be written, neither is the page."""
+        from proofstone.stages.page_files import BesideAsked, write_page  # noqa: PLC0415
 
         made = self._board(self._selection(targets), options)
         data = self._page(made, options, control=control, command=command)
-        return write_page(data, None if path is None else Path(path), tables)
+        return write_page(data, None if path is None else Path(path), BesideAsked(tables, figures))
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""

@@ -7,46 +7,53 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.figures.labels import named
 from proofstone.report.sections.section import AxisUnit, Figure, FigureKind, Mark
-from proofstone.wording import counted
+from proofstone.wording import counted, noted, say, word
 
 __all__ = ["described", "shown_value"]
 
 _FORMS: Mapping[FigureKind, str] = {
-    "dots": "Dots with intervals",
-    "strips": "Dots with intervals by group",
-    "heat": "Heat map",
-    "matrix": "Matrix of pairs",
-    "ranks": "Shares of ranks",
-    "curves": "Curves",
-    "points": "Scatter",
-    "calibration": "Reliability diagram",
-    "dumbbells": "Dumbbells",
-    "slopes": "Lines between two ranks",
-    "bars": "Bars",
-    "ridges": "Ridge lines",
-    "violins": "Violins",
-    "sets": "Sets and their intersections",
+    "dots": noted("Dots with intervals"),
+    "strips": noted("Dots with intervals by group"),
+    "heat": noted("Heat map"),
+    "matrix": noted("Matrix of pairs"),
+    "ranks": noted("Shares of ranks"),
+    "curves": noted("Curves"),
+    "points": noted("Scatter"),
+    "calibration": noted("Reliability diagram"),
+    "dumbbells": noted("Dumbbells"),
+    "slopes": noted("Lines between two ranks"),
+    "bars": noted("Bars"),
+    "ridges": noted("Ridge lines"),
+    "violins": noted("Violins"),
+    "sets": noted("Sets and their intersections"),
 }
 
 
 def described(figure: Figure) -> str:
     """One or two sentences: the form, title and subtitle, how many rows, the lowest and the highest
     value with their names, the levels drawn."""
-    said = [f"{_FORMS[figure.kind]}: {figure.title}", figure.subtitle, *_range(figure)]
-    said += [f"line at {level.text}" for level in figure.levels if not math.isnan(level.value)]
-    return "; ".join(part for part in said if part) + "."
+    form = say("{form}: {title}", form=word(_FORMS[figure.kind]), title=figure.title)
+    said = [form, figure.subtitle, *_range(figure)]
+    said += [
+        say("line at {level}", level=level.text)
+        for level in figure.levels
+        if not math.isnan(level.value)
+    ]
+    return say("{parts}.", parts="; ".join(part for part in said if part))
 
 
 def _range(figure: Figure) -> Sequence[str]:
     known = [mark for mark in figure.marks if not math.isnan(mark.value)]
     if not known:
-        return ("no value is known",)
+        return (say("no value is known"),)
     rows = counted(len({mark.row for mark in figure.marks}), "row")
     if figure.kind == "sets":
         return (rows,)
     low, high = min(known, key=_value), max(known, key=_value)
-    span = f"from {_at(low, figure)} to {_at(high, figure)}"
-    return (f"{rows}, {span}" if low.value != high.value else f"{rows}, all {_at(low, figure)}",)
+    ends = {"low": _at(low, figure), "high": _at(high, figure)}
+    if low.value == high.value:
+        return (rows, say("all {value}", value=ends["low"]))
+    return (rows, say("from {low} to {high}", **ends))
 
 
 def _value(mark: Mark) -> float:

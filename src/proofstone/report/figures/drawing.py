@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +19,12 @@ from proofstone.report.figures.labels import wrapped
 from proofstone.report.figures.paired_rows import dumbbells_chart, slopes_chart
 from proofstone.report.figures.planes import curves_chart, points_chart
 from proofstone.report.figures.sets import sets_chart
-from proofstone.report.figures.style import CONFIG, Look, looks_of
-from proofstone.report.figures.vega import Part, specification
+from proofstone.report.figures.style import CONFIG, QUIET, Look, looks_of
+from proofstone.report.figures.vega import Part, chart, layer, specification
 from proofstone.report.sections.section import Figure, FigureKind
+from proofstone.wording import say
 
-__all__ = ["can_draw", "chart_of", "draw", "vega_lite"]
+__all__ = ["can_draw", "chart_of", "draw", "needed", "svg_of", "vega_lite"]
 
 _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "dots": dots_chart,
@@ -43,7 +45,9 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
 
 # Within an HTML page they mean nothing, and would be the only addresses on it.
 _NAMESPACES = ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-_TITLE_CELLS = 76
+# Clips, gradients and what refers to them.
+_IDS = re.compile(r"\b(?:clip|gradient_)\d+\b")
+_TITLE_CELLS = 84
 
 
 def can_draw() -> bool:
@@ -60,10 +64,16 @@ def draw(figure: Figure, models: Sequence[str] = ()) -> str:
     """
     if not can_draw():
         return ""
-    import vl_convert  # noqa: PLC0415
+    return svg_of(vega_lite(figure, models), figure).replace(_NAMESPACES, "", 1)
 
-    svg: str = vl_convert.vegalite_to_svg(vega_lite(figure, models))
-    return svg.replace(_NAMESPACES, "", 1)
+
+def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:
+    """A specification as SVG. What it names within itself is named for the figure: vl-convert
+    counts on from one drawing to the next, and ids of a page must differ."""
+    svg: str = needed("vl_convert").vegalite_to_svg(spec)
+    numbers: dict[str, int] = {}
+    name = re.sub(r"\W+", "-", figure.name)
+    return _IDS.sub(lambda found: f"{name}-{numbers.setdefault(found[0], len(numbers) + 1)}", svg)
 
 
 def vega_lite(
@@ -71,7 +81,7 @@ def vega_lite(
 ) -> dict[str, Any]:
     """The figure as a Vega-Lite specification with its data; ``is_titled``: with title and subtitle
     in it, to stand alone. It needs nothing installed."""
-    part = _CHARTS[figure.kind](figure, looks_of(models))
+    part = _CHARTS[figure.kind](figure, looks_of(models)) if figure.marks else _nothing()
     if is_titled:
         subtitle = wrapped(figure.subtitle, _TITLE_CELLS).split("\n")
         title = {"text": wrapped(figure.title, _TITLE_CELLS).split("\n"), "subtitle": subtitle}
@@ -79,14 +89,21 @@ def vega_lite(
     return specification(part.properties(description=described(figure)), CONFIG)
 
 
+def _nothing() -> Part:
+    """The plane of a figure without marks, saying so."""
+    words = chart([{"text": say("no value is known")}]).encode(text="text:N")
+    return layer(words.mark("text", color=QUIET)).properties(width=200, height=40)
+
+
 def chart_of(figure: Figure, models: Sequence[str] = ()) -> Any:
     """The figure as an ``altair`` chart, to show in a notebook or to change; ExtraMissing
     without it."""
-    altair = _module("altair")
+    altair = needed("altair")
     return altair.Chart.from_dict(vega_lite(figure, models, is_titled=True))
 
 
-def _module(name: str) -> Any:
+def needed(name: str) -> Any:
+    """A module of the extra; ExtraMissing where it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as cause:

@@ -78,6 +78,7 @@ def series_looks(series: Sequence[str], models: Mapping[str, Look]) -> dict[str,
 
 # The page's font and greys, for every chart.
 CONFIG: Mapping[str, Any] = {
+    "aria": False,  # the whole is told in words beside it; a thousand marks one by one tell nothing
     "background": "white",
     "font": FONTS,
     "padding": 6,

@@ -20,8 +20,9 @@ from proofstone.engines.stats import (
     rank_agreement,
     rank_moves,
 )
+from proofstone.report.sections.drawn import moves_figure
 from proofstone.report.sections.ranked_values import ranked_values
-from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.report.sections.section import Column, Evidence, Figure, Section, Table
 from proofstone.wording import counted, joined, say, say_of
 
 __all__ = ["benchmarks_section"]
@@ -79,7 +80,16 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
             _freed(pairs),
             *(_moves(pair, models) for pair in pairs if len(pairs) == 1),
         ),
+        figures=(_figure(pairs, models),),
     )
+
+
+def _figure(pairs: Sequence[_Pair], models: Sequence[str]) -> Figure:
+    """The ranks of the two, or of the two that agree least."""
+    known = [pair for pair in pairs if not math.isnan(pair.tau.models.value)]
+    pair = min(known or pairs, key=lambda pair: pair.tau.models.value)
+    table = 3 if len(pairs) == 1 else 0
+    return moves_figure(pair.first, pair.second, pair.moves, models, table=table)
 
 
 def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:

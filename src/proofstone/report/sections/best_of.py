@@ -11,9 +11,10 @@ from proofstone.engines.stats import majority_at_k, mean_estimates, pass_at_k, s
 from proofstone.engines.stats.weights import equal_weights
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import chance_levels, samples_figure
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.replies import Replies, replies_of
-from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
+from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import joined, noted, say, word
 
 __all__ = ["best_of_section"]
@@ -22,7 +23,6 @@ _SIZES = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256)
 _MOST_SIZES = 8
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_WORK = 200, 20, 500_000_000
 _MOST_PAIRS = 100_000_000
-_MOST_DRAWN = 25
 Curves = dict[str, dict[int, tuple[Estimate, ...]]]
 _NAMES = {
     "oracle": noted("at least one right"),
@@ -66,7 +66,15 @@ def best_of_section(evidence: Evidence) -> Section | None:
             )
         ),
         tables=(_table(ranked.labels, curves, sizes),),
-        figures=tuple(_heat(ranked.labels, name, curves[name]) for name in curves),
+        figures=(
+            samples_figure(
+                ranked.labels,
+                {word(_NAMES[name]): curve for name, curve in curves.items()},
+                level=evidence.board.confidence,
+                chance=chance_levels(ranked.group),
+                table=1,
+            ),
+        ),
     )
 
 
@@ -175,33 +183,3 @@ _HELP = {
     "majority": noted("the most frequent answer of N, which any user can take"),
     "surest": noted("the answer of N stated as surest, which any user can take"),
 }
-
-
-def _subtitle(name: str, n: int) -> str:
-    which = say("{which}; points out of 100", which=word(_HELP[name]))
-    return say("{which}; the first 25 models", which=which) if n > _MOST_DRAWN else which
-
-
-def _heat(labels: Sequence[str], name: str, curve: dict[int, tuple[Estimate, ...]]) -> Figure:
-    return Figure(
-        name=f"best-of-{name}",
-        kind="heat",
-        title=say("By number of samples: {which}", which=word(_NAMES[name])),
-        subtitle=_subtitle(name, len(labels)),
-        marks=tuple(
-            Mark(
-                row=label,
-                column=f"{size}",
-                value=found[at].value,
-                low=found[at].low,
-                high=found[at].high,
-                n=found[at].n,
-                text=points(found[at].value),
-            )
-            for at, label in enumerate(labels[:_MOST_DRAWN])
-            for size, found in curve.items()
-        ),
-        row_axis=say("model"),
-        column_axis=say("samples"),
-        value_axis=say("points"),
-    )

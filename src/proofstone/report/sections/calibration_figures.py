@@ -42,7 +42,7 @@ def reliability_diagram(known: Sequence[tuple[str, Calibration]]) -> Figure:
         ),
         x_axis=say("stated confidence"),
         value_axis=say("share right"),
-        table=say("Stated confidence and share right, by bin"),
+        table=4,
     )
 
 

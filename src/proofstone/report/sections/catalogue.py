@@ -8,6 +8,7 @@ from proofstone.report.sections.alignment import alignment_section
 from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.best_of import best_of_section
 from proofstone.report.sections.calibration import calibration_section
+from proofstone.report.sections.costs import costs_section
 from proofstone.report.sections.dimension import dimension_section
 from proofstone.report.sections.discrimination import discrimination_section
 from proofstone.report.sections.factors import factors_section
@@ -48,6 +49,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     factors_section,
     alignment_section,
     scaling_section,
+    costs_section,
     benchmarks_section,
     roles_section,
     judged_section,

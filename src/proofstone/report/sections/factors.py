@@ -9,8 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import AverageEffect, Effect, Factor, analyse_factor
+from proofstone.engines.stats import (
+    AverageEffect,
+    Effect,
+    Factor,
+    analyse_factor,
+    equal_weights,
+    mean_estimates,
+)
+from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import chance_levels, dumbbells_figure
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import counted, listed, paragraph, say
@@ -78,7 +87,39 @@ def describe_factor(
             level=levels[0],
         ),
         tables=(_table(factor, models, levels),),
+        figures=(
+            dumbbells_figure(
+                name,
+                title,
+                models,
+                levels,
+                [_means(evidence, ranked, values) for values in found.values],
+                chance=chance_levels(ranked.group),
+            ),
+        ),
     )
+
+
+def _means(
+    evidence: Evidence, ranked: RankedValues, values: NDArray[np.float64]
+) -> list[Estimate | None]:
+    """The mean of each model at one level, over the items that it was asked there; None where it
+    was not asked."""
+    found: list[Estimate | None] = []
+    for column in values.T:
+        units = np.flatnonzero(~np.isnan(column))
+        if not len(units):
+            found.append(None)
+            continue
+        (estimate,) = mean_estimates(
+            column[units, None],
+            equal_weights(len(units)),
+            ranked.keys.among(units),
+            estimand=evidence.estimand,
+            confidence=evidence.board.confidence,
+        )
+        found.append(estimate)
+    return found
 
 
 def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -> Levels | None:

@@ -76,7 +76,7 @@ def length_curves(evidence: Evidence, sheet: Sheet, ranked: RankedValues) -> Fig
         x_unit="number",
         value_axis=say("score"),
         is_log=True,
-        table=say("Scores by length and difficulty"),
+        table=2,
     )
 
 

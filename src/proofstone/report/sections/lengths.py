@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from proofstone.engines.stats import LengthEffect, length_effect
+from proofstone.engines.stats import (
+    LengthEffect,
+    equal_weights,
+    length_effect,
+    mean_estimates,
+)
 from proofstone.engines.stats.lengths import Slope
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import LengthBin, chance_levels, lengths_figure
 from proofstone.report.sections.length_bins import length_bins, length_curves
-from proofstone.report.sections.ranked_values import ranked_values
-from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
+from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.section import Cell, Column, Evidence, Figure, Section, Table
+from proofstone.report.sheet import Sheet
 from proofstone.wording import noted, say
 
 __all__ = ["lengths_section"]
+
+_PARTS = 5
 
 
 def lengths_section(evidence: Evidence) -> Section | None:
@@ -67,8 +77,47 @@ def lengths_section(evidence: Evidence) -> Section | None:
             _table([(say("all models"), *_cells(middle, everyone, level)), *rows]),
             *([bins] if bins else []),
         ),
-        figures=(curves,) if curves else (),
+        figures=(*([curves] if curves else []), *_figures(evidence, ranked, sheet)),
     )
+
+
+def _figures(evidence: Evidence, ranked: RankedValues, sheet: Sheet) -> Iterator[Figure]:
+    """Each model's score on its replies in five parts by their length."""
+    bins = [
+        each
+        for label, who in zip(ranked.labels, ranked.respondents, strict=True)
+        for each in _bins(evidence, sheet, label, who)
+    ]
+    figure = lengths_figure(
+        bins, level=evidence.board.confidence, chance=chance_levels(ranked.group)
+    )
+    if figure is not None:
+        yield figure
+
+
+def _bins(evidence: Evidence, sheet: Sheet, label: str, who: int) -> Iterator[LengthBin]:
+    """The parts in order; equal lengths stay together, so that some may be larger than others."""
+    table, tokens = sheet.table, sheet.table.tokens
+    if tokens is None:
+        return
+    own = np.flatnonzero((table.respondent == who) & ~np.isnan(sheet.counted) & (tokens > 0))
+    if not len(own):
+        return
+    length = tokens[own]
+    edges = np.quantile(length, [part / _PARTS for part in range(1, _PARTS)])
+    part = np.searchsorted(edges, length, side="left")
+    for code in np.unique(part).tolist():
+        rows = own[part == code]
+        units, places = np.unique(table.unit[rows], return_inverse=True)
+        sums = np.bincount(places, weights=sheet.counted[rows])
+        (score,) = mean_estimates(
+            (sums / np.bincount(places))[:, None],
+            equal_weights(len(units)),
+            sheet.keys.among(units),
+            estimand=evidence.estimand,
+            confidence=evidence.board.confidence,
+        )
+        yield LengthBin(label=label, tokens=float(np.median(tokens[rows])), score=score)
 
 
 def _finding(found: LengthEffect) -> str:

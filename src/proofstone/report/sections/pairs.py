@@ -221,6 +221,7 @@ def _matrix(group: Standings) -> Iterator[Figure]:
         row_axis=say("model"),
         column_axis=say("against"),
         value_axis=say("difference in points"),
+        table=2,
     )
 
 

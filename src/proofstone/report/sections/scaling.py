@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,13 @@ from proofstone.engines.stats import (
     mixture_gap,
     slope_of,
 )
+from proofstone.engines.stats.intervals import normal_quantile
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.model_sizes import ModelSize, size_of
 from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import SizedFamily, chance_levels, sizes_figure
 from proofstone.report.sections.ranked_values import ranked_values
-from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.report.sections.section import Column, Evidence, Figure, Section, Table
 from proofstone.wording import counted, joined, listed, paragraph, say, word
 
 __all__ = ["scaling_section"]
@@ -92,7 +94,39 @@ def scaling_section(evidence: Evidence) -> Section | None:
         cannot=_cannot(families),
         how=_how(sized, families),
         tables=(_slopes(families), _shapes(families), *_mixtures(gaps)),
+        figures=(_figure(evidence, group, sized, dense, families),),
     )
+
+
+def _figure(
+    evidence: Evidence,
+    group: Standings,
+    sized: _Sized,
+    dense: Mapping[str, Sequence[int]],
+    families: Sequence[_Family],
+) -> Figure:
+    """Every dense model of the families, with what luck in the items leaves open."""
+    reach = normal_quantile(evidence.board.confidence)
+    drawn = []
+    for family in families:
+        own = sized.of(dense[family.name])
+        errors = (
+            np.full(len(own.sizes), np.nan)
+            if own.covariance is None
+            else np.sqrt(np.diag(own.covariance))
+        )
+        drawn.append(
+            SizedFamily(
+                name=family.name,
+                labels=tuple(f"{size.total_b:g}B" for size in own.sizes),
+                sizes=tuple(own.parameters("total").tolist()),
+                scores=tuple(own.scores.tolist()),
+                halves=tuple((reach * errors).tolist()),
+                slope=family.slope,
+                bend=family.bend,
+            )
+        )
+    return sizes_figure(drawn, level=evidence.board.confidence, chance=chance_levels(group))
 
 
 def _sized(evidence: Evidence, group: Standings) -> _Sized:

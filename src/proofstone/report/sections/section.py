@@ -123,8 +123,8 @@ class Figure(Struct, frozen=True, kw_only=True):
     """What a figure shows, whoever draws it; docs/figures.md says what each kind takes.
 
     Rows, columns and series are in the order of their first mark. A unit of "points" is a share
-    that is written out of 100. ``table`` is the title of the table of its section that holds the
-    same numbers; without one the page makes a table of the marks.
+    that is written out of 100. ``table`` says which table of its section (from 1) holds the
+    same numbers; where it is 0 the page makes a table of the marks.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Figure(Struct, frozen=True, kw_only=True):
     x_axis: str = ""
     x_unit: AxisUnit = "points"
     is_log: bool = False
-    table: str = ""
+    table: int = 0
 
 
 class Section(Struct, frozen=True, kw_only=True):

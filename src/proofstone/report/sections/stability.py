@@ -208,6 +208,7 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         row_axis=say("model"),
         column_axis=say("rank"),
         value_axis=say("percent of draws"),
+        table=2,
     )
 
 

@@ -10,6 +10,7 @@ from msgspec import structs
 from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Standings
 from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import composition_figure, strips_figure
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
 from proofstone.wording import counted, listed, paragraph, say, word
 
@@ -36,7 +37,7 @@ def strata_section(evidence: Evidence) -> Section | None:
             "not drawn: an interval speaks of other items of the same group."
         ),
         tables=tuple(_table(group, part) for part in group.breakdowns),
-        figures=tuple(_heat(group, part) for part in group.breakdowns if len(part.groups) > 1),
+        figures=tuple(_figures(evidence, group)),
         notes=alike,
     )
 
@@ -129,7 +130,17 @@ def _table(group: Standings, part: Breakdown) -> Table:
     )
 
 
-def _heat(group: Standings, part: Breakdown) -> Figure:
+def _figures(evidence: Evidence, group: Standings) -> Iterator[Figure]:
+    """What the items are about, and of each level all models on a line a group, then in cells."""
+    if evidence.sheet is not None and (made_of := composition_figure(evidence.sheet.table)):
+        yield made_of
+    for place, part in enumerate(group.breakdowns, start=1):
+        if strips := strips_figure(evidence.board, group, part, table=place):
+            yield strips
+            yield _heat(group, part, place)
+
+
+def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
     n = len(group.ranked)
     said = say("{items}; points out of 100; darker is higher", items=counted(group.n_items, "item"))
     if n > _MOST_DRAWN:
@@ -143,6 +154,7 @@ def _heat(group: Standings, part: Breakdown) -> Figure:
         row_axis=say("model"),
         column_axis=word(part.by),
         value_axis=say("points"),
+        table=table,
     )
 
 

@@ -1,0 +1,84 @@
+"""What quality costs: scores against US dollars for 1,000 questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from proofstone.report.board import BoardRow, Standings
+from proofstone.report.numbers import points
+from proofstone.report.sections.drawn import cost_figure
+from proofstone.report.sections.section import Column, Evidence, Section, Table
+from proofstone.wording import say, word
+
+__all__ = ["costs_section"]
+
+
+def costs_section(evidence: Evidence) -> Section | None:
+    """The ranked models whose calls all have a price; None with fewer than two that cost anything.
+    Nothing of simulated respondents, whom nobody pays."""
+    group = next((g for g in evidence.board.standings if g.ranked and not g.simulated), None)
+    if group is None:
+        return None
+    usd = {row.label: cost for row in group.ranked if (cost := _for_thousand(row)) is not None}
+    figure = cost_figure(evidence.board, group.ranked, usd, table=1)
+    if figure is None:
+        return None
+    priced = [row for row in group.ranked if row.label in usd]
+    return Section(
+        name="cost",
+        title=say("What quality costs"),
+        finding=_finding(priced, usd),
+        cannot=_cannot(group, usd),
+        how=say(
+            "What all calls of these questions cost when they were asked, also those that were "
+            "billed and of no use, over the replies that came, times 1,000. Prices are those of "
+            "then."
+        ),
+        tables=(_table(priced, usd),),
+        figures=(figure,),
+    )
+
+
+def _for_thousand(row: BoardRow) -> float | None:
+    """None where some call has no price, or nothing is known of calls."""
+    spent = row.spent
+    if not spent.calls or spent.unpriced or not row.n_replies:
+        return None
+    return 1000 * spent.cost_usd / row.n_replies
+
+
+def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
+    """The cheapest and the dearest, with what they score."""
+    cheap, dear = (pick(rows, key=lambda row: usd[row.label]) for pick in (min, max))
+    return say(
+        "{cheap} costs least, {low:.3g} USD for 1,000 questions at {low_score} points; {dear} "
+        "most, {high:.3g} USD at {high_score}.",
+        cheap=cheap.label,
+        low=usd[cheap.label],
+        low_score=points(cheap.estimate.value),
+        dear=dear.label,
+        high=usd[dear.label],
+        high_score=points(dear.estimate.value),
+    )
+
+
+def _cannot(group: Standings, usd: Mapping[str, float]) -> str:
+    n = sum(row.label not in usd for row in group.ranked)
+    return (
+        say("What {n} of {all} models cost: no price is known.", n=n, all=len(group.ranked))
+        if n
+        else ""
+    )
+
+
+def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
+    return Table(
+        title=say("Score and cost"),
+        columns=(
+            Column(key="model", name=word("model")),
+            Column(key="score", name=word("score"), unit="points"),
+            Column(key="usd_per_thousand", name=say("USD for 1,000 questions"), digits=4),
+            Column(key="calls", name=say("calls")),
+        ),
+        rows=tuple((row.label, row.estimate, usd[row.label], row.spent.calls) for row in rows),
+    )

@@ -1,0 +1,198 @@
+"""Figures made from leaderboards: what they hold, and how a page and files show them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_up import MEASURES, right_of, table_of
+from msgspec.structs import replace
+
+from proofstone.errors import BadUsage
+from proofstone.records import Estimate, Respondent
+from proofstone.records.spent import Spent
+from proofstone.report import Leaderboard, PageData, Provenance, leaderboard, render_page
+from proofstone.report.figures import can_draw, vega_lite
+from proofstone.report.sections import Evidence, make_sections
+from proofstone.report.sections.costs import costs_section
+from proofstone.report.sections.drawn import (
+    Scored,
+    composition_figure,
+    high_scorers_figure,
+    leaderboard_figure,
+    precision_recall_figure,
+    ridges_figure,
+    strips_figure,
+    violins_figure,
+)
+from proofstone.report.sheet import Sheet
+from proofstone.stages.figure_files import FiguresAsked
+from proofstone.stages.page_files import BesideAsked, write_page
+
+drawn = pytest.mark.skipif(not can_draw(), reason="the extra [figures] is not installed")
+N = 60
+RIGHT = (50, 30, 12)
+
+
+def evidence_of() -> Evidence:
+    """60 items in two disciplines by turns, models of 50, 30 and 12 right, guessing 1 in 5."""
+    rows = [row for who, right in enumerate(RIGHT) for row in right_of(N, right, who)]
+    names = [Respondent(name, "") for name in ("strong", "middle", "weak")]
+    table = table_of(names, rows, n_units=N, discipline=["Law", "Physics"] * (N // 2))
+    sheet = Sheet(table, MEASURES[0].counts)
+    return Evidence(board=leaderboard(table, MEASURES, "accuracy"), sheet=sheet)
+
+
+def board_of() -> Leaderboard:
+    return evidence_of().board
+
+
+def page_of() -> PageData:
+    evidence = evidence_of()
+    return PageData(
+        title="made up",
+        board=evidence.board,
+        sections=make_sections(evidence),
+        provenance=Provenance(version="0", made_at="now"),
+    )
+
+
+def test_the_leaderboard_as_a_figure() -> None:
+    board = board_of()
+    figure = leaderboard_figure(board, board.standings[0])
+    assert figure is not None
+    assert [(mark.row, mark.value, mark.n) for mark in figure.marks] == [
+        ("strong", 50 / 60, 60),
+        ("middle", 30 / 60, 60),
+        ("weak", 12 / 60, 60),
+    ]
+    (chance,) = figure.levels
+    assert (chance.value, chance.text) == (pytest.approx(0.2), "chance 20.0")
+    assert [(span.first, span.last) for span in figure.spans] == list(board.standings[0].ties)
+
+
+def test_strips_hold_every_model_in_every_group() -> None:
+    """Of the first 50 right items every second is of one discipline: 25 of 30."""
+    board = board_of()
+    group = board.standings[0]
+    figure = strips_figure(board, group, group.breakdowns[0])
+    assert figure is not None
+    assert len(figure.marks) == 2 * 3
+    assert figure.marks[0].row == "Law"
+    assert figure.marks[0].value == pytest.approx(25 / 30)
+    assert figure.levels[0].text == "chance 20.0"
+
+
+def test_composition_counts_items() -> None:
+    sheet = evidence_of().sheet
+    assert sheet is not None
+    figure = composition_figure(sheet.table)
+    assert figure is not None
+    assert [(mark.row, mark.value) for mark in figure.marks] == [("Law", 30.0), ("Physics", 30.0)]
+
+
+def test_figures_outside_the_report() -> None:
+    """Both groups of a model score alike: the mean and the median are that score."""
+    board = board_of()
+    group = board.standings[0]
+    ridges = ridges_figure(board, group, "discipline")
+    assert [mark.value for mark in ridges.marks] == pytest.approx([5 / 6, 1 / 2, 1 / 5])
+    assert all(max(curve.values) == 1.0 for curve in ridges.curves)
+    violins = violins_figure(board, group, ["discipline"])
+    assert [mark.value for mark in violins.marks] == pytest.approx([5 / 6, 1 / 2, 1 / 5])
+    high = high_scorers_figure(board, group, "discipline", at_least=0.4)
+    members = {mark.text: mark.n for mark in high.marks if mark.row == "Law" and mark.value}
+    assert members == {"strong, middle": 2}
+    with pytest.raises(KeyError, match="discipline"):
+        ridges_figure(board, group, "planet")
+
+
+def test_a_density_rises_where_the_scores_are() -> None:
+    board = board_of()
+    curve = ridges_figure(board, board.standings[0], "discipline").curves[0]
+    assert curve.x[int(np.argmax(curve.values))] == pytest.approx(5 / 6, abs=0.01)
+
+
+def test_precision_and_recall_have_intervals_on_both_axes() -> None:
+    half = Estimate(value=0.5, n=40, low=0.4, high=0.6)
+    (mark,) = precision_recall_figure([Scored(label="m", precision=half, recall=half)]).marks
+    assert (mark.x_low, mark.x, mark.x_high) == (mark.low, mark.value, mark.high) == (0.4, 0.5, 0.6)
+
+
+def test_cost_is_for_a_thousand_replies() -> None:
+    """60 replies for 0.03 USD: 1,000 for 0.5; a model without a price is left out, and said."""
+    board = board_of()
+    (group,) = board.standings
+    spent = (
+        Spent(calls=60, cost_usd=0.03),
+        Spent(calls=60, cost_usd=0.3),
+        Spent(calls=60, unpriced=60),
+    )
+    rows = tuple(replace(row, spent=s) for row, s in zip(group.ranked, spent, strict=True))
+    found = costs_section(Evidence(board=replace(board, standings=(replace(group, ranked=rows),))))
+    assert found is not None
+    assert found.tables[0].rows[0][2] == pytest.approx(0.5)
+    assert found.finding == (
+        "strong costs least, 0.5 USD for 1,000 questions at 83.3 points; middle most, 5 USD at "
+        "50.0."
+    )
+    assert found.cannot == "What 1 of 3 models cost: no price is known."
+    assert costs_section(Evidence(board=board)) is None
+
+
+def test_the_table_that_a_figure_names_is_there() -> None:
+    for section in page_of().sections:
+        for figure in section.figures:
+            assert figure.table <= len(section.tables), figure.name
+
+
+@drawn
+def test_each_figure_of_a_page_is_told_and_leads_to_its_numbers() -> None:
+    """No two things of the page have one id, and every link within it leads somewhere."""
+    html = render_page(page_of())
+    figures = html.count('<figure class="drawn">')
+    assert figures == sum(len(section.figures) for section in page_of().sections)
+    assert html.count(">The numbers of this figure<") == figures
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
+
+
+@drawn
+def test_figures_as_files(tmp_path: Path) -> None:
+    """Each in every kind, the same twice; a page to point at names no address that it would ask."""
+    folder = tmp_path / "figures"
+    asked = FiguresAsked(folder, ("svg", "png", "html"))
+    written = write_page(page_of(), None, BesideAsked(figures=asked)).figures
+    assert written is not None
+    names = {name.split(".", 1)[0] for name in written.files}
+    assert {"leaderboard", "by-discipline", "by-discipline-strips", "composition"} <= names
+    assert {name.split(".", 1)[1] for name in written.files} == {"svg", "png", "html", "vl.json"}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    write_page(page_of(), None, BesideAsked(figures=asked))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert before["leaderboard.png"].startswith(b"\x89PNG")
+    assert b"<title>Accuracy by model</title>" in before["leaderboard.svg"]
+    page = before["leaderboard.html"].decode()
+    assert "default-src 'none'" in page
+    own = page.partition('<script type="module">')[0]
+    assert not re.search(r"<[^>]+(?:src|href)=", own)
+    spec = json.loads(before["leaderboard.vl.json"])
+    board = board_of()
+    figure = leaderboard_figure(board, board.standings[0])
+    assert figure is not None
+    models = ["strong", "middle", "weak"]
+    assert spec == json.loads(json.dumps(vega_lite(figure, models, is_titled=True)))
+
+
+@drawn
+def test_what_is_not_as_it_was_written_is_not_written_over(tmp_path: Path) -> None:
+    asked = FiguresAsked(tmp_path, ("svg",))
+    (tmp_path / "leaderboard.svg").write_text("mine", encoding="utf-8")
+    with pytest.raises(BadUsage, match=r"leaderboard\.svg") as raised:
+        write_page(page_of(), tmp_path / "page.html", BesideAsked(figures=asked))
+    assert "--figures-to DIR" in str(raised.value.hint)
+    assert not (tmp_path / "page.html").exists()
