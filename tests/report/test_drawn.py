@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from proofstone.errors import BadUsage
 from proofstone.records import Estimate, Respondent
+from proofstone.records.pace import Pace
 from proofstone.records.spent import Spent
 from proofstone.report import Leaderboard, PageData, Provenance, leaderboard, render_page
 from proofstone.report.figures import can_draw, vega_lite
@@ -122,8 +123,8 @@ def test_precision_and_recall_have_intervals_on_both_axes() -> None:
     assert (mark.x_low, mark.x, mark.x_high) == (mark.low, mark.value, mark.high) == (0.4, 0.5, 0.6)
 
 
-def test_cost_is_for_a_thousand_replies() -> None:
-    """60 replies for 0.03 USD: 1,000 for 0.5; a model without a price is left out, and said."""
+def test_cost_is_for_a_thousand_questions() -> None:
+    """60 questions for 0.03 USD: 1,000 for 0.5; a model without a price is left out, and said."""
     board = board_of()
     (group,) = board.standings
     spent = (
@@ -131,7 +132,10 @@ def test_cost_is_for_a_thousand_replies() -> None:
         Spent(calls=60, cost_usd=0.3),
         Spent(calls=60, unpriced=60),
     )
-    rows = tuple(replace(row, spent=s) for row, s in zip(group.ranked, spent, strict=True))
+    rows = tuple(
+        replace(row, spent=s, pace=Pace(n_questions=60))
+        for row, s in zip(group.ranked, spent, strict=True)
+    )
     found = costs_section(Evidence(board=replace(board, standings=(replace(group, ranked=rows),))))
     assert found is not None
     assert found.tables[0].rows[0][2] == pytest.approx(0.5)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.numbers import points
+from proofstone.report.opening.costs import cost_of_thousand
 from proofstone.report.sections.drawn import cost_figure
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import say, word
@@ -19,7 +20,7 @@ def costs_section(evidence: Evidence) -> Section | None:
     group = next((g for g in evidence.board.standings if g.ranked and not g.simulated), None)
     if group is None:
         return None
-    usd = {row.label: cost for row in group.ranked if (cost := _for_thousand(row)) is not None}
+    usd = {row.label: cost for row in group.ranked if (cost := cost_of_thousand(row)) is not None}
     figure = cost_figure(evidence.board, group.ranked, usd, table=1)
     if figure is None:
         return None
@@ -31,20 +32,12 @@ def costs_section(evidence: Evidence) -> Section | None:
         cannot=_cannot(group, usd),
         how=say(
             "What all calls of these questions cost when they were asked, also those that were "
-            "billed and of no use, over the replies that came, times 1,000. Prices are those of "
-            "then."
+            "billed and of no use, over the questions that were answered, times 1,000. Prices are "
+            "those of then."
         ),
         tables=(_table(priced, usd),),
         figures=(figure,),
     )
-
-
-def _for_thousand(row: BoardRow) -> float | None:
-    """None where some call has no price, or nothing is known of calls."""
-    spent = row.spent
-    if not spent.calls or spent.unpriced or not row.n_replies:
-        return None
-    return 1000 * spent.cost_usd / row.n_replies
 
 
 def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
