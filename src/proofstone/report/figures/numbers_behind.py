@@ -14,7 +14,7 @@ from proofstone.report.sections.section import (
     Table,
     Unit,
 )
-from proofstone.wording import say, word
+from proofstone.wording import say
 
 __all__ = ["numbers_table"]
 
@@ -38,12 +38,12 @@ def _columns(figure: Figure) -> tuple[Column, ...]:
     x_digits = 0 if all(_is_whole(mark.x) for mark in figure.marks) else 3
     across = figure.x_axis or "x"
     return (
-        Column(key="row", name=figure.row_axis or word("series")),
-        Column(key="column", name=figure.column_axis or word("part")),
+        Column(key="row", name=figure.row_axis or say("series")),
+        Column(key="column", name=figure.column_axis or say("part")),
         Column(key="x", name=across, unit=x_unit, digits=x_digits),
-        Column(key="value", name=figure.value_axis or word("value"), unit=unit, digits=digits),
-        Column(key="low", name=word("from"), unit=unit, digits=digits),
-        Column(key="high", name=word("to"), unit=unit, digits=digits),
+        Column(key="value", name=figure.value_axis or say("value"), unit=unit, digits=digits),
+        Column(key="low", name=say("from"), unit=unit, digits=digits),
+        Column(key="high", name=say("to"), unit=unit, digits=digits),
         Column(key="n", name="n"),
         Column(key="text", name=say("in words")),
     )

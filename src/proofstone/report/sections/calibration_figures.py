@@ -70,6 +70,7 @@ def risk_curves(known: Sequence[tuple[str, Calibration]]) -> Figure:
         ),
         x_axis=say("share answered"),
         value_axis=say("share wrong"),
+        table=3,
     )
 
 
