@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 from rows_for_tests import open_store, source
 
-from proofstone.engines.store import ReadPage, merge
+from proofstone.engines.store import ReadPage, empty_rows, merge, plan_purge
 from proofstone.records import (
     Box,
     Mark,
@@ -87,3 +87,19 @@ def test_pages_travel_in_a_merge_and_twice_change_nothing(
     assert target.pages.placed([passage.id])[passage.id].page.text == "carried over"
     origin.close()
     target.close()
+
+
+def test_a_purge_takes_the_text_and_layout_of_pages(url: str) -> None:
+    """Numbers and sizes stay."""
+    store = open_store(url)
+    pages = [read_page(1, "a sentence that goes with its source")]
+    store.pages.add(BOOK, pages, now=1.0)
+    with store.database.writing() as connection:
+        key = store.lookup.find(f"source:{BOOK.id.hex()}").key
+        plan = plan_purge(connection, key)
+        assert plan.counts()["pages"] == 1
+        empty_rows(connection, plan)
+    (page,) = store.pages.pages(BOOK.id)
+    assert (page.number, page.width, page.text, page.layout) == (1, 595.0, "", b"")
+    assert list(store.knowledge.passages_of(BOOK.id)) == []
+    store.close()
