@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from proofstone.identity import short
@@ -94,6 +95,13 @@ def test_every_dropped_row_is_listed_with_its_reason(at: Path, told: Proofstone)
     assert unknown.code == 2
     assert "it has: choose, write, check, alike" in unknown.err
     assert told("show", name, "--step", "check").code == 2
+    file = at.parent / "dropped.jsonl"
+    assert told("export", name, "-o", file).out.endswith("   30 rows\n")
+    first = msgspec.json.decode(file.read_bytes().splitlines()[0])
+    assert first == {
+        "build_step": "choose", "build_reason": "round", "build_found": "0", "build_error": "",
+        "n": 0,
+    }  # fmt: skip
     assert told("show", "d", "--dropped").code == 2
     assert name in told("list", "build").out
     assert f"{name}  30 entered, 27 left" in told("show", "d").out

@@ -199,6 +199,8 @@ def export_command(
 ) -> None:
     """Write a bank, form, run, scores or leaderboard to a file.
 
+    Of a build: every row that it dropped or that is held up, with the step and the reason.
+
     JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
     a form can be imported again: a bank gives the very same facts.
 

@@ -24,6 +24,7 @@ __all__ = [
     "EndedRow",
     "build_states",
     "describe_build",
+    "ended_fields",
     "funnel_sections",
     "list_ended",
 ]
@@ -118,6 +119,20 @@ def list_ended(
         and reason in (None, each.reason)
     )
     return [_shown(each) for each in islice(ended, limit)]
+
+
+def ended_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
+    """Every row that was dropped or is held up, for a file: why in columns of their own, then the
+    row's own values."""
+    key, build = store.builds.build(found.id)
+    for each in map(_shown, _ended(store, key, build)):
+        yield {
+            "build_step": each.step,
+            "build_reason": each.reason,
+            "build_found": each.found,
+            "build_error": each.error,
+            **(each.values or {}),
+        }
 
 
 def _ended(store: Store, key: int, build: Build) -> Iterator[Ended]:

@@ -15,6 +15,7 @@ from proofstone.methods import find_method
 from proofstone.ports import CallRecord
 from proofstone.records import PROMPT, PROMPT_NAME, Message, Run, own_prompt_of, run_label
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
+from proofstone.stages.built import describe_build
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import Description, describe
 from proofstone.stages.naming import (
@@ -53,6 +54,8 @@ def look(store: Store, text: str, *, limit: int = 3) -> Description:
 
 def look_at(store: Store, found: Found, *, limit: int = 3) -> Description:
     """The same for a row with a hash that was found already."""
+    if found.kind == "build":
+        return describe_build(store, found)[0]
     if found.kind == "run":
         described = _run(store, found)
     elif found.kind == "plan":

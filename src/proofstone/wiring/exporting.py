@@ -10,6 +10,7 @@ from proofstone.engines.ingest import write_rows
 from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
+from proofstone.stages.built import ended_fields
 from proofstone.stages.exchange import export_bank, export_items, export_responses
 from proofstone.stages.plan_shown import plan_row
 from proofstone.wiring.reading import Reading
@@ -33,12 +34,15 @@ class Exporting(Reading):
     ) -> int:
         """Writes rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel); returns how many.
 
-        Of a bank its facts, of a form its items, of a run its responses, of a plan the plan; with
-        ``what`` also the "scores" or the "leaderboard" of any but a plan, for which ``options`` are
+        Of a bank its facts, of a form its items, of a run its responses, of a plan the plan, of
+        a build the rows that it dropped or that are held up, each with why; with ``what`` also the
+        "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are
         those of ``leaderboard``. Facts and items can be imported again. Raises BadUsage for what a
         row has none of.
         """
-        found = find_target(self.store, target, ("bank", "form", "run", "plan"))
+        found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
+        if found.kind == "build":
+            return write_rows(Path(path), ended_fields(self.store, found))
         if found.kind == "plan":
             return write_rows(Path(path), [plan_row(self.store.plans.one(found.key))])
         what = what or _USUAL[found.kind]
