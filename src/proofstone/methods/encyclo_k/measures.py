@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from proofstone.records import Measure, Outcome, Scale
+from proofstone.wording import noted
 
 __all__ = ["HEADLINE", "JUDGED", "MEASURES", "SCALES"]
 
@@ -31,12 +32,13 @@ def _rate(outcome: Outcome) -> _Counts:
 
 
 def _measure(name: str, counts: _Counts) -> Measure:
-    return Measure(name=name, of="accuracy", counts=counts, denominator="all scored replies")
+    return Measure(name=name, of="accuracy", counts=counts, denominator=noted("all scored replies"))
 
 
-def _bias(prefix: str, of: str, unit: str, what: str) -> tuple[Measure, ...]:
+def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple[Measure, ...]:
     """How verdicts lean: the share of ``true`` among those given, and how many of the true and of
-    the false statements were judged right (a missing verdict is wrong)."""
+    the false statements were judged right (a missing verdict is wrong); ``among`` are the
+    denominators of the three, in words."""
     return (
         Measure(
             name=f"{prefix}said_true",
@@ -45,8 +47,8 @@ def _bias(prefix: str, of: str, unit: str, what: str) -> tuple[Measure, ...]:
             counts=_GIVEN,
             golds=("true", "false"),
             says="true",
-            denominator=f"all {what} with a verdict",
-            label="says true",
+            denominator=among[0],
+            label=noted("says true"),
         ),
         *(
             Measure(
@@ -55,10 +57,13 @@ def _bias(prefix: str, of: str, unit: str, what: str) -> tuple[Measure, ...]:
                 unit=unit,
                 counts=_WRONG,
                 golds=(gold,),
-                denominator=f"all {what} that are {gold}",
-                label=f"of {gold}",
+                denominator=denominator,
+                label=label,
             )
-            for sign, gold in (("positive", "true"), ("negative", "false"))
+            for sign, gold, denominator, label in (
+                ("positive", "true", among[1], noted("of true")),
+                ("negative", "false", among[2], noted("of false")),
+            )
         ),
     )
 
@@ -69,28 +74,46 @@ MEASURES = (
     _measure("refused", _rate("refused")),
     _measure("unparsed", _rate("unparsed")),
     _measure("truncated", _rate("truncated")),
-    *_bias("", "accuracy", "item", "statements asked about"),
+    *_bias(
+        "",
+        "accuracy",
+        "item",
+        (
+            noted("all statements asked about with a verdict"),
+            noted("all statements asked about that are true"),
+            noted("all statements asked about that are false"),
+        ),
+    ),
     Measure(
         name="verdict_accuracy",
         of="verdict",
         unit=JUDGED,
         counts=_WRONG,
-        denominator="all statements of the questions asked",
+        denominator=noted("all statements of the questions asked"),
     ),
     Measure(
         name="verdict_miss",
         of="verdict",
         unit=JUDGED,
         counts=_MISSED,
-        denominator="all statements of the questions asked",
-        label="no verdict",
+        denominator=noted("all statements of the questions asked"),
+        label=noted("no verdict"),
     ),
-    *_bias("verdict_", "verdict", JUDGED, "statements of the questions asked"),
+    *_bias(
+        "verdict_",
+        "verdict",
+        JUDGED,
+        (
+            noted("all statements of the questions asked with a verdict"),
+            noted("all statements of the questions asked that are true"),
+            noted("all statements of the questions asked that are false"),
+        ),
+    ),
 )
 
 _SHARE = Scale(
-    name="True or false of each statement",
-    what="a question's score is the share of its statements that were judged right",
+    name=noted("True or false of each statement"),
+    what=noted("a question's score is the share of its statements that were judged right"),
     chance=0.5,
 )
 SCALES: Mapping[str, Scale] = {"verdicts": _SHARE, "verdicts-cot": _SHARE}
