@@ -91,19 +91,42 @@ def test_a_lower_bar_ranks_a_model_with_missing_scores(proofstone: Proofstone, w
         ("item,a,b\n1,1,\n2,,1\n", "incomplete, not ranked"),
         ("item,field,a,b\n1,,1,0\n2,x,0,1\n", "50.0"),
         ("model,all\na,50\nb,50\n", "50.0"),
+        ("model,all,Law,Art\na,50,40,60\nb,55,50,60\n", "50.0"),
     ],
-    ids=["one item", "all right", "all wrong", "no item in common", "empty stratum", "no strata"],
+    ids=[
+        "one item",
+        "all right",
+        "all wrong",
+        "no item in common",
+        "empty stratum",
+        "no strata",
+        "no numbers of items",
+    ],
 )
 def test_degenerate_results_are_answered(
     proofstone: Proofstone, tmp_path: Path, text: str, said: str
 ) -> None:
-    """Not crashed on."""
-    path = tmp_path / "results.csv"
+    """Not crashed on: in the terminal, as JSON, as a page with its tables, in either language."""
+    path, page = tmp_path / "results.csv", tmp_path / "page.html"
     path.write_text(text, encoding="utf-8")
     told = proofstone("audit", path)
     assert (told.code, told.err) == (0, "")
     assert said in told.out
     assert proofstone("audit", path, "--json").code == 0
+    for language in ("en", "zh"):
+        told = proofstone("audit", path, "-o", page, "--tables", "csv,tex", "--language", language)
+        assert (told.code, "nan" in page.read_text(encoding="utf-8")) == (0, False), told.err
+
+
+def test_accuracies_alone_are_never_called_paired(proofstone: Proofstone, tmp_path: Path) -> None:
+    """Neither on the page nor beside its tables: without items nothing is compared by item."""
+    path, page = tmp_path / "results.csv", tmp_path / "page.html"
+    path.write_text("model,all,Law,Art\na,50,40,60\nb,75,70,80\nn,,60,60\n", encoding="utf-8")
+    assert proofstone("audit", path, "-o", page, "--tables", "tex").code == 0
+    written = [page, *sorted((tmp_path / "page-tables").glob("*.t*"))]
+    assert len(written) > 3
+    told = " ".join(" ".join(each.read_text(encoding="utf-8") for each in written).split())
+    assert "paired comparisons on the same items" not in told
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
         simulated=False,
         n_items=n,
         is_common=True,
+        is_paired=False,
         ranked=rows,
         incomplete=(),
         compared=ranking.comparisons if n else (),

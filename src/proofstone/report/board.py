@@ -178,7 +178,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     ``ranked`` is in falling order of the estimate. ``incomplete`` ones stand below. ``compared``
     holds all pairs of ``ranked`` (by place). ``chance`` is NaN where guessing has no meaning.
     ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
-    own and no ranks. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
+    own and no ranks. ``is_paired``: whether ``compared`` was found item by item, which accuracies
+    alone do not allow. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
     says what the scores are where they do not compare with those of other ways of asking.
     """
 
@@ -194,6 +195,12 @@ class Standings(Struct, frozen=True, kw_only=True):
     breakdowns: tuple[Breakdown, ...] = ()
     groups: tuple[RowGroup, ...] = ()
     scale: Scale | None = None
+    is_paired: bool = True
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether two rows or more are ranked against each other."""
+        return len(self.ranked) > 1 and all(row.rank is not None for row in self.ranked)
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
         yield say("Each item counts the same.")
     else:
         yield say("Each {level} counts the same.", level=word(board.level))
-    if group.is_common and len(group.compared) > 1:
+    if group.is_paired and group.has_ranks and len(group.compared) > 1:
         yield say(
             "Ranks rest on paired comparisons on the same items, corrected for all {n:,} pairs "
             "(Holm).",

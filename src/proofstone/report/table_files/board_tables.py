@@ -77,7 +77,7 @@ def _facts(data: PageData) -> tuple[Column, ...]:
 def _ranking(data: PageData, group: Standings) -> Table:
     """The ranked rows. ``hand`` is marked, ``tied`` holds the letters that tied rows share."""
     board, who = data.board, _who(group)
-    has_ranks = group.is_common and len(group.ranked) > 1
+    has_ranks = group.has_ranks
     has_hands = any(row.hand for row in group.ranked)
     has_samples = any(row.average is not None and row.average.k > 1 for row in group.ranked)
     has_outcomes = any(row.rates for row in group.ranked)
@@ -115,7 +115,7 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
         yield say("Each {level} counts the same.", level=word(board.level))
     if group.ties:
         yield say("Rows that share a letter cannot be told apart by these data.")
-    if group.is_common and len(group.ranked) > 1:
+    if group.has_ranks and group.is_paired:
         yield say(
             "Ranks come from paired comparisons on the same items, corrected for all pairs (Holm); "
             "a range is what the data leave open."
