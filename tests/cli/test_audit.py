@@ -118,6 +118,29 @@ def test_degenerate_results_are_answered(
         assert (told.code, "nan" in page.read_text(encoding="utf-8")) == (0, False), told.err
 
 
+def test_a_first_place_is_no_lead_where_the_number_of_items_is_unknown(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Nothing can be ahead "beyond chance" without an interval."""
+    path, page = tmp_path / "results.csv", tmp_path / "page.html"
+    path.write_text("model,all,Law,Art\na,50,40,60\nb,55,50,60\n", encoding="utf-8")
+    assert proofstone("audit", path, "-o", page).code == 0
+    told = " ".join(page.read_text(encoding="utf-8").split())
+    assert "b scores highest, 55.0; how many items there were is not known" in told
+    assert "ahead of all others" not in told
+
+
+def test_models_that_never_differ_have_no_resolution(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """No variance was seen, so none stands for what items would find: not "0.0 points"."""
+    path = tmp_path / "results.csv"
+    path.write_text("item,a,b\n" + "".join(f"{n},1,1\n" for n in range(20)), encoding="utf-8")
+    told = " ".join(proofstone("audit", path).out.split())
+    assert "resolution Most models score alike item by item" in told
+    assert "difference of 0.0 points" not in told
+
+
 def test_accuracies_alone_are_never_called_paired(proofstone: Proofstone, tmp_path: Path) -> None:
     """Neither on the page nor beside its tables: without items nothing is compared by item."""
     path, page = tmp_path / "results.csv", tmp_path / "page.html"

@@ -133,6 +133,14 @@ def _ranked_answer(group: Standings, subject: str) -> str:
         "respondents": counted(len(group.ranked), subject),
         "items": counted(group.n_items, "item"),
     }
+    if not group.has_ranks:
+        return say(
+            "Of {respondents}, {first} scores highest, {score}; how many items there were is not "
+            "known, so nothing says whether that is more than chance.",
+            first=first.label,
+            score=points(first.estimate.value),
+            respondents=of["respondents"],
+        )
     best = first.estimate.value
     level = [row for row in group.ranked if math.isclose(row.estimate.value, best)]
     if len(level) > 1:

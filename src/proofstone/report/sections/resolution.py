@@ -55,18 +55,34 @@ def _sees_nothing(found: Resolution) -> bool:
 
 
 def _finding(found: Resolution) -> str:
+    if found.difference == 0.0:
+        return say(
+            "Most models score alike item by item, so nothing here says which true differences "
+            "such items would find."
+        )
     if _sees_nothing(found):
         return say("These are too few independent items to find any difference between two models.")
     return say(
-        "{items}, worth {groups:,.0f} independent ones, find a true difference of "
-        "{difference} points or more in four cases of five; smaller ones mostly stay unseen.",
-        items=counted(found.n_units, "item"),
-        groups=found.groups,
+        "{items} find a true difference of {difference} points or more in four cases of five; "
+        "smaller ones mostly stay unseen.",
+        items=_items(found),
         difference=points(found.difference),
     )
 
 
+def _items(found: Resolution) -> str:
+    """How many they are, and in how many independent groups of equal size, as it were, where some
+    share a key: their number alone sets the degrees of freedom, so items are not said to be worth
+    no more than that."""
+    items = counted(found.n_units, "item")
+    if found.groups > found.n_units - 0.5:
+        return items
+    return say("{items} in some {groups:,.0f} independent groups", items=items, groups=found.groups)
+
+
 def _cannot(found: Resolution) -> str:
+    if found.difference == 0.0:
+        return say("That models which score alike here are alike: other items might part them.")
     if _sees_nothing(found):
         return say("Which of two models is better: no difference is large enough for these items.")
     return say(
