@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.errors import ExtraMissing
+from proofstone.report.columns import fitted
 from proofstone.report.figures import can_draw, chart_of, described, draw, vega_lite
 from proofstone.report.figures.drawing import needed
 from proofstone.report.figures.frame import log_ticks, padded_ends, round_ends
@@ -314,3 +315,14 @@ def test_a_curve_and_a_level_may_be_unknown() -> None:
         levels=(Level(value=NAN, text="chance"),),
     )
     assert all(row.get("level", 0) is not None for row in rows_of(vega_lite(unknown)))
+
+
+def test_a_name_of_any_length_is_broken_in_one_pass() -> None:
+    """A file's author chooses the names: twenty times as long may not take 400 times as long."""
+    lines = wrapped("a" * 20_000, 20).split("\n")
+    assert (len(lines), set(map(len, lines))) == (20_000 // 20, {20})
+
+
+def test_a_name_of_any_length_is_cut_in_one_pass() -> None:
+    """Its end stays."""
+    assert fitted("a" * 40_000 + "end", 10) == "\N{HORIZONTAL ELLIPSIS}" + "a" * 6 + "end"

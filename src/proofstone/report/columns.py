@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["aligned", "cell_width", "fitted", "padded", "printable", "wrapped"]
+__all__ = ["aligned", "cell_width", "fitted", "fitting_end", "padded", "printable", "wrapped"]
 
 _ELLIPSIS = "\u2026"
 # A wide character with the closing marks behind it, or a run of others up to its space.
@@ -31,10 +31,18 @@ def fitted(text: str, width: int) -> str:
     what tells it from others."""
     if cell_width(text) <= width:
         return text
-    kept = text
-    while cell_width(kept) > width - 1:
-        kept = kept[1:]
-    return _ELLIPSIS + kept
+    n_kept = fitting_end(text[::-1], width - 1)
+    return _ELLIPSIS + (text[-n_kept:] if n_kept else "")
+
+
+def fitting_end(text: str, width: int) -> int:
+    """How many of the first characters of ``text`` stand in ``width`` cells."""
+    taken = 0
+    for end, character in enumerate(text):
+        taken += _cells(character)
+        if taken > width:
+            return end
+    return len(text)
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from proofstone.report.columns import cell_width, printable
+from proofstone.report.columns import cell_width, fitting_end, printable
 
 __all__ = ["Box", "Placed", "named", "place_labels", "spread", "text_width", "wrapped"]
 
@@ -64,11 +64,9 @@ def wrapped(name: str, cells: int = 44) -> str:
 
 def _fitting(text: str, cells: int) -> tuple[str, str]:
     """As much of ``text`` as fits, and the rest."""
-    if cell_width(text) <= cells:
+    end = max(fitting_end(text, cells), 1)
+    if end == len(text):
         return text, ""
-    end = len(text)
-    while cell_width(text[:end]) > cells and end > 1:
-        end -= 1
     breaks = [place + 1 for place in range(end // 2, end) if text[place] in _BREAKS]
     end = breaks[-1] if breaks else end
     return text[:end].rstrip(), text[end:].lstrip()
