@@ -16,7 +16,7 @@ from proofstone.report.planned import PlanMark
 from proofstone.report.sections import Evidence
 from proofstone.report.trust import TrustLine, trust_lines
 from report.made_up import mixed, right_of, table_of
-from report.test_opening import PRICED, close
+from report.test_opening_of_page import PRICED, close
 from report.test_sections import accuracies, evidence_of
 
 OURS = Upkeep()
