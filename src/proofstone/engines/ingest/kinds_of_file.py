@@ -9,10 +9,10 @@ from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, plain_name
 
 __all__ = ["READABLE_SUFFIXES", "FileKind", "kind_of"]
 
-FileKind = Literal["pdf", "html", "text"]
+FileKind = Literal["pdf", "html", "epub", "text"]
 
 _HTML = (".html", ".htm", ".xhtml")
-READABLE_SUFFIXES = (".pdf", *_HTML, *DOCUMENT_SUFFIXES)
+READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", *DOCUMENT_SUFFIXES)
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -22,4 +22,6 @@ def kind_of(path: Path) -> FileKind | None:
         return "pdf"
     if suffix in _HTML:
         return "html"
+    if suffix == ".epub":
+        return "epub"
     return "text" if suffix in DOCUMENT_SUFFIXES else None

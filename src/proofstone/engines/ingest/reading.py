@@ -8,6 +8,8 @@ from types import TracebackType
 
 from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
 from proofstone.engines.ingest.documents import Document, plain_name, read_documents
+from proofstone.engines.ingest.epub.reader import READER as EPUB_READER
+from proofstone.engines.ingest.epub.reader import read_epub
 from proofstone.engines.ingest.kinds_of_file import kind_of
 from proofstone.engines.ingest.languages import guess_language, passage_language
 from proofstone.engines.ingest.layout import lay_out
@@ -17,7 +19,7 @@ from proofstone.engines.ingest.pdf.front import front_matter
 from proofstone.engines.ingest.pdf.reader import READER as PDF_READER
 from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
 from proofstone.engines.ingest.web.reader import READER as HTML_READER
-from proofstone.engines.ingest.web.reader import read_web_page
+from proofstone.engines.ingest.web.reader import WebPage, read_web_page
 from proofstone.errors import BadInput
 from proofstone.records import pack_layout
 
@@ -74,7 +76,9 @@ def read_job(
     if kind == "pdf":
         yield from _read_pdf(job, files.pdf(job, tell))
     elif kind == "html":
-        yield from _read_html(job)
+        yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
+    elif kind == "epub":
+        yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
     else:
         yield from _read_text(job)
 
@@ -112,8 +116,10 @@ def _with_languages(
     )
 
 
-def _read_html(job: Job) -> Iterator[Opened | PageRead]:
-    page = read_web_page(Path(job.path))
+def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRead]:
+    """A document of one text without pages."""
+    laid_out = lay_out(page.blocks)
+    _check_length(Path(job.path).name, len(laid_out.text))
     language = job.language or page.language
     stem = Path(plain_name(Path(job.path))).stem
     yield Opened(
@@ -121,10 +127,9 @@ def _read_html(job: Job) -> Iterator[Opened | PageRead]:
         language=language, authors=page.authors, year=page.year,
     )  # fmt: skip
     cutter = Cutter()
-    laid_out = lay_out(page.blocks)
     cuts = list(cutter.cut(page.blocks, laid_out.starts))
     yield PageRead(
-        number=None, text=laid_out.text, reader=HTML_READER,
+        number=None, text=laid_out.text, reader=reader,
         layout=pack_layout(laid_out.layout, 0.0, 0.0),
         cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
     )  # fmt: skip
@@ -143,12 +148,7 @@ def _answers_of(document: Document) -> Iterator[Opened | PageRead]:
     pages: dict[int | None, str] = dict(document.pages.items())
     if document.text or not pages:
         pages[None] = document.text
-    longest = max(map(len, pages.values()))
-    if longest > MAX_TEXT:
-        raise BadInput(
-            f"{source.origin} holds {longest:,} characters; of a text {MAX_TEXT:,} are read.",
-            hint="Split it.",
-        )
+    _check_length(source.origin, max(map(len, pages.values())))
     for number, text in pages.items():
         cuts = tuple(
             (p.start, p.end, ((1, p.heading),) if p.heading else (), p.language)
@@ -156,3 +156,11 @@ def _answers_of(document: Document) -> Iterator[Opened | PageRead]:
             if p.page == number
         )
         yield PageRead(number=number, text=text, reader=TEXT_READER, cuts=cuts)
+
+
+def _check_length(name: str, longest: int) -> None:
+    if longest > MAX_TEXT:
+        raise BadInput(
+            f"{name} holds {longest:,} characters; of a text {MAX_TEXT:,} are read.",
+            hint="Split it.",
+        )

@@ -14,11 +14,11 @@ from proofstone.engines.ingest.web.main_text import main_text
 from proofstone.engines.ingest.web.walking import WebBlock, blocks_in
 from proofstone.errors import BadInput, ExtraMissing
 
-__all__ = ["MAX_BYTES", "READER", "WebPage", "read_web_page"]
+__all__ = ["MAX_BYTES", "MOST_BLOCKS", "READER", "WebPage", "grouped", "read_web_page"]
 
 READER = "html 1"  # a number of its own for every change that can move a text
 MAX_BYTES = 32 * 2**20
-_MOST_BLOCKS = 200_000
+MOST_BLOCKS = 200_000
 _AUTHORS = ("author", "dc.creator", "dcterms.creator", "citation_author")
 _DATES = (
     "date", "dc.date", "dcterms.date", "dcterms.issued", "citation_publication_date",
@@ -64,10 +64,10 @@ def read_web_page(path: Path) -> WebPage:
     found = []
     for block in blocks_in(root if main is None else main):
         found.append(block)
-        if len(found) > _MOST_BLOCKS:
-            raise BadInput(f"{path.name} has more than {_MOST_BLOCKS:,} blocks.", hint="Split it.")
+        if len(found) > MOST_BLOCKS:
+            raise BadInput(f"{path.name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
     extracted = _extracted(trafilatura, root) if main is None else ""
-    blocks = _grouped(main_text(found, extracted))
+    blocks = grouped(main_text(found, extracted))
     if not blocks:
         raise BadInput(f"{path.name} holds no text that could be a passage.")
     meta = _meta(root)
@@ -125,7 +125,7 @@ def _extracted(trafilatura: Any, root: Any) -> str:
     return text or ""
 
 
-def _grouped(blocks: list[WebBlock]) -> list[Block]:
+def grouped(blocks: list[WebBlock]) -> list[Block]:
     """Items that follow each other as one list."""
     made: list[Block] = []
     for block in blocks:
