@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -138,4 +140,16 @@ def main(arguments: list[str] | None = None) -> Any:
         # Whoever read our output (head, less) has enough: no error.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _tell_full()
+        sys.exit(3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell_full() -> None:
+    """Says that results did not fit where they were written to. Not 1, which is a gate's "fail"."""
+    click.echo("error [PS-301] no room for the results: the disk that they go to is full", err=True)
+    # What Python still holds for stdout would fail again at the end, with another exit code.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
