@@ -156,7 +156,7 @@ def test_files_for_the_public_number_their_items(
         row["place"] for row in theirs["work_list"]
     ]
     accused = theirs["work_list"][0]
-    assert (accused["item"], accused["distractor"][:7]) == ("item 1", "answer ")
+    assert (accused["target"], accused["distractor"][:7]) == ("item 1", "answer ")
     rows = [board["board"]["standings"][0]["ranked"] for board in (ours, theirs)]
     assert rows[0] == rows[1]
 

@@ -25,7 +25,7 @@ def work(tmp_path: Path) -> Iterator[Path]:
     """A workspace with one source and a scripted author behind its endpoint."""
     (tmp_path / "Metals.txt").write_text(BOOK, encoding="utf-8")
     with create_workspace(tmp_path / "work") as workspace:
-        ingest_paths(workspace.store, [tmp_path / "Metals.txt"])
+        ingest_paths(workspace.store, [tmp_path / "Metals.txt"], clock=workspace.clock)
     with serving(Author()) as server:
         configure(tmp_path / "work", server.url)
         yield tmp_path / "work"

@@ -243,7 +243,7 @@ def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None
 
     book = workspace.folder / "book.txt"
     book.write_text("One two. Three four five.\n\nSix.\n", encoding="utf-8")
-    ingest_paths(workspace.store, [book])
+    ingest_paths(workspace.store, [book], clock=workspace.clock)
     with serving(lambda _seen: answer("good")) as server:
         configure(workspace.folder, server.url, PRICE)
         built = workspace.build_in_steps("excerpts", ["book"], name="e", models="scripted/one")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proofstone.cli.options import json_option, workspace_option
-from proofstone.cli.output import print_json, print_table, say
+from proofstone.cli.output import pasted, print_json, print_table, say
 
 if TYPE_CHECKING:
     from proofstone.records import Estimate
@@ -61,6 +61,7 @@ def check_command(
     _show(checked)
     if output is not None:
         say(f"the statements to drop are in {output}")
+        say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
 
 
 def _show(checked: Checked) -> None:

@@ -70,11 +70,14 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 class ToldRow(Struct, frozen=True, kw_only=True):
-    """A fact that is to go, and the command for it."""
+    """A fact that is to go, as a row of a work list that ``retire --from`` carries out; a person
+    may write another ``decision``."""
 
-    fact: str
+    target: str
     text: str
-    retire: str
+    action: str = "retire"
+    decision: str = "retire"
+    why: str = "gives itself away"
 
 
 def check_give_aways(
@@ -108,10 +111,7 @@ def check_give_aways(
 def told_rows(checked: Checked) -> Iterator[ToldRow]:
     """The facts that are to go, as rows of a work list."""
     for identity, text in checked.dropped.rows if checked.dropped else ():
-        name = f"fact:{short(identity)}"
-        yield ToldRow(
-            fact=name, text=text, retire=f'proofstone retire {name} --reason "gives itself away"'
-        )
+        yield ToldRow(target=f"fact:{short(identity)}", text=text)
 
 
 def _contrasting(method: Method) -> Contrasts:

@@ -62,7 +62,7 @@ class Reading(Catalogue):
         return check_give_aways(self.store, find_method(method), found, drop_to=drop_to)
 
     def write_told(self, checked: Checked, path: Path) -> int:
-        """Writes the facts that are to go as a table, each with the command that retires it;
+        """Writes the facts that are to go as a work list, which ``retire --from`` carries out;
         returns how many."""
         from proofstone.engines.ingest import write_rows  # noqa: PLC0415
         from proofstone.stages.checking import told_rows  # noqa: PLC0415
