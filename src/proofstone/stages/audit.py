@@ -239,8 +239,6 @@ def _read(path: Path, asked: Asked) -> ReadFile:
     if _is_inspect(path):
         table, score = inspect_columns(path)
         named = _named_log(named, score)
-        kind = "Inspect log"
-    elif _holds_lm_eval(path, asked.encoding):
         kind = noted("Inspect log")
     elif _holds_lm_eval(path, asked.encoding):
         name = f"{path.parent.name}/{path.name}"
