@@ -8,7 +8,8 @@ ever uncommitted: beyond it ``write`` waits, which stops new requests.
 Rows are encoded and inserted on the event loop, and only the commit, which waits for the disk, is
 made in a thread: a thread that inserts hands the interpreter's lock back and forth once a
 statement (decision 0004). Where another process or thread is writing, the whole group goes to a
-thread and waits there.
+thread and waits there. That thread is the writer's own: in a shared pool a commit could stand
+behind those who wait for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -121,6 +123,7 @@ class Writer:
 
     async def __aenter__(self) -> Writer:
         self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="proofstone-commit")
         self._work_task = asyncio.create_task(self._work())
         return self
 
@@ -128,7 +131,10 @@ class Writer:
         self._closing = True
         self._some.set()
         self._full.set()
-        await self._work_task
+        try:
+            await self._work_task
+        finally:
+            self._thread.shutdown(wait=False)
         if self._failure is not None and _exc[0] is None:
             raise self._failure
 
@@ -251,9 +257,11 @@ class Writer:
             with self._database.writing_at_once() as connection:
                 if connection is not None:
                     clusters = self._insert(connection, group)
-                    await asyncio.to_thread(connection.commit)
+                    await self._loop.run_in_executor(self._thread, connection.commit)
             if connection is None:
-                clusters = await asyncio.to_thread(self._commit_waiting, group)
+                clusters = await self._loop.run_in_executor(
+                    self._thread, self._commit_waiting, group
+                )
         except ProofstoneError as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever it was, the run must hear of it
