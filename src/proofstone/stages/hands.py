@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from proofstone.engines.models import ModelConfig, ModelName, card_of
 from proofstone.engines.models.families import family_of, same_model
-from proofstone.engines.store import Store
 from proofstone.records import HeldRole, ScoreTable
+
+if TYPE_CHECKING:  # an audit of files needs no database
+    from proofstone.engines.models import ModelConfig
+    from proofstone.engines.store import Store
 
 __all__ = ["family_by_card", "with_hands", "with_hands_of"]
 
@@ -18,6 +21,8 @@ def family_by_card(store: Store, config: ModelConfig, model: str) -> str:
 
     Roles name models as people wrote them, so the provider may be missing.
     """
+    from proofstone.engines.models import ModelName, card_of  # noqa: PLC0415 - as above
+
     provider, slash, own = model.partition("/")
     name = ModelName(provider, own) if slash else ModelName("", model)
     kept = store.models.cards([model]).get(model)

@@ -20,7 +20,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from scipy import special
-from scipy.optimize import minimize_scalar
 
 __all__ = ["Bend", "Shape", "fit_bend"]
 
@@ -109,6 +108,8 @@ def _curve(t: Floats, bends: Floats) -> Floats:
 
 
 def _refined(t: Floats, y: Floats, near: float) -> float:
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - slow to load, seldom needed
+
     step = float(_GRID[1] - _GRID[0])
     bounds = (max(near - step, -_MOST), min(near + step, _MOST))
     found = minimize_scalar(

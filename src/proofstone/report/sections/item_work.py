@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from proofstone.engines.stats import ItemStatistics, describe_items
 from proofstone.identity import short
 from proofstone.records.score_table import ScoreTable
+from proofstone.report.sections.once import once_each
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.reasons import Reason, gravity, reasons_in_words
 from proofstone.report.sections.replies import gold_codes, replies_of
@@ -78,6 +79,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     rule: str = ""
 
 
+@once_each
 def described_items(evidence: Evidence) -> DescribedItems | None:
     """The statistics of the ranked items; None with fewer than three ranked respondents, who cannot
     rank each other."""

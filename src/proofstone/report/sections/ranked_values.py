@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats import SharedKeys
 from proofstone.report.board import Standings
+from proofstone.report.sections.once import once_each
 from proofstone.report.sections.section import Evidence
 
 __all__ = ["RankedValues", "ranked_values"]
@@ -36,6 +37,7 @@ class RankedValues:
         return [row.label for row in self.group.ranked]
 
 
+@once_each
 def ranked_values(evidence: Evidence) -> RankedValues | None:
     """The values behind the ranking; None without items, or with fewer than two ranked."""
     sheet = evidence.sheet

@@ -161,7 +161,7 @@ class Section(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Evidence:
     """What sections are made from: the leaderboard; the scores as its measure values them, where
     there are items; the accuracies, where there is nothing else; labels by people and by a judge,
