@@ -62,9 +62,9 @@ def ingest_command(
 ) -> None:
     """Read documents into sources, pages and passages.
 
-    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, text,
-    Markdown and JSONL (one object with 'text' a line), also packed (.gz). Every passage stands
-    verbatim at its offsets in the text of its page; of a PDF it is known where on the page.
+    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX,
+    text, Markdown and JSONL (one object with 'text' a line), also packed (.gz). Every passage
+    stands verbatim at its offsets in the text of its page; of a PDF it is known where on the page.
 
     What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
     The same file again changes nothing; a new edition becomes a source beside the old one.

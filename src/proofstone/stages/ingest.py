@@ -107,7 +107,7 @@ def ingest_paths(
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in found.others.items())
         raise BadInput(
             "There is no document to read." + (f" Found: {kinds}." if kinds else ""),
-            hint="PDF, HTML, EPUB, text, Markdown and JSONL are read, also packed (.gz).",
+            hint="PDF, HTML, EPUB, DOCX, text, Markdown and JSONL are read, also packed (.gz).",
         )
     about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]
     taking = [
@@ -200,7 +200,7 @@ class _Taking:
         source = Source(
             kind="document",
             title=stated.title or opened.title,
-            content=self._content,
+            content=opened.content or self._content,
             language=stated.language or opened.language,
             licence=opened.licence or stated.licence,
             authors=stated.authors or opened.authors,

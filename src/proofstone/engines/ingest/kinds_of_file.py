@@ -9,10 +9,10 @@ from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, plain_name
 
 __all__ = ["READABLE_SUFFIXES", "FileKind", "kind_of"]
 
-FileKind = Literal["pdf", "html", "epub", "text"]
+FileKind = Literal["pdf", "html", "epub", "docx", "text"]
 
 _HTML = (".html", ".htm", ".xhtml")
-READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", *DOCUMENT_SUFFIXES)
+READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", ".docx", *DOCUMENT_SUFFIXES)
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -24,4 +24,6 @@ def kind_of(path: Path) -> FileKind | None:
         return "html"
     if suffix == ".epub":
         return "epub"
+    if suffix == ".docx":
+        return "docx"
     return "text" if suffix in DOCUMENT_SUFFIXES else None

@@ -54,7 +54,8 @@ class Reading(Struct, frozen=True, tag="reading"):
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
-    """A document and what it says of itself; ``n_pages`` is 0 where it has none."""
+    """A document and what it says of itself; ``n_pages`` is 0 where it has none. ``content`` is
+    the digest of what it came from, where that is more than its file."""
 
     title: str
     language: str
@@ -62,6 +63,7 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     licence: str = ""
     authors: tuple[str, ...] = ()
     year: int | None = None
+    content: bytes = b""
 
 
 class PageRead(Struct, frozen=True, kw_only=True, tag="page"):

@@ -8,6 +8,8 @@ from types import TracebackType
 
 from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
 from proofstone.engines.ingest.documents import Document, plain_name, read_documents
+from proofstone.engines.ingest.docx.reader import READER as DOCX_READER
+from proofstone.engines.ingest.docx.reader import read_docx
 from proofstone.engines.ingest.epub.reader import READER as EPUB_READER
 from proofstone.engines.ingest.epub.reader import read_epub
 from proofstone.engines.ingest.kinds_of_file import kind_of
@@ -20,6 +22,7 @@ from proofstone.engines.ingest.pdf.reader import READER as PDF_READER
 from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
 from proofstone.engines.ingest.web.reader import READER as HTML_READER
 from proofstone.engines.ingest.web.reader import WebPage, read_web_page
+from proofstone.engines.ingest.written import Written
 from proofstone.errors import BadInput
 from proofstone.records import pack_layout
 
@@ -79,6 +82,8 @@ def read_job(
         yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
     elif kind == "epub":
         yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
+    elif kind == "docx":
+        yield from _read_written(job, read_docx(Path(job.path)), DOCX_READER)
     else:
         yield from _read_text(job)
 
@@ -133,6 +138,29 @@ def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRea
         layout=pack_layout(laid_out.layout, 0.0, 0.0),
         cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,
     )  # fmt: skip
+
+
+def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
+    """A document's pages; one that is all of it has no number."""
+    pages = list(written.pages)
+    stem = Path(plain_name(Path(job.path))).stem
+    is_paged = len(pages) > 1
+    yield Opened(
+        title=job.title or written.title or stem, language=job.language or written.language,
+        n_pages=len(pages) if is_paged else 0, licence=written.licence, authors=written.authors,
+        year=written.year, content=written.content,
+    )  # fmt: skip
+    cutter = Cutter()
+    for number, blocks in enumerate(pages, start=1):
+        laid_out = lay_out(blocks)
+        _check_length(Path(job.path).name, len(laid_out.text))
+        cuts = list(cutter.cut(blocks, laid_out.starts))
+        yield PageRead(
+            number=number if is_paged else None, text=laid_out.text, reader=reader,
+            layout=pack_layout(laid_out.layout, 0.0, 0.0),
+            cuts=_with_languages(laid_out.text, cuts, job.language or written.language),
+            path=cutter.path,
+        )  # fmt: skip
 
 
 def _read_text(job: Job) -> Iterator[Opened | PageRead]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from proofstone.engines.ingest.raised import set_off
 from proofstone.records import MarkKind
 
 __all__ = ["WebBlock", "blocks_in"]
@@ -28,11 +29,6 @@ _KINDS: dict[str, MarkKind] = {
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _CELL = 400  # characters: longer ones are laid out by a table, not tabulated
 _CELLS = " | "
-_RAISED = {"sup": "^", "sub": "_"}
-_SIGNS = {
-    "sup": dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True)),
-    "sub": dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True)),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +114,8 @@ class _Walk:
             self.close()
         self._names.append(name)
         self._links += name == "a"
-        if name in _SIGNS and element.text and not len(element):
-            self.say(_sign(name, element.text.strip()))
+        if name in {"sup", "sub"} and element.text and not len(element):
+            self.say(set_off(name, element.text.strip()))
         else:
             self.say(element.text)
 
@@ -154,16 +150,6 @@ class _Walk:
             if name in _KINDS:
                 return _KINDS[name], 0
         return "text", 0
-
-
-def _sign(name: str, text: str) -> str:
-    """Raised or lowered text as such characters, else after ^ or _; empty text as it is."""
-    table = _SIGNS[name]
-    if not text or all(character in table for character in text):
-        return "".join(table[character] for character in text)
-    if text.isalpha() and name == "sup" and len(text) <= 2:
-        return text  # 1st
-    return f"{_RAISED[name]}{text}" if len(text) == 1 else f"{_RAISED[name]}{{{text}}}"
 
 
 def _formula(math: Any) -> str:
