@@ -234,3 +234,31 @@ def test_few_clusters_are_noted_where_intervals_speak_of_others(
     """Three books are guessed from a name; for these alone items count."""
     assert "only 3 clusters" in proofstone("audit", wide).out
     assert "only 3 clusters" not in proofstone("audit", wide, "--estimand", "bank").out
+
+
+def test_models_that_never_differ_are_said_to_be_level(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """No tau of a dash, no first place, no range of 0.0 points."""
+    path, page = tmp_path / "results.csv", tmp_path / "page.html"
+    rows = (
+        f"q{n},{'law' if n % 2 else 'art'}{',1' * 3 if n % 3 else ',0' * 3}\n" for n in range(30)
+    )
+    path.write_text("item,discipline,a,b,c\n" + "".join(rows), encoding="utf-8")
+    told = " ".join(proofstone("audit", path, "-o", page).out.split())
+    assert "The top 3 score the same, so there is no order that other items could keep" in told
+    assert "All 3 models score the same overall, and in 2 of the 2 groups by discipline." in told
+    assert "Nowhere: the top 3 score the same in every group by discipline." in told
+    for odd in ("tau of \u2014", "first overall", "0.0 points on"):
+        assert odd not in told
+        assert odd not in page.read_text(encoding="utf-8")
+
+
+def test_a_long_name_is_shortened_in_sentences_too(proofstone: Proofstone, tmp_path: Path) -> None:
+    """As in the table, by its end; the page has it whole."""
+    path, long = tmp_path / "results.csv", "x" * 5000 + "-7b"
+    rows = (f"q{n},{n % 2},{n % 3 % 2},1\n" for n in range(30))
+    path.write_text(f"item,{long},b,c\n" + "".join(rows), encoding="utf-8")
+    told = proofstone("audit", path).out
+    assert max(map(len, told.splitlines())) <= 105
+    assert "x-7b" in told.split("\npairs ")[1]

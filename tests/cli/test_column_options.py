@@ -66,3 +66,15 @@ def test_roles_are_named_for_all_items_or_some(proofstone: Proofstone, tmp_path:
         in proofstone("audit", path, "--role", "wrote=other/x@split=no").err
     )
     assert "ROLE=MODEL" in proofstone("audit", path, "--role", "painted=other/x").err
+
+
+@pytest.mark.parametrize("command", ["audit", "compare", "gate"])
+def test_percent_and_shares_at_once_are_refused(
+    proofstone: Proofstone, odd: Path, command: str
+) -> None:
+    """Two things said of the same scores; alone each is taken."""
+    files = {"audit": (odd,), "compare": (odd, odd), "gate": (odd, "--baseline", odd)}[command]
+    more = ("--max-drop", 20) if command == "gate" else ()
+    told = proofstone(command, *files, *more, *NAMED, "--shares")
+    assert told.code == 2
+    assert "--percent and --shares say two things of the same scores" in told.err

@@ -239,3 +239,18 @@ def test_every_ranking_gets_its_half_page(counts: list[tuple[int, int]], tells: 
     opening = make_opening(evidence_of(replace(table, tells_outcomes=tells)))
     for part in opening.parts:
         assert not [said for said in part.undecided if "about 0 more" in said or "-" in said]
+
+
+def test_where_nothing_can_be_ranked_it_is_said() -> None:
+    """No model is whole; one alone is; there is but one."""
+    pair = [Respondent("a", ""), Respondent("b", "")]
+
+    def best(respondents: list[Respondent], *answered: int) -> tuple[str, ...]:
+        rows = [row for who, n in enumerate(answered) for row in right_of(n, n // 2, who)]
+        return part_of(evidence_of(table_of(respondents, rows, n_units=20))).best
+
+    assert best(pair, 10, 12) == ("Nothing can be ranked: no model has answered everything.",)
+    assert best(pair, 20, 12) == ("Nothing can be ranked: a alone has answered everything.",)
+    assert best(pair[:1], 20) == (
+        "There is one model, a: nothing stands beside it to be ranked with.",
+    )

@@ -111,3 +111,26 @@ def test_few_models_accuse_no_statement() -> None:
     found = section(evidence_of(made), "statements")
     assert "3 models are too few to tell a wrong one from a hard one" in found.cannot
     assert "probably" not in found.plain
+
+
+def test_keys_of_a_file_are_called_by_their_column() -> None:
+    """Nothing says that a file's keys are statements: neither a title, a sentence nor a row."""
+    ours = composed().sheet
+    assert ours is not None
+    names = tuple(f"q{n}" for n in range(N_ITEMS))
+    made = replace(ours.table, item_names=names, key_columns=("facts", "books"))
+    evidence = evidence_of(made)
+    found = section(evidence, "keys")
+    assert found.title == "Which keys in facts, books are probably wrong"
+    assert found.finding.startswith("Of 40 keys in facts, books that items share, 1 is probably")
+    assert found.how.startswith("An item rests on several keys of facts, books;")
+    assert (found.tables[0].columns[0].key, found.tables[0].columns[0].name) == (
+        "key",
+        "facts, books",
+    )
+    assert "statement" not in repr(found)
+    assert {row.kind for row in work_list(evidence)} <= {"item", "key"}
+    with speaking("zh"):
+        spoken = section(evidence, "keys")
+    assert spoken.finding.startswith("题目共有的 facts、books 中的 40 个键中，1 条很可能有误")
+    assert "陈述" not in repr(spoken)

@@ -88,20 +88,20 @@ def test_what_people_did_is_counted() -> None:
 
 
 def test_the_judges_agreement_has_its_interval() -> None:
-    """Right on 3 of 4 records that both labelled; a judge without labels is not known."""
+    """Right on 9 of 12 records that both labelled; a judge without labels is not known."""
     judged = Judged(
         labels=("correct", "wrong"),
-        people=np.array([0, 0, 1, 1, -1]),
-        judge=np.array([0, 1, 1, 1, 0]),
-        item=np.arange(5),
-        model=np.full(5, -1),
+        people=np.array([0, 0, 1, 1] * 3 + [-1]),
+        judge=np.array([0, 1, 1, 1] * 3 + [0]),
+        item=np.arange(13),
+        model=np.full(13, -1),
         models=(),
         values=None,
     )
     line = lines(replace(of_files(), judged=judged))["judge"]
     assert line.known
     assert line.share is not None
-    assert (line.share.value, line.share.n) == (3 / 4, 4)
+    assert (line.share.value, line.share.n) == (9 / 12, 12)
     assert line.says.startswith("They agree on 75.0% [")
     unseen = lines(evidence_of(close(*PRICED), upkeep=Upkeep(judges=("lab/judge",))))["judge"]
     assert (unseen.known, unseen.says) == (
@@ -168,3 +168,23 @@ def test_accuracies_alone_and_empty_tables_are_answered() -> None:
     """Nothing is known of the first, and there is nothing to trust in the second."""
     assert not [line for line in trust_lines(accuracies([20, 20])) if line.known]
     assert trust_lines(evidence_of(table_of([], [], n_units=0))) == ()
+
+
+@pytest.mark.parametrize(("n_keys", "bounded"), [(3, False), (9, False), (10, True), (40, True)])
+def test_too_few_groups_give_no_interval(n_keys: int, bounded: bool) -> None:
+    """Items in equal groups: as many effective groups as keys. The number itself stays."""
+    who = [Respondent("a", ""), Respondent("b", "")]
+    table = table_of(
+        who,
+        right_of(360, 100, 0) + right_of(360, 90, 1),
+        n_units=360,
+        keys=[(item, item % n_keys) for item in range(360)],
+    )
+    found = lines(evidence_of(table, upkeep=OURS))["truncated"]
+    if bounded:
+        assert found.says.startswith("0 of 720 replies, 0.0% [0.0, ")
+    else:
+        assert found.says == (
+            "0 of 720 replies, 0.0% (no interval: it needs 10 independent groups, here are "
+            f"{n_keys})."
+        )

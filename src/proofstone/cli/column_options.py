@@ -70,11 +70,8 @@ def column_options(command: Command) -> Command:
             metavar="COLUMN=VALUE",
             help="Only these records (filter=none).",
         ),
-        click.option(
-            "--percent/--shares",
-            default=None,
-            help="Scores are from 0 to 100, or from 0 to 1; else seen.",
-        ),
+        click.option("--percent", is_flag=True, help="Scores are from 0 to 100; else seen."),
+        click.option("--shares", is_flag=True, help="Scores are from 0 to 1; else seen."),
         click.option(
             "--complete-from",
             type=click.FloatRange(0, 1),
@@ -96,6 +93,7 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
     from proofstone.stages.audit import Asked  # noqa: PLC0415
 
     columns = dict(given)
+    columns["percent"] = _percent(columns.pop("percent"), columns.pop("shares"))
     where = dict(named_pairs(columns.pop("where"), "--where"))
     complete_from, encoding = columns.pop("complete_from"), columns.pop("encoding")
     for name in ("models", "strata", "clusters"):
@@ -107,6 +105,18 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
         encoding=encoding,
         **more,
     )
+
+
+def _percent(percent: bool, shares: bool) -> bool | None:
+    """What scores are said to be; None where that is left to the reader."""
+    from proofstone.errors import BadUsage  # noqa: PLC0415
+
+    if percent and shares:
+        raise BadUsage(
+            "--percent and --shares say two things of the same scores",
+            hint="give the one that holds, or neither: then it is seen by the scores",
+        )
+    return percent if percent or shares else None
 
 
 def named_pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:

@@ -210,9 +210,9 @@ def _label(part: Part) -> str:
 
 def _amount(amount: float) -> str:
     """``812``, ``80.4k``, ``1.13M``: the three digits that matter, a forecast knows no more."""
-    for unit, size in (("", 1), ("k", 1e3), ("M", 1e6), ("G", 1e9)):
-        if (scaled := amount / size) < 999.5 or unit == "G":
-            break
+    sizes = (("", 1.0), ("k", 1e3), ("M", 1e6))
+    unit, size = next((pair for pair in sizes if amount / pair[1] < 999.5), ("G", 1e9))
+    scaled = amount / size
     places = 0 if not unit or scaled >= 99.95 else 1 if scaled >= 9.995 else 2
     return f"{scaled:,.{places}f}{unit}"
 

@@ -78,7 +78,8 @@ class ScoreTable:
     ``stratum_names`` level name -> names, ``gold`` label code (U) into ``golds``, ``n_options``
     (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
     ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
-    (``key_names``): a fact's id as commands take it, or a cell of a file. ``expected``
+    (``key_names``): a fact's id as commands take it, or a cell of a file, of the columns
+    ``key_columns``, of which items of our own have none. ``expected``
     (respondents) is how many rows each would have if complete; ``failed`` (respondents), how many
     of those short of it were tried and brought no reply. Such a one has no row: it is no score.
     ``roles`` say who
@@ -119,6 +120,7 @@ class ScoreTable:
     confidence: NDArray[np.float64] | None = None
     tokens: NDArray[np.float64] | None = None
     key_names: Mapping[int, str] = field(default_factory=dict)
+    key_columns: tuple[str, ...] = ()
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

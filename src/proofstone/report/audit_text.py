@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proofstone.report.audited import Audit, FileRead
-from proofstone.report.columns import padded, printable, wrapped
+from proofstone.report.board import Leaderboard
+from proofstone.report.columns import cell_width, fitted, padded, printable, wrapped
 from proofstone.report.terminal import render_terminal
 from proofstone.wording import paragraph, say, word
 
 __all__ = ["page_step", "render_audit"]
 
 _LABEL = 15
+_LONGEST_NAME = 60  # cells of a model's name in a sentence
 
 
 def render_audit(
@@ -28,19 +30,36 @@ def render_audit(
     alike: dict[tuple[str, str], list[FileRead]] = {}
     for file in audit.files:
         alike.setdefault((file.kind, file.columns), []).append(file)
+    long = _long_names(audit.board)
     for files in alike.values():
-        lines += _files(files, width)
+        lines += _files(files, width, long)
     lines.append("")
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
     for note in audit.notes:
-        lines += _labelled(say("note"), note, width)
+        lines += _labelled(say("note"), _shortened(note, long), width)
     for section in audit.sections:
         said = paragraph(section.finding, section.cannot)
-        lines += _labelled(word(section.name), said, width)
+        lines += _labelled(word(section.name), _shortened(said, long), width)
     for label, text in next_steps:
         lines += _labelled(word(label), text, width)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _long_names(board: Leaderboard) -> list[str]:
+    """Names of models, and labels of theirs, too long for a sentence; the longest first, since a
+    shorter one may be a part of it."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    names = {name for row in rows for name in (row.label, row.name)}
+    return sorted(
+        (name for name in names if cell_width(name) > _LONGEST_NAME), key=len, reverse=True
+    )
+
+
+def _shortened(text: str, long: Sequence[str]) -> str:
+    for name in long:
+        text = text.replace(name, fitted(name, _LONGEST_NAME))
+    return text
 
 
 def page_step(path: Path | None) -> tuple[str, str]:
@@ -49,7 +68,7 @@ def page_step(path: Path | None) -> tuple[str, str]:
     return "page", str(path) if path else hint
 
 
-def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
+def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterator[str]:
     """Files that are understood alike, each with what it holds; their columns once."""
     for file in files:
         yield from _labelled(
@@ -60,7 +79,7 @@ def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
     if files[0].columns:
         columns = files[0].columns
         said = say("each {columns}", columns=columns) if len(files) > 1 else columns
-        yield from _labelled("", said, width)
+        yield from _labelled("", _shortened(said, long), width)
 
 
 def _labelled(label: str, text: str, width: int) -> list[str]:

@@ -21,15 +21,14 @@ _SHOWN = 40
 def checked_encoding(name: str) -> str:
     """The encoding's name as Python spells it; raises BadUsage for one that is none of texts."""
     try:
-        found = codecs.lookup(name)
-        is_text = isinstance("".encode(found.name), bytes)
+        found = codecs.lookup(name).name
+        if isinstance("".encode(found), bytes):
+            return found
     except (LookupError, UnicodeError, TypeError):
-        is_text = False
-    if not is_text:
-        raise BadUsage(
-            f"there is no text encoding {name!r}", hint=f"such as: utf-8, {', '.join(_LIKELY)}"
-        )
-    return found.name
+        pass  # refused below, as is a codec that does not make bytes of texts
+    raise BadUsage(
+        f"there is no text encoding {name!r}", hint=f"such as: utf-8, {', '.join(_LIKELY)}"
+    )
 
 
 def as_utf8(stream: BinaryIO, encoding: str, name: str) -> BinaryIO:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from itertools import count
 from random import Random
 from typing import Any
 
@@ -176,8 +175,8 @@ class Asker:
             return None
 
     async def _ask_endpoint(self, asking: _Asking, record: Recorder) -> Asked:
-        kept = tries = 0
-        for retry in count():
+        kept = tries = retry = 0
+        while True:
             started_at, attempt, held = await self._try(asking, record)
             tries += 1
             row = self._row(asking, attempt, started_at, kept, tries)
@@ -189,14 +188,14 @@ class Asker:
                 return Asked(row, attempt.reply)
             wait = self._wait(retry, attempt)
             if wait is None:
-                break
+                self._stop_where_hopeless(attempt)
+                return Asked(row, None)
             # Billed, and of no use.
             if attempt.status == 200 or row.estimated_tokens is not None:
                 await record(row)
                 kept, tries = kept + 1, 0
             await self._pause(wait)
-        self._stop_where_hopeless(attempt)
-        return Asked(row, None)
+            retry += 1
 
     async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt, Held | None]:
         """One attempt in a slot of the limiter, when it began, and what is put aside for it."""

@@ -125,12 +125,13 @@ class LocalServer:
     async def _reached(self, child: ChildProcess) -> ServerAddress:
         try:
             line = await child.first_line(self._ready_within_s)
-            first = msgspec.json.decode(line or b"{}", type=_FirstLine)
         except TimeoutError:
             raise EndpointUnusable(
                 f"{self._title} was not ready within {self._ready_within_s:g} s{self._tail(child)}",
                 hint="a large file on a slow disk takes long: try again, it is cached by now",
             ) from None
+        try:
+            first = msgspec.json.decode(line or b"{}", type=_FirstLine)
         except ValueError as error:
             raise EndpointUnusable(
                 f"{self._title}: its process printed no address but {line[:200]!r}"

@@ -253,12 +253,13 @@ class Writer:
             pause = _LULL_S
 
     async def _commit(self, group: _Group) -> ProofstoneError | None:
+        clusters: Clusters | None = None
         try:
             with self._database.writing_at_once() as connection:
                 if connection is not None:
                     clusters = self._insert(connection, group)
                     await self._loop.run_in_executor(self._thread, connection.commit)
-            if connection is None:
+            if clusters is None:
                 clusters = await self._loop.run_in_executor(
                     self._thread, self._commit_waiting, group
                 )

@@ -54,7 +54,8 @@ def assemble(
     outcome = _outcomes(parts, problems)
     problems.refuse()
     strata = {name: facts[name] for part in parts for name in part.layout.strata}
-    edges = cluster_edges([facts[name] for name in _named(parts, "clusters")])
+    key_columns = _named(parts, "clusters")
+    edges = cluster_edges([facts[name] for name in key_columns])
     gold = _letters([facts[part.layout.gold] for part in parts if part.layout.gold], n_units)
     options = [facts[part.layout.options] for part in parts if part.layout.options]
     answer = _answers(parts)
@@ -78,6 +79,7 @@ def assemble(
         cluster_unit=edges.unit,
         cluster_key=edges.key,
         key_names=dict(enumerate(edges.names)),
+        key_columns=tuple(key_columns),
         expected=_expected(unit, who, sample, len(respondents), complete_from),
         roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),

@@ -24,9 +24,10 @@ def best_group(group: Standings) -> tuple[int, ...]:
 def best_sentences(group: Standings) -> Iterator[str]:
     """Who the best are, how far apart they are, and how far the next one is."""
     best = best_group(group)
-    if not best:
-        return
     rows = group.ranked
+    if not best:
+        yield from _nobody_ranked(group)
+        return
     members = [rows[place] for place in best]
     if len(best) == 1:
         yield say(
@@ -39,6 +40,24 @@ def best_sentences(group: Standings) -> Iterator[str]:
     after = next((place for place in range(len(rows)) if place not in best), None)
     if after is not None:
         yield _next(group, best, after)
+
+
+def _nobody_ranked(group: Standings) -> Iterator[str]:
+    """Why nobody is said to be best, where it is for want of respondents."""
+    if not group.ranked:
+        yield say("Nothing can be ranked: no model has answered everything.")
+    elif len(group.ranked) == 1:
+        yield (
+            say(
+                "Nothing can be ranked: {model} alone has answered everything.",
+                model=called(group, group.ranked[0]),
+            )
+            if group.incomplete
+            else say(
+                "There is one model, {model}: nothing stands beside it to be ranked with.",
+                model=called(group, group.ranked[0]),
+            )
+        )
 
 
 def _group(group: Standings, members: Sequence[BoardRow], *, is_all: bool) -> str:

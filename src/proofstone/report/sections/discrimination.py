@@ -55,6 +55,8 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
     beyond = [name for each, name in known if each.p < 0.05 / max(len(known), 1)]
     k = max(each.k for each in found)
     widest = max(found, key=lambda each: -1.0 if math.isnan(each.range) else each.range)
+    if widest.range == 0.0:
+        return _all_alike(by, names, found, how)
     return Section(
         name="discrimination",
         title=say("Where the strongest stand apart"),
@@ -70,6 +72,20 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
             by=word(by),
         ),
         cannot=_cannot(by, known, beyond),
+        how=paragraph(say("Standard deviation and CV divide by {k}.", k=k), how),
+        tables=(_table(by, names, found),),
+    )
+
+
+def _all_alike(by: str, names: list[str], found: Sequence[Discrimination], how: str) -> Section:
+    """The section where nobody differs from anybody in any group."""
+    k = max(each.k for each in found)
+    return Section(
+        name="discrimination",
+        title=say("Where the strongest stand apart"),
+        finding=say(
+            "Nowhere: the top {k} score the same in every group by {by}.", k=k, by=word(by)
+        ),
         how=paragraph(say("Standard deviation and CV divide by {k}.", k=k), how),
         tables=(_table(by, names, found),),
     )

@@ -47,13 +47,13 @@ class DescribedItems:
 
 
 class WorkRow(Struct, frozen=True, kw_only=True):
-    """An item or a statement to look at: ``place`` from 1, gravest first, its name as ``target``,
-    and the reasons. ``action`` is what is likely to be done; a person fills in ``decision`` (keep,
-    retire, edit, or correct, incorrect or void for the ``replies``), ``why``, and the ``changes``
-    of an edit; 'retire', 'edit' and 'rule' carry that out with ``--from``. ``replies`` gave the
-    wrong answer of the best. Shares lie in [0, 1], NaN where there is none. Of our own, ``show``,
-    ``edit``, ``retire`` and ``rule`` are commands to type, with "..." where a reason belongs; of a
-    file's items they are empty."""
+    """An item, a statement or a key of a file's column to look at: ``place`` from 1, gravest first,
+    its name as ``target``, and the reasons. ``action`` is what is likely to be done; a person fills
+    in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``replies``),
+    ``why``, and the ``changes`` of an edit; 'retire', 'edit' and 'rule' carry that out with
+    ``--from``. ``replies`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
+    is none. Of our own, ``show``, ``edit``, ``retire`` and ``rule`` are commands to type, with
+    "..." where a reason belongs; of a file's items they are empty."""
 
     place: int
     target: str
@@ -63,7 +63,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     why: str = ""
     changes: str = ""
     replies: str = ""
-    kind: Literal["item", "statement"] = "item"
+    kind: Literal["item", "statement", "key"] = "item"
     evidence: str = ""
     flags: tuple[Reason, ...]
     n: int
@@ -157,7 +157,7 @@ def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
         target=found.name,
         reason=reasons_in_words(found.flags, of_statement=True),
         action="keep" if found.flags == ("harder-than-the-rest",) else "edit",
-        kind="statement",
+        kind="statement" if own else "key",
         evidence=found.evidence,
         flags=found.flags,
         n=by.n_units if by else 0,

@@ -35,7 +35,7 @@ from proofstone.report.sections.section import (
 )
 from proofstone.wording import counted, noted, paragraph, say, word
 
-__all__ = ["judged_section"]
+__all__ = ["judged_confusion", "judged_section"]
 
 _FEW = 50
 Floats = NDArray[np.float64]
@@ -49,10 +49,7 @@ def judged_section(evidence: Evidence) -> Section | None:
         return None
     level, seed = evidence.board.confidence, evidence.seed
     keys = _keys(judged, evidence.estimand)
-    table = confuse(
-        judged.people, judged.judge, len(judged.labels), unit=judged.item, keys=keys,
-        confidence=level,
-    )  # fmt: skip
+    table = judged_confusion(judged, evidence.estimand, level)
     found = dict(_coefficients(judged, keys, seed, level))
     rates = dict(_rates(judged, keys, level))
     n = int(np.array(table.counts).sum())
@@ -81,6 +78,15 @@ def judged_section(evidence: Evidence) -> Section | None:
         ),
         figures=(_heat(judged, table),),
     )
+
+
+def judged_confusion(judged: Judged, estimand: Estimand, level: float) -> Confusion:
+    """People's labels by the judge's; records of one item, and of items that share a key, depend on
+    each other."""
+    return confuse(
+        judged.people, judged.judge, len(judged.labels), unit=judged.item,
+        keys=_keys(judged, estimand), confidence=level,
+    )  # fmt: skip
 
 
 def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:

@@ -38,7 +38,18 @@ def stability_section(evidence: Evidence) -> Section | None:
     )
 
 
+def _is_level(drawn: Stability) -> bool:
+    """Whether the whole top scores the same, so that there is no order to keep."""
+    return math.isnan(drawn.tau.mean) and len(drawn.leaders) >= drawn.k > 1
+
+
 def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
+    if _is_level(half):
+        return say(
+            "The top {k} score the same, so there is no order that other items could keep or "
+            "change.",
+            k=half.k,
+        )
     kept, anew = _percent(half.first_alone), _percent(boot.first_alone)
     return say(
         "With half of the items the order of the top {k} agrees with the whole by a tau of "
@@ -60,6 +71,8 @@ def _leader(ranked: RankedValues, drawn: Stability) -> str:
 
 
 def _plain(ranked: RankedValues, boot: Stability) -> str:
+    if _is_level(boot):
+        return say("These questions rank none of the top {k} above another.", k=boot.k)
     stays = boot.first_alone
     if stays > 0.95:
         how_often = say("almost always")

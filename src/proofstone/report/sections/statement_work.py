@@ -53,10 +53,12 @@ class DescribedStatement:
 
 @dataclass(frozen=True, slots=True)
 class DescribedStatements:
-    """All named keys that items share, and how many respondents they were judged by."""
+    """All named keys that items share, and how many respondents they were judged by; ``columns``
+    are those of the file that they come from, none for statements of our own."""
 
     ranked: RankedValues
     statements: Sequence[DescribedStatement]
+    columns: tuple[str, ...] = ()
 
     def flagged(self) -> list[DescribedStatement]:
         """Those with a reason to look at them, gravest first, then by how much they are missed."""
@@ -84,7 +86,7 @@ def described_statements(evidence: Evidence) -> DescribedStatements | None:
         DescribedStatement(name, by_items.get(name), by_answers.get(name))
         for name in dict.fromkeys([*by_items, *by_answers])
     ]
-    return DescribedStatements(ranked, found) if found else None
+    return DescribedStatements(ranked, found, sheet.table.key_columns) if found else None
 
 
 def _described(

@@ -1,9 +1,14 @@
-"""Which statements are probably wrong: by all questions that hold them, and by answers alone."""
+"""Which statements are probably wrong: by all questions that hold them, and by answers alone.
+
+Of a file they are keys of its columns, and are called so: nothing says that they are statements.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from proofstone.report.key_words import counted_keys, key_column
 from proofstone.report.sections.reasons import reasons_in_words
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sections.statement_work import (
@@ -11,7 +16,7 @@ from proofstone.report.sections.statement_work import (
     DescribedStatements,
     described_statements,
 )
-from proofstone.wording import counted, paragraph, say, say_of
+from proofstone.wording import paragraph, say, say_of
 
 __all__ = ["statements_section"]
 
@@ -27,19 +32,25 @@ def statements_section(evidence: Evidence) -> Section | None:
         return None
     flagged = found.flagged()
     return Section(
-        name="statements",
-        title=say("Which statements are probably wrong"),
+        name="keys" if found.columns else "statements",
+        title=_title(found.columns),
         finding=_finding(found, flagged),
         plain=_plain(flagged),
         cannot=_cannot(found),
-        how=_how(evidence),
-        tables=(_worst(flagged),) if flagged else (),
+        how=_how(evidence, found.columns),
+        tables=(_worst(flagged, found.columns),) if flagged else (),
     )
+
+
+def _title(columns: Sequence[str]) -> str:
+    if not columns:
+        return say("Which statements are probably wrong")
+    return say("Which keys in {column} are probably wrong", column=key_column(columns))
 
 
 def _finding(found: DescribedStatements, flagged: list[DescribedStatement]) -> str:
     n, wrong = len(found.statements), sum("probably-wrong" in each.flags for each in flagged)
-    of = counted(n, "statement")
+    of = counted_keys(n, found.columns)
     if not flagged:
         return say("None of {statements} stands out.", statements=of)
     return say_of(
@@ -65,6 +76,13 @@ def _plain(flagged: list[DescribedStatement]) -> str:
 
 def _cannot(found: DescribedStatements) -> str:
     n = len(found.ranked.respondents)
+    if n < _FEWEST and found.columns:
+        return say(
+            "Which keys in {column} are wrong: {n} models are too few to tell a wrong one from a "
+            "hard one (eight are needed).",
+            column=key_column(found.columns),
+            n=n,
+        )
     if n < _FEWEST:
         return say(
             "Which statements are wrong: {n} models are too few to tell a wrong one from a hard "
@@ -76,11 +94,21 @@ def _cannot(found: DescribedStatements) -> str:
         return ""
     return say(
         "What {statements} do in questions: fewer than two hold them.",
-        statements=counted(alone, "statement"),
+        statements=counted_keys(alone, found.columns),
     )
 
 
-def _how(evidence: Evidence) -> str:
+def _how(evidence: Evidence, columns: Sequence[str]) -> str:
+    if columns:
+        return say(
+            "An item rests on several keys of {column}; over all items that hold one, the others "
+            "differ, and what is left is its own. How far scores on them lie above or below each "
+            "model's own level is tested with items as independent, so that at most a tenth of the "
+            "keys accused are so by chance. Probably wrong: missed more than the rest, and with no "
+            "correlation over models between the score on its items and on all others, from eight "
+            "models on.",
+            column=key_column(columns),
+        )
     first = say(
         "A question rests on several statements; over all questions that hold one, the others "
         "differ, and what is left is its own. How far scores on them lie above or below each "
@@ -96,15 +124,18 @@ def _how(evidence: Evidence) -> str:
     )
 
 
-def _worst(flagged: list[DescribedStatement]) -> Table:
+def _worst(flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
     more = len(flagged) - _MOST_LISTED
     note = ""
     if more > 0:
         note = say("{n:,} more are not shown; --work-list FILE writes all.", n=more)
     return Table(
-        title=say("Statements to look at first"),
+        title=say("Keys to look at first") if columns else say("Statements to look at first"),
         columns=(
-            Column(key="statement", name=say("statement")),
+            Column(
+                key="key" if columns else "statement",
+                name=key_column(columns) if columns else say("statement"),
+            ),
             Column(key="reason", name=say("reason")),
             Column(key="n", name="n", help=say("items that hold it")),
             Column(key="score", name=say("score"), unit="points"),

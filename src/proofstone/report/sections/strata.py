@@ -71,6 +71,8 @@ def _finding(group: Standings) -> str:
     if len(group.ranked) < 2:
         return scores
     first = group.breakdowns[0]
+    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:
+        return paragraph(scores, _level(group, first))
     leads = sum(1 for each in first.groups if _leader(each.estimates) == 0)
     best = say(
         "{model}, first overall, is also first in {n} of the {groups} groups by {by}.",
@@ -80,6 +82,18 @@ def _finding(group: Standings) -> str:
         by=word(first.by),
     )
     return paragraph(scores, best)
+
+
+def _level(group: Standings, part: Breakdown) -> str:
+    """What is said where all have one score overall, so that nobody is first."""
+    tied = sum(1 for each in part.groups if len({one.value for one in each.estimates}) == 1)
+    return say(
+        "All {models} score the same overall, and in {n} of the {groups} groups by {by}.",
+        models=counted(len(group.ranked), "model"),
+        n=tied,
+        groups=len(part.groups),
+        by=word(part.by),
+    )
 
 
 def _leader(estimates: Sequence[Estimate]) -> int:

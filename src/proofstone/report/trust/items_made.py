@@ -8,6 +8,7 @@ import numpy as np
 
 from proofstone.report.board import BoardRow
 from proofstone.report.hand_sentences import deeds
+from proofstone.report.key_words import counted_sources
 from proofstone.report.sections.section import Evidence
 from proofstone.report.trust.respondents import meant_rows
 from proofstone.report.trust.trust import TrustLine
@@ -107,16 +108,11 @@ def clusters_line(evidence: Evidence) -> TrustLine:
             "each as independent, and may be too narrow."
         )
         return TrustLine(name="clusters", about=about, says=said, known=False)
-    n_keys = len(np.unique(table.cluster_key))
     said = say(
-        "{items} rest on {sources}; those that share one are taken to rise and fall together.",
+        "{items} rest on {sources}. Intervals here speak of these alone, not of others."
+        if evidence.estimand == "bank"
+        else "{items} rest on {sources}; those that share one are taken to rise and fall together.",
         items=counted(len(table.items), "item"),
-        sources=counted(n_keys, "source or fact", "sources or facts"),
+        sources=counted_sources(len(np.unique(table.cluster_key)), table.key_columns),
     )
-    if evidence.estimand == "bank":
-        said = say(
-            "{items} rest on {sources}. Intervals here speak of these alone, not of others.",
-            items=counted(len(table.items), "item"),
-            sources=counted(n_keys, "source or fact", "sources or facts"),
-        )
     return TrustLine(name="clusters", about=about, says=said)

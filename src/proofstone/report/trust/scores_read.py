@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from proofstone.engines.stats import confuse, equal_weights, mean_estimates, outcome_code
+from proofstone.engines.stats import equal_weights, estimates_of, measure_spread, outcome_code
 from proofstone.records.results import Estimate, Outcome
 from proofstone.report.numbers import points, shown_share
+from proofstone.report.sections.judged import judged_confusion
 from proofstone.report.sections.section import Evidence
 from proofstone.report.sheet import Sheet
 from proofstone.report.trust.respondents import meant_places, meant_rows
@@ -15,6 +16,8 @@ from proofstone.wording import counted, joined, noted, paragraph, say
 
 __all__ = ["judge_line", "outcome_line", "rulings_line"]
 
+# With fewer effective independent groups an interval of a share runs over much of its range.
+FEWEST_GROUPS = 10
 _JUDGE = noted("A judge's agreement with people")
 _RULINGS = noted("Scores that people corrected")
 _OUTCOMES: dict[Outcome, str] = {
@@ -28,10 +31,10 @@ def judge_line(evidence: Evidence) -> TrustLine:
     about, judged, upkeep = say(_JUDGE), evidence.judged, evidence.upkeep
     if judged is not None and ((judged.people >= 0) & (judged.judge >= 0)).any():
         level = evidence.board.confidence
-        share = confuse(judged.people, judged.judge, len(judged.labels), confidence=level).accuracy
+        share = judged_confusion(judged, evidence.estimand, level).accuracy
         said = say(
             "They agree on {share} of {records}.",
-            share=_shown(share),
+            share=_shown(share, share.effective_n),
             records=counted(share.n, "record"),
         )
         return TrustLine(name="judge", about=about, says=said, share=share)
@@ -82,7 +85,7 @@ def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
     if sheet is None or not sheet.table.tells_outcomes:
         said = say("Not known: the files do not say how replies ended.")
         return TrustLine(name=outcome, about=about, says=said, known=False)
-    share = _share(sheet, outcome, evidence)
+    share, groups = _share(sheet, outcome, evidence)
     if share is None:
         said = say("Not known: no reply came.")
         return TrustLine(name=outcome, about=about, says=said, known=False)
@@ -92,7 +95,7 @@ def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
         "{n:,} of {replies}, {share}.",
         n=n,
         replies=counted(sum(map(sheet.n_replies, places)), "reply", "replies"),
-        share=_shown(share),
+        share=_shown(share, groups),
     )
     rows = meant_rows(evidence)
     worst = max(rows, key=lambda row: row.rate(outcome).count / max(row.n_replies, 1))
@@ -106,8 +109,10 @@ def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
     return TrustLine(name=outcome, about=about, says=said, share=share)
 
 
-def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> Estimate | None:
-    """The share with the interval of a ratio of sums over items, which may share facts: each item
+def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate | None, float]:
+    """The share, and of how many effective independent groups.
+
+    The interval is that of a ratio of sums over items, which may share facts: each item
     enters as the share plus how far its count lies from it (Taylor; Cochran 1977, 6.3)."""
     table = sheet.table
     meant = np.isin(table.respondent, meant_places(evidence, sheet))
@@ -118,20 +123,27 @@ def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> Estimate | Non
     counts = np.bincount(table.unit[hit], minlength=n).astype(np.float64)
     units = np.flatnonzero(of)
     if not len(units):
-        return None
+        return None, 0.0
     of, counts = of[units], counts[units]
     share = counts.sum() / of.sum()
-    (estimate,) = mean_estimates(
+    values, weights = (
         (share + (counts - share * of) / of.mean())[:, None],
         equal_weights(len(units)),
-        sheet.keys.among(units),
-        estimand=evidence.estimand,
-        confidence=evidence.board.confidence,
-        n_parts=int(of.sum()),
     )
-    return estimate
+    spread = measure_spread(values, weights, sheet.keys.among(units), evidence.estimand)
+    (estimate,) = estimates_of(
+        spread, values, weights, confidence=evidence.board.confidence, n_parts=int(of.sum())
+    )
+    return estimate, spread.groups
 
 
-def _shown(share: Estimate) -> str:
-    """``2.7% [0.8, 8.2]``."""
+def _shown(share: Estimate, groups: float) -> str:
+    """``2.7% [0.8, 8.2]``; no interval where the ``groups`` that are drawn are too few for one."""
+    if round(groups) < FEWEST_GROUPS:
+        return say(
+            "{share} (no interval: it needs {fewest} independent groups, here are {groups})",
+            share=shown_share(share.value),
+            groups=round(groups),
+            fewest=FEWEST_GROUPS,
+        )
     return f"{shown_share(share.value)} [{points(share.low)}, {points(share.high)}]"
