@@ -56,6 +56,8 @@ def describe(leaving: Leaving) -> str:
         f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
         f"{_n(out.items, out.noun)}, about {out.characters:,} characters, from"
     ]
+    if out.passages:
+        lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
     rows = [
         (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
         for origin in out.origins[:_SHOWN]

@@ -186,6 +186,16 @@ def model_options(command: Command) -> Command:
             "--prompt", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
             cls=PromptOption,
         ),
+        click.option(
+            "--context", "contexts", multiple=True, metavar="none|evidence",
+            help="evidence puts the passages that a question rests on into its prompt: it then "
+            "measures reading, without them memory. none,evidence asks in both ways.",
+        ),
+        click.option(
+            "--context-tokens", type=click.IntRange(1), metavar="N",
+            help="Most tokens of one question's passages; one with more is left out, since a "
+            "passage is never cut. Default: 8000.",
+        ),
         click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
         click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
         click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),

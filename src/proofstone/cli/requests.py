@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from proofstone.cli.options import read_list, read_settings
 from proofstone.engines.models import SETTINGS, THINKING
+from proofstone.records import CONTEXTS, ContextName
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
 from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.stages.thinking import THINKING_TOKENS
@@ -49,6 +50,8 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         cache=given.get("cache", ""),
         preset=given.get("preset") or "",
         budget=given.get("budget", ""),
+        contexts=_contexts(read_list(values["contexts"])),
+        context_tokens=given.get("context_tokens"),
     )
     if whole and not request.targets:
         raise click.UsageError("name a target: a form or a bank", context)
@@ -67,6 +70,17 @@ def _thinking(words: list[str]) -> list[str]:
                 f"{word!r}: expected on, off, or on,off", param_hint="--thinking"
             )
     return words
+
+
+def _contexts(words: list[str]) -> list[ContextName]:
+    """``none``, ``evidence`` or both, in order."""
+    known = {name: name for name in CONTEXTS}
+    for word in words:
+        if word not in known:
+            raise click.BadParameter(
+                f"{word!r}: expected none, evidence, or none,evidence", param_hint="--context"
+            )
+    return [known[word] for word in words if word in known]
 
 
 def _given(context: click.Context) -> dict[str, Any]:

@@ -25,7 +25,13 @@ from proofstone.cli.presets import preset_option
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
-from proofstone.records import own_prompt_of, run_label
+from proofstone.records import (
+    context_of,
+    left_out_of,
+    own_prompt_of,
+    replies_wanted,
+    run_label,
+)
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
@@ -246,7 +252,7 @@ def _stop_code(result: RunResult) -> str:
 
 def _result_line(result: RunResult) -> str:
     planned = result.planned
-    total = planned.item_set.n_items * planned.samples
+    total = replies_wanted(planned.run, planned.item_set.n_items)
     state = "complete" if result.complete else "incomplete"
     kinds = f": {', '.join(result.errors)}" if result.errors else ""
     failed = f", {result.failed} failed{kinds}" if result.failed else ""
@@ -276,7 +282,9 @@ def _result(result: RunResult) -> dict[str, Any]:
         "own_prompt": own_prompt_of(planned.run.settings),
         "form": planned.item_set.id,
         "scored": result.n_scored,
-        "total": planned.item_set.n_items * planned.samples,
+        "context": context_of(planned.run.settings),
+        "left_out": left_out_of(planned.run.settings),
+        "total": replies_wanted(planned.run, planned.item_set.n_items),
         "failed": result.failed,
         "errors": result.errors,
         "complete": result.complete,

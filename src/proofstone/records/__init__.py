@@ -7,6 +7,18 @@ refer to itself, and walking a bank's 43,000 facts again and again took a fifth 
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
+from proofstone.records.context import (
+    CONTEXT,
+    CONTEXT_SETTINGS,
+    CONTEXT_TOKENS,
+    CONTEXTS,
+    LEFT_OUT,
+    ContextName,
+    Evidence,
+    context_label,
+    context_of,
+    left_out_of,
+)
 from proofstone.records.corrections import (
     Action,
     Correction,
@@ -52,6 +64,7 @@ from proofstone.records.knowledge import (
     Stratum,
     bank_id,
     fact_id,
+    origin_of,
     passage_id,
     source_id,
 )
@@ -96,8 +109,10 @@ from proofstone.records.results import (
     Score,
     Usage,
     asked_as,
+    replies_wanted,
     run_id,
     run_label,
+    values_kind,
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
@@ -105,7 +120,12 @@ from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
 
 __all__ = [
+    "CONTEXT",
+    "CONTEXTS",
+    "CONTEXT_SETTINGS",
+    "CONTEXT_TOKENS",
     "IMAGE_TYPES",
+    "LEFT_OUT",
     "MAX_IMAGE_BYTES",
     "OUR_SETTINGS",
     "OUTCOMES",
@@ -126,9 +146,11 @@ __all__ = [
     "Choice",
     "Coded",
     "Column",
+    "ContextName",
     "Correction",
     "Corrections",
     "Estimate",
+    "Evidence",
     "Exhibit",
     "Fact",
     "FileColumns",
@@ -196,22 +218,28 @@ __all__ = [
     "build_id",
     "coded_texts",
     "composed_set_id",
+    "context_label",
+    "context_of",
     "corrected_set",
     "correction_id",
     "fact_id",
     "image_part",
     "imported_set_id",
     "item_id",
+    "left_out_of",
     "merged_card",
+    "origin_of",
     "own_prompt_of",
     "pack_layout",
     "page_id",
     "passage_id",
     "plan_id",
+    "replies_wanted",
     "ruling_id",
     "run_id",
     "run_label",
     "source_id",
     "unpack_layout",
     "usd",
+    "values_kind",
 ]

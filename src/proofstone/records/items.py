@@ -8,7 +8,8 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from proofstone.identity import content_id, short
-from proofstone.records.knowledge import Fact, Stratum
+from proofstone.records.context import Evidence
+from proofstone.records.knowledge import Fact, Passage, Stratum
 from proofstone.records.own_prompts import OwnPrompt
 
 __all__ = [
@@ -87,10 +88,14 @@ def corrected_set(former: ItemSet, items: Sequence[Item]) -> ItemSet:
 
 
 class LoadedItem(Struct, frozen=True, gc=False):
-    """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it."""
+    """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it.
+
+    ``passages`` are those that the facts were made from, each once, where the item is asked with
+    them."""
 
     item: Item
     facts: tuple[Fact, ...]
+    passages: tuple[Passage, ...] = ()
 
 
 class Oracle(Struct, frozen=True, gc=False):
@@ -124,7 +129,10 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
 
     ``unfit`` are facts that no worked example may rest on: former versions of what is asked.
 
-    ``own_prompt`` is a person's template that questions are put by, in place of the method's."""
+    ``own_prompt`` is a person's template that questions are put by, in place of the method's.
+
+    ``evidence`` is set where each item is asked with its passages; they are put into the prompts
+    that the method makes, so a method does nothing for it."""
 
     name: str
     last_step: str
@@ -136,6 +144,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     as_text: bool = False
     unfit: frozenset[bytes] = frozenset()
     own_prompt: OwnPrompt | None = None
+    evidence: Evidence | None = None
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

@@ -96,6 +96,13 @@ class Fact(Struct, frozen=True, gc=False, kw_only=True):
     corrects: bytes | None = None
 
 
+def origin_of(fact: Fact) -> bytes | None:
+    """The fact that this one was made from, as a falsified statement from a true one: what its
+    payload names as ``origin``."""
+    origin = getattr(fact.payload, "origin", None)
+    return origin if isinstance(origin, bytes) else None
+
+
 class Bank(Struct, frozen=True, gc=False, kw_only=True):
     """A frozen set of facts. Its id hashes the sorted fact ids, so file order does not matter."""
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from proofstone.identity import content_id
+from proofstone.records.context import CONTEXT_SETTINGS, LEFT_OUT, context_label, left_out_of
 from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, own_prompt_of
 
 __all__ = [
@@ -25,15 +26,18 @@ __all__ = [
     "Score",
     "Usage",
     "asked_as",
+    "replies_wanted",
     "run_id",
     "run_label",
+    "values_kind",
 ]
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
-# Of a run's settings those that are no model's: how often, where and by which template it is asked.
-OUR_SETTINGS = frozenset({"samples", "shots", "endpoint", PROMPT, PROMPT_NAME})
+# Of a run's settings those that are no model's: how often, where, by which template and with what
+# beside the question it is asked.
+OUR_SETTINGS = frozenset({"samples", "shots", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS})
 
 CallState = Literal["submitted", "complete", "failed"]
 Purpose = Literal["ask", "judge", "build", "control"]
@@ -91,8 +95,8 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
 
 def asked_as(run: Run) -> str:
     """The way in which a run was asked, marked where it was by a template of a person's own:
-    ``direct, own prompt: mine.jinja (3f2a91bc)``."""
-    return _marked(run, [run.way])
+    ``direct, own prompt: mine.jinja (3f2a91bc)``, or with passages: ``direct context=evidence``."""
+    return _marked(run, [run.way, context_label(run.settings)])
 
 
 def run_label(run: Run) -> str:
@@ -103,21 +107,36 @@ def run_label(run: Run) -> str:
         parts.append(f"{run.settings['shots']}-shot")
     if run.settings.get("thinking"):
         parts.append(f"thinking={run.settings['thinking']}")
+    parts.append(context_label(run.settings))
     if run.replicate:
         parts.append(f"replicate={run.replicate}")
     return _marked(run, parts)
 
 
+def values_kind(scale: Scale | None) -> str:
+    """The scale that scores are on: two of one kind compare item by item; "" is the items' own."""
+    if scale is None:
+        return ""
+    return scale.name if scale.values_as is None else scale.values_as
+
+
+def replies_wanted(run: Run, n_items: int) -> int:
+    """How many (item, sample) a run is to finish, of a set of ``n_items``: those that it leaves out
+    are not among them."""
+    return (n_items - left_out_of(run.settings)) * int(run.settings.get("samples", 1))
+
+
 def _marked(run: Run, parts: Sequence[str]) -> str:
     own = own_prompt_of(run.settings)
-    return " ".join(parts) + (f", own prompt: {own}" if own else "")
+    return " ".join(filter(None, parts)) + (f", own prompt: {own}" if own else "")
 
 
 def run_id(run: Run) -> bytes:
     """The id of a run: all its fields, so that the same command names the same run; of a prompt
-    template its hash, not the name of its file."""
+    template its hash, not the name of its file, and not how many items had no passages to show."""
     key = [run.item_set, run.method, run.respondent, run.way, run.last_step, run.prompt_hash]
-    settings = {name: value for name, value in run.settings.items() if name != PROMPT_NAME}
+    said_only = (PROMPT_NAME, LEFT_OUT)
+    settings = {name: value for name, value in run.settings.items() if name not in said_only}
     return content_id("run", [*key, settings, run.replicate])
 
 
@@ -159,11 +178,15 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
 class Scale(Struct, frozen=True, gc=False, kw_only=True):
     """What the headline's scores are in a way of asking whose scores do not compare with those of
     the other ways: ranked apart, under a ``name``, with ``what`` they are as a clause, against a
-    ``chance`` of their own."""
+    ``chance`` of their own (None: that of the items).
+
+    ``values_as`` names the scale whose values the scores are, where only what they show is another
+    thing; "" is the items' own. Such scores are ranked apart, and compare item by item."""
 
     name: str
     what: str
-    chance: float
+    chance: float | None
+    values_as: str | None = None
 
 
 class Estimate(Struct, frozen=True, gc=False, kw_only=True):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats import SharedKeys, counted_values, outcome_code
 from proofstone.records.corrections import Verdict
-from proofstone.records.results import Measure
+from proofstone.records.results import Measure, values_kind
 from proofstone.records.score_table import Corrections, HeldRole, ScoreTable
 
 __all__ = ["TableRuling", "apply_rulings", "leave_out"]
@@ -74,7 +74,7 @@ def _ruled_answers(
         unit = int(table.unit[row])
         gold = table.golds[int(table.gold[unit])]
         who = table.respondents[int(table.respondent[row])]
-        if not gold or (who.scale is not None and measure.unit == "item"):
+        if not gold or (values_kind(who.scale) and measure.unit == "item"):
             continue
         said = table.answers[int(answer[row])]
         wanted = gold if is_right else _wrong_answer(said, gold)

@@ -16,7 +16,7 @@ from proofstone.engines.stats import (
     group_weights,
     mean_estimates,
 )
-from proofstone.records.results import Estimate, Measure, Scale
+from proofstone.records.results import Estimate, Measure, Scale, values_kind
 from proofstone.report.sheet import Sheet
 
 __all__ = ["SAMPLE_WISE", "Ruler"]
@@ -66,7 +66,7 @@ class Ruler:
             keys,
             estimand=estimand or self.estimand,
             confidence=self.confidence,
-            n_parts=None if self.scale is None else len(keys.unit),
+            n_parts=len(keys.unit) if values_kind(self.scale) else None,
         )
 
     def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:

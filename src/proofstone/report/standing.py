@@ -19,7 +19,7 @@ from proofstone.engines.stats import (
     rank_all,
     tied_runs,
 )
-from proofstone.records.results import Estimate, Scale
+from proofstone.records.results import Estimate, Scale, values_kind
 from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
@@ -90,7 +90,8 @@ def _ranked(
         for place, row in enumerate(_rows(ruler, complete, units, values, keys))
     ]
     chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
-    chance = chance if ruler.scale is None else ruler.scale.chance
+    if ruler.scale is not None and ruler.scale.chance is not None:
+        chance = ruler.scale.chance
     return Standings(
         simulated=simulated,
         n_items=len(units),
@@ -231,7 +232,7 @@ def _breakdowns(
     columns = [
         (level, table.strata[level], table.stratum_names[level]) for level in ruler.telling_levels
     ]
-    if any(table.golds) and ruler.scale is None:
+    if any(table.golds) and not values_kind(ruler.scale):
         are_letters = all(len(gold) <= 1 for gold in table.golds)
         columns.append(("gold position" if are_letters else "truth", table.gold, table.golds))
     for by, codes, names in columns:

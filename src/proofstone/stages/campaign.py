@@ -12,7 +12,7 @@ from proofstone.engines.store import ServedShare, Store
 from proofstone.errors import BudgetReached
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Clock, Method
-from proofstone.records import Spent, run_label
+from proofstone.records import Spent, replies_wanted, run_label
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
@@ -47,7 +47,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether every (item, sample) of the item set is scored."""
-        return self.n_scored >= self.planned.item_set.n_items * self.planned.samples
+        return self.n_scored >= replies_wanted(self.planned.run, self.planned.item_set.n_items)
 
 
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:

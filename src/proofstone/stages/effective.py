@@ -32,6 +32,10 @@ _READ_HERE = ("providers", "models")
 _COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
 _OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_tokens")
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
+_OF_ALL = (
+    "targets", "preset", "budget", "thinking", "contexts", "context_tokens", "cache",
+    "max_connections",
+)  # fmt: skip
 _EMPTY = {"prompt": "the method's"}
 
 
@@ -102,17 +106,19 @@ def other_tables(config: ModelConfig) -> Iterator[Section]:
 
 def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
     own = None if file is None else file.request
-    for name in ("targets", "preset", "budget", "thinking", "cache", "max_connections"):
+    for name in _OF_ALL:
         value = getattr(request, name)
         if not value:
             continue
+        called = "context" if name == "contexts" else name
         if file is not None and own is not None and getattr(own, name) == value:
-            key = "target" if name == "targets" and ("target",) in key_lines(file.text) else name
+            is_one = name == "targets" and ("target",) in key_lines(file.text)
+            key = "target" if is_one else called
             origin = _line(file, (key,))
         else:
-            origin = "command" if name == "targets" else f"flag --{name.replace('_', '-')}"
+            origin = "command" if name == "targets" else f"flag --{called.replace('_', '-')}"
         shown = ", ".join(value) if isinstance(value, tuple) else str(value)
-        yield Effective(name=name, value=shown, origin=origin)
+        yield Effective(name=called, value=shown, origin=origin)
 
 
 def _asked(

@@ -13,7 +13,7 @@ from proofstone.engines.models import read_reply
 from proofstone.engines.store import Store, StoredItem
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Method
-from proofstone.records import OUTCOMES, Run, Score, ScoreTable, own_prompt_of
+from proofstone.records import OUTCOMES, Run, Score, ScoreTable, context_of, own_prompt_of
 from proofstone.stages.summarise import headline, shown_name
 
 __all__ = ["response_rows", "score_rows"]
@@ -46,6 +46,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     "model": run.respondent,
                     "way": run.way,
                     "own_prompt": own_prompt_of(run.settings),
+                    "context": context_of(run.settings),
                     "form": form,
                     **_item(stored),
                     "sample": sample,

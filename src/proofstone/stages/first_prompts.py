@@ -10,6 +10,7 @@ from proofstone.engines.store import Store
 from proofstone.errors import CallFailed
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
+from proofstone.stages.evidence import ask_item, asked_page
 
 __all__ = ["first_prompt", "first_prompts"]
 
@@ -25,7 +26,7 @@ def first_prompts(
     chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
     for page in chosen:
         size = min(_PAGE, n_items - page * _PAGE)
-        for stored in store.items.page(item_set.id, page * _PAGE - 1, size):
+        for stored in asked_page(store, way, item_set.id, page * _PAGE - 1, size):
             yield first_prompt(method, stored.loaded, way)
 
 
@@ -43,7 +44,7 @@ def first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message
         seen.extend(messages)
         raise CallFailed("not_asked", "only its prompt is wanted")
 
-    asking = method.ask(item, way, look)
+    asking = ask_item(method, item, way, look)
     with suppress(CallFailed, StopIteration):
         asking.send(None)
     asking.close()  # one that asks several things at once has not ended

@@ -13,7 +13,15 @@ from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord
-from proofstone.records import PROMPT, PROMPT_NAME, Message, Run, own_prompt_of, run_label
+from proofstone.records import (
+    PROMPT,
+    PROMPT_NAME,
+    Message,
+    Run,
+    own_prompt_of,
+    replies_wanted,
+    run_label,
+)
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.built import describe_build
 from proofstone.stages.dates import minute
@@ -250,7 +258,7 @@ def _failed(store: Store, key: int, run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _total(store: Store, run: Run) -> int:
-    return store.items.item_set(run.item_set).n_items * int(run.settings.get("samples", 1))
+    return replies_wanted(run, store.items.item_set(run.item_set).n_items)
 
 
 def _scoring(store: Store, found: Found) -> Description:

@@ -16,23 +16,27 @@ from proofstone.methods import find_method
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
+from proofstone.stages.evidence import ask_item, spread_items
 from proofstone.stages.planning import PlannedRun
 
 __all__ = ["Outgoing", "cells_would_leave", "rows_would_leave", "what_would_leave"]
 
+_AT_ONCE = 500  # positions in one statement
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
 
 
 class Outgoing(Struct, frozen=True, kw_only=True):
     """What one or more runs would send to one place: questions, requests (each sample counts, and
     what the cache may spare), characters of their first prompts (estimated from some), origins. Of
-    a build the items are rows (``noun``)."""
+    a build the items are rows (``noun``). ``passages`` of the sources are sent in their own words
+    with questions."""
 
     items: int = 0
     noun: str = "question"
     requests: int = 0
     characters: int = 0
     origins: tuple[Origin, ...] = ()
+    passages: int = 0
 
     def __add__(self, other: Outgoing) -> Outgoing:
         """Both, of different item sets."""
@@ -42,6 +46,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
             requests=self.requests + other.requests,
             characters=self.characters + other.characters,
             origins=_joined([*self.origins, *other.origins], lambda a, b: a + b),
+            passages=self.passages + other.passages,
         )
 
     def again(self, other: Outgoing) -> Outgoing:
@@ -52,6 +57,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
             requests=self.requests + other.requests,
             characters=self.characters + other.characters,
             origins=_joined([*self.origins, *other.origins], max),
+            passages=max(self.passages, other.passages),
         )
 
 
@@ -62,16 +68,18 @@ async def what_would_leave(store: Store, method: Method, planned: PlannedRun) ->
         return Outgoing()
     length = await _mean_length(store, method, planned)
     return Outgoing(
-        items=planned.n_items,
+        items=planned.n_asked,
         requests=left,
         characters=round(left * length),
         origins=_joined(
             [
-                *store.origins.of_set(planned.item_set.id, planned.n_items),
+                *_of_questions(store, planned),
                 *_of_shots(store, planned.way, planned.item_set),
+                *_of_passages(store, planned),
             ],
             max,
         ),
+        passages=_n_passages(store, planned),
     )
 
 
@@ -86,7 +94,15 @@ def cells_would_leave(
         items=len(positions),
         requests=len(cells),
         characters=round(len(cells) * length),
-        origins=_joined([*origins, *_of_shots(store, planned.way, planned.item_set)], max),
+        origins=_joined(
+            [
+                *origins,
+                *_of_shots(store, planned.way, planned.item_set),
+                *_of_passages(store, planned),
+            ],
+            max,
+        ),
+        passages=_n_passages(store, planned),
     )
 
 
@@ -135,11 +151,37 @@ def _done(store: Store, planned: PlannedRun) -> int:
     return store.runs.count_done(key, run.last_step, planned.n_items if limited else None)
 
 
+def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
+    """The origins of the questions that a run asks."""
+    item_set, evidence = planned.item_set.id, planned.way.evidence
+    if evidence is None or not evidence.left_out:
+        return tuple(store.origins.of_set(item_set, planned.n_items))
+    asked = [place for place in range(planned.n_items) if place not in evidence.left_out]
+    parts = (asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE))
+    found = [origin for part in parts for origin in store.origins.of_positions(item_set, part)]
+    return _joined(found, lambda a, b: a + b)
+
+
 def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
     """Worked examples are sent too, and may rest on other sources than the questions."""
     facts = {fact.id for shot in way.shots for fact in shot.facts}
     found = store.origins.of_facts(sorted(facts), item_set.name) if facts else []
     return [structs.replace(origin, n_items=0) for origin in found]  # examples are no questions
+
+
+def _of_passages(store: Store, planned: PlannedRun) -> list[Origin]:
+    """The sources whose passages are sent; a fact may name another one than its passage does."""
+    if planned.way.evidence is None:
+        return []
+    found = store.origins.of_passages(planned.item_set.id)
+    return [structs.replace(origin, n_items=0) for origin in found]  # these count passages
+
+
+def _n_passages(store: Store, planned: PlannedRun) -> int:
+    """How many passages go out with a run's questions at the most."""
+    if planned.way.evidence is None:
+        return 0
+    return sum(origin.n_items for origin in store.origins.of_passages(planned.item_set.id))
 
 
 def _joined(origins: Iterable[Origin], count: Callable[[int, int], int]) -> tuple[Origin, ...]:
@@ -159,20 +201,15 @@ def _joined(origins: Iterable[Origin], count: Callable[[int, int], int]) -> tupl
 
 async def _mean_length(store: Store, method: Method, planned: PlannedRun) -> float:
     """Characters of a question's first prompt, over questions evenly spread through the set."""
-    n = min(_RENDERED, planned.n_items)
-    places = [place * planned.n_items // n for place in range(n)]
-    lengths = [
-        await _length(method, stored.loaded, planned.way)
-        for place in places
-        for stored in store.items.page(planned.item_set.id, place - 1, 1)
-    ]
+    items = spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED)
+    lengths = [await _length(method, item, planned.way) for item in items]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
 async def _length(method: Method, item: LoadedItem, way: Way) -> int:
     counter = _CountingCall()
     with suppress(CallFailed):  # by the counter, which has no reply to give
-        await method.ask(item, way, counter)
+        await ask_item(method, item, way, counter)
     return counter.characters
 
 

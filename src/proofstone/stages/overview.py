@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from proofstone.engines.store import Expense, Store
 from proofstone.identity import short
-from proofstone.records import Spent, run_label
+from proofstone.records import Spent, replies_wanted, run_label
 from proofstone.stages.dates import minute
 
 __all__ = [
@@ -121,7 +121,7 @@ def run_states(store: Store) -> list[RunState]:
                 label=run_label(run),
                 form=f"{item_set.name}-{short(item_set.id, 4)}",
                 done=store.runs.count_done(key, run.last_step),
-                total=item_set.n_items * int(run.settings.get("samples", 1)),
+                total=replies_wanted(run, item_set.n_items),
                 failed=len(failures),
                 errors=tuple(sorted({failure.error for failure in failures})),
                 simulated=run.simulated,

@@ -15,6 +15,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Method
 from proofstone.records import (
+    CONTEXT_SETTINGS,
     OUR_SETTINGS,
     Message,
     Respondent,
@@ -171,7 +172,7 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     if own:
         yield OWN_PROMPT, own
     for name, value in run.settings.items():
-        if name not in OUR_SETTINGS:
+        if name not in OUR_SETTINGS or name in CONTEXT_SETTINGS:
             yield name, _shown(value)
 
 

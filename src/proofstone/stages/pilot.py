@@ -17,6 +17,7 @@ from proofstone.engines.store import PilotPlace, Store, StoredItem, Writer
 from proofstone.errors import BudgetReached, CallFailed
 from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Message, Oracle, Price, Reply, asked_as
+from proofstone.stages.evidence import ask_item, asked_page
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.requests import request_of, sent_to_model
@@ -164,11 +165,11 @@ class _Asking:
                 self.pilot.progress.in_flight -= 1
 
     async def _ask(self, planned: PlannedRun, position: int, sample: int) -> None:
-        (stored,) = self.store.items.page(planned.item_set.id, position - 1, 1)
+        (stored,) = asked_page(self.store, planned.way, planned.item_set.id, position - 1, 1)
         call = _PilotCall(self, planned, stored, sample)
         began = self.clock.monotonic()
         try:
-            await self.method.ask(stored.loaded, planned.way, call)
+            await ask_item(self.method, stored.loaded, planned.way, call)
         except CallFailed:
             if not call.observed.error:
                 return  # not sent: the model or the command was stopped

@@ -13,8 +13,26 @@ from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
-from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, run_id
+from proofstone.records import (
+    CONTEXT_SETTINGS,
+    CONTEXT_TOKENS,
+    PROMPT,
+    PROMPT_NAME,
+    ContextName,
+    ItemSet,
+    OwnPrompt,
+    Run,
+    Way,
+    context_of,
+    run_id,
+)
 from proofstone.stages.composing import bank_of, plain_form, without_former_versions
+from proofstone.stages.evidence import (
+    MOST_TOKENS,
+    evidence_settings,
+    left_out_notes,
+    with_evidence,
+)
 from proofstone.stages.fitting import check_fit
 from proofstone.stages.own_prompts import (
     kept_prompt,
@@ -33,6 +51,8 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     ``settings`` override the method's defaults for the way; a value of None leaves one out.
     ``limit`` asks only the first items and is not part of the run's id: without it the same
     command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
+    With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
+    ``context_tokens`` of them.
     """
 
     item_set: bytes
@@ -44,11 +64,14 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     replicate: str = ""
     limit: int | None = None
     prompt: OwnPrompt | None = None
+    context: ContextName = "none"
+    context_tokens: int = MOST_TOKENS
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
-    """A run with its way made ready and how much of it there is to do; ``key`` once stored.
-    ``notes`` are what to say before it is asked."""
+    """A run with its way made ready and how much of it there is to do: ``n_items`` from the set's
+    first on, without those that its way leaves out; ``key`` once stored. ``notes`` are what to say
+    before it is asked."""
 
     run: Run
     item_set: ItemSet
@@ -61,7 +84,14 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         """The number of (item, sample) to finish."""
-        return self.n_items * self.samples
+        return self.n_asked * self.samples
+
+    @property
+    def n_asked(self) -> int:
+        """How many of its items are asked."""
+        evidence = self.way.evidence
+        left_out = () if evidence is None else evidence.left_out
+        return self.n_items - sum(place < self.n_items for place in left_out)
 
 
 def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
@@ -72,7 +102,9 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
     settings = dict(run.settings)
     settings.pop("endpoint", None)
     prompt = kept_prompt(store, run)
-    settings = {name: settings[name] for name in settings if name not in (PROMPT, PROMPT_NAME)}
+    context, most = context_of(settings), settings.get(CONTEXT_TOKENS, MOST_TOKENS)
+    ours = (PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS)
+    settings = {name: settings[name] for name in settings if name not in ours}
     samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
     left_out = {name: None for name in method.settings(run.way) if name not in settings}
     return RunSpec(
@@ -84,6 +116,8 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
         samples=samples,
         replicate=run.replicate,
         prompt=prompt,
+        context=context,
+        context_tokens=most,
     )
 
 
@@ -109,12 +143,16 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
         raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
         raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
+    if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
+        raise BadUsage("a context is no setting", hint="--context evidence, or context = in a file")
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
     way = method.prepare(spec.way, spec.shots, plain_form(item_set), bank)
     way = without_former_versions(store, way, item_set)
     if spec.prompt is not None:
         way = with_prompt(method, way, spec.prompt, item_set)
+    if spec.context == "evidence":
+        way = with_evidence(store, way, item_set, spec.context_tokens)
     defaults = method.settings(spec.way)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
@@ -136,6 +174,7 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
             "shots": spec.shots,
             "endpoint": model.endpoint,
             **prompt_settings(spec.prompt),
+            **evidence_settings(way),
         },
         replicate=spec.replicate,
         simulated=model.simulated,
@@ -144,6 +183,7 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
     try_prompts(store, method, way, item_set, n_items)
     notes = (
+        *left_out_notes(way, item_set),
         *thinking_note(model, settings),
         *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
     )

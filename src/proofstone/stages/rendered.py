@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.engines.models import Asker
-from proofstone.engines.store import Store
+from proofstone.engines.store import Store, StoredItem
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import Message, asked_as
+from proofstone.stages.evidence import asked_page
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.survey import first_request
 
 __all__ = ["RenderedPrompt", "SentAs", "render_prompts"]
+
+_PAGE = 64
 
 
 class SentAs(Struct, frozen=True, kw_only=True):
@@ -39,6 +42,17 @@ class RenderedPrompt(Struct, frozen=True, kw_only=True):
     to: tuple[SentAs, ...]
 
 
+def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredItem]:
+    """The first ``n`` questions of a run that are asked."""
+    for after in range(-1, planned.n_items - 1, _PAGE):
+        size = min(_PAGE, planned.n_items - 1 - after)
+        for stored in asked_page(store, planned.way, planned.item_set.id, after, size):
+            if n <= 0:
+                return
+            n -= 1
+            yield stored
+
+
 async def render_prompts(
     store: Store,
     find_method: Callable[[str], Method],
@@ -54,7 +68,7 @@ async def render_prompts(
         # Forms follow each other: what is left of n goes to the next one of the same run.
         key = (run.respondent, run.way, str(run.settings))
         left = n - shown.get(key, 0)
-        for stored in store.items.page(planned.item_set.id, -1, min(left, planned.n_items)):
+        for stored in _first_asked(store, planned, left):
             shown[key] = shown.get(key, 0) + 1
             first = await first_request(method, planned, stored)
             if first is None:

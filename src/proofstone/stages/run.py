@@ -19,6 +19,7 @@ from proofstone.engines.store import Place, Store, StoredItem, Writer
 from proofstone.errors import CallFailed
 from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Message, Oracle, Reply
+from proofstone.stages.evidence import ask_item, asked_page
 from proofstone.stages.holding import lease_held
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
@@ -124,7 +125,7 @@ class _RunLoop:
             self.progress.in_flight += 1
             call = _ItemCall(self, job)
             try:
-                await self.method.ask(job.stored.loaded, self.planned.way, call)
+                await ask_item(self.method, job.stored.loaded, self.planned.way, call)
                 self._finished.append(Finished(job.stored, call.replies, job.sample))
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
@@ -166,7 +167,7 @@ class _RunLoop:
         if self._is_fresh:
             return [
                 _Job(stored, sample, partial=False)
-                for stored in store.items.page(planned.item_set.id, after, size)
+                for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
                 for sample in range(planned.samples)
             ]
         steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
@@ -175,7 +176,7 @@ class _RunLoop:
             return []
         return [
             _Job(stored, sample, (stored.key, sample) in steps)
-            for stored in store.items.page(planned.item_set.id, after, size)
+            for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
             for sample in range(planned.samples)
             if last not in steps.get((stored.key, sample), ())
         ]

@@ -155,6 +155,8 @@ def _request(
         budget=document.get("budget", ""),
         cache=document.get("cache", ""),
         preset=document.get("preset", ""),
+        contexts=tuple(_listed(document.get("context", ())) or ()),  # type: ignore[arg-type]
+        context_tokens=document.get("context_tokens"),
     )
 
 

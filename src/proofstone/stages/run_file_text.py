@@ -46,6 +46,8 @@ def _top(
         "max_connections": request.max_connections,
         "budget": request.budget or None,
         "cache": request.cache or None,
+        "context": list(request.contexts) or None,
+        "context_tokens": request.context_tokens,
     }
     yield from _lines({name: value for name, value in whole.items() if value is not None})
     if request.thinking:

@@ -10,6 +10,7 @@ from typing import Any
 from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop, read_budget
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import BadUsage
+from proofstone.records import CONTEXTS
 from proofstone.stages.run_request import Asking
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
@@ -34,7 +35,7 @@ MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 TOP_KEYS = (
     *ASKING_KEYS,
     "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
-    "preset",
+    "preset", "context", "context_tokens",
 )  # fmt: skip
 
 
@@ -42,6 +43,11 @@ def _texts(value: Any) -> bool:
     return isinstance(value, str) or (
         isinstance(value, list) and all(isinstance(entry, str) for entry in value)
     )
+
+
+def _contexts(value: Any) -> bool:
+    words = [value] if isinstance(value, str) else value
+    return isinstance(words, list) and bool(words) and all(word in CONTEXTS for word in words)
 
 
 def _whole(value: Any, least: int) -> bool:
@@ -76,6 +82,8 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
     "prompt": (lambda value: isinstance(value, str), "the path of a template"),
+    "context": (_contexts, '"none", "evidence" or a list of both'),
+    "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),
     "target": (_texts, "a form or bank, or several"),

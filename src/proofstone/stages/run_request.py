@@ -14,7 +14,8 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.engines.models import Entry
-from proofstone.records import OwnPrompt
+from proofstone.records import ContextName, OwnPrompt
+from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
@@ -68,7 +69,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     ("on", "off") asks everything once with each, over what a layer says of it; ``entries`` how
     single models are reached (a file's place, connections), over the configuration. ``budget`` is
     as it was written; ``cache`` "same" or "any"; ``preset`` names choices of a method that lie
-    below what holds for all.
+    below what holds for all. ``contexts`` asks everything once with each; none means "none".
     """
 
     targets: tuple[str, ...] = ()
@@ -83,6 +84,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     budget: str = ""
     cache: str = ""
     preset: str = ""
+    contexts: tuple[ContextName, ...] = ()
+    context_tokens: int | None = None
 
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
@@ -101,9 +104,14 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         read."""
         read = cache(read_own_prompt)
         return [
-            _spec(item_set, model, way, asking, read)
+            structs.replace(
+                _spec(item_set, model, way, asking, read),
+                context=context,
+                context_tokens=self.context_tokens or MOST_TOKENS,
+            )
             for model in self.models
             for way in self.ways_of(model)
+            for context in self.contexts or ("none",)
             for asking in self._each_thinking(self.asking(model, way))
             for item_set in item_sets
         ]
@@ -130,6 +138,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         cache: str = "",
         budget: str = "",
         preset: str = "",
+        contexts: Sequence[ContextName] = (),
+        context_tokens: int | None = None,
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
         meant instead of its own, and keep the layers that it has for them."""
@@ -146,6 +156,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             cache=cache or self.cache,
             budget=budget or self.budget,
             preset=preset or self.preset,
+            contexts=tuple(contexts) or self.contexts,
+            context_tokens=context_tokens or self.context_tokens,
         )
 
     def resolved(

@@ -14,11 +14,13 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import (
+    CONTEXT_TOKENS,
     OUR_SETTINGS,
     Corrections,
     Respondent,
     Run,
     ScoreTable,
+    context_of,
     own_prompt_of,
 )
 from proofstone.report.between import FILE, Party, Side, SideShown
@@ -157,6 +159,7 @@ def _party(
         "endpoint": str(run.settings.get("endpoint", "")),
         "items": side.shown.holds,
         "way": _way(run),
+        "context": _context(run),
         "template": _template(run),
         "samples": str(run.settings.get("samples", 1)),
         "replicate": run.replicate,
@@ -184,6 +187,12 @@ def _party(
 def _way(run: Run) -> str:
     shots = run.settings.get("shots")
     return f"{run.way} {shots}-shot" if shots else run.way
+
+
+def _context(run: Run) -> str:
+    if context_of(run.settings) == "none":
+        return "none"
+    return f"evidence (up to {run.settings[CONTEXT_TOKENS]:,} tokens of passages)"
 
 
 def _template(run: Run) -> str:

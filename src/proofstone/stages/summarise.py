@@ -15,17 +15,25 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import (
+    CONTEXT_SETTINGS,
+    LEFT_OUT,
     PROMPT,
     PROMPT_NAME,
     ItemSet,
     Measure,
     Respondent,
     Run,
+    Scale,
     ScoreTable,
+    context_label,
+    context_of,
+    left_out_of,
     own_prompt_of,
 )
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
+from proofstone.stages.evidence import left_out_again
 from proofstone.stages.hands import with_hands
+from proofstone.stages.reading_scale import reading_scale
 from proofstone.stages.served import served_models, shares_of
 
 __all__ = [
@@ -122,7 +130,11 @@ def read_scores(
     chosen = chosen_scorings(store, selection.runs, view)
     retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
     n_items = sum(sizes.values()) - retired.n_places
-    expected = [n_items * samples[who.runs[0]] for who in respondents]
+    unasked = {run.id: _unasked(store, run, retired) for _key, run in selection.runs}
+    expected = [
+        (n_items - sum(unasked[run] for run in who.runs)) * samples[who.runs[0]]
+        for who in respondents
+    ]
     last_step = {run.id: run.last_step for _key, run in selection.runs}
     failed = [
         sum(
@@ -145,6 +157,14 @@ def read_scores(
     if not view.as_scored:
         table = corrected(store, table, keys, retired, headline(method), view.until)
     return with_hands(store, table, list(sizes), family)
+
+
+def _unasked(store: Store, run: Run, retired: Retired) -> int:
+    """How many items of its set, not counting retired ones, a run leaves out."""
+    n = left_out_of(run.settings)
+    if not n or not retired.n_places:
+        return n
+    return n - left_out_again(store, run, retired.keys)
 
 
 def read_more_scores(
@@ -195,12 +215,17 @@ def _scorings(
 
 
 def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
-    """The respondents, with the scale of their way where it has one of its own."""
-    ways = {run.id: run.way for _key, run in selection.runs}
+    """The respondents, with the scale of their way where it has one of its own, and of those that
+    were asked with their evidence one that sets them apart."""
+    runs = {run.id: run for _key, run in selection.runs}
     return [
-        replace(who, scale=method.scales.get(ways[who.runs[0]]))
-        for who in respondents_of(selection)
+        replace(who, scale=_scale(method, runs[who.runs[0]])) for who in respondents_of(selection)
     ]
+
+
+def _scale(method: Method, run: Run) -> Scale | None:
+    own = method.scales.get(run.way)
+    return own if context_of(run.settings) == "none" else reading_scale(own)
 
 
 def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:
@@ -226,7 +251,8 @@ def respondents_of(selection: Selection) -> list[Respondent]:
 
 
 def _respondent_key(run: Run) -> bytes:
-    settings = {name: value for name, value in run.settings.items() if name != PROMPT_NAME}
+    said_only = (PROMPT_NAME, LEFT_OUT)
+    settings = {name: value for name, value in run.settings.items() if name not in said_only}
     return canonical_json([run.respondent, run.way, settings, run.replicate])
 
 
@@ -245,6 +271,7 @@ def _respondent(
     differing = _differing([other.settings for other in alike], run.settings)
     own = own_prompt_of(run.settings)
     shown = [f"own prompt: {own}"] if own else []
+    shown += [label] if (label := context_label(run.settings)) else []
     shown += [f"{name}={value}" for name, value in differing.items()]
     if run.replicate:
         shown.append(f"replicate={run.replicate}")
@@ -261,7 +288,7 @@ def _respondent(
 def _differing(settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:
     """The settings in which runs of one model and way differ: what a leaderboard must show."""
     names = {name for other in settings for name in other}
-    names -= {"shots", PROMPT, PROMPT_NAME}
+    names -= {"shots", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
     return {
         name: own.get(name)
         for name in sorted(names)

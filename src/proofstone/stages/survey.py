@@ -16,6 +16,7 @@ from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json
 from proofstone.ports import Method, ModelRequest
 from proofstone.records import Message, Oracle, Reply, Usage
+from proofstone.stages.evidence import ask_item, asked_page
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.prompt_tokens import counted_tokens
 from proofstone.stages.requests import request_of, sent_to_model
@@ -168,7 +169,7 @@ def _pages(store: Store, planned: PlannedRun) -> Iterator[list[tuple[StoredItem,
     last, samples = planned.run.last_step, range(planned.samples)
     for after in range(-1, planned.n_items - 1, _PAGE):
         size = min(_PAGE, planned.n_items - 1 - after)
-        items = store.items.page(planned.item_set.id, after, size)
+        items = asked_page(store, planned.way, planned.item_set.id, after, size)
         done: dict[tuple[int, int], set[str]] = {}
         if key is not None:
             done = store.runs.steps_among(key, planned.item_set.id, after, size)
@@ -215,7 +216,7 @@ async def _look(
         return found.reply
 
     try:
-        await method.ask(stored.loaded, planned.way, look)
+        await ask_item(method, stored.loaded, planned.way, look)
     except CallFailed:
         return missing[0]
     return missing[0] if missing else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadInput
 from proofstone.identity import short
 from proofstone.methods import find_method
+from proofstone.records import ContextName
 from proofstone.stages.own_prompts import check_told_apart
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
@@ -49,6 +50,7 @@ class Asking(Catalogue):
         ask: str | Sequence[str] = "direct",
         shots: int = 0,
         prompt: str | Path | None = None,
+        context: ContextName | Sequence[ContextName] = "none",
         samples: int = 1,
         limit: int | None = None,
         replicate: str = "",
@@ -66,15 +68,16 @@ class Asking(Catalogue):
         this call may spend over all its models; what comes from the cache costs nothing.
 
         ``prompt`` is the file of a template of your own, in place of the method's prompt: see
-        docs/prompts.md. ``settings`` (temperature, max_tokens, ...) override the defaults of the
-        way of asking. The same call again asks only what is missing. ``watch`` is called a few
-        times a second with the progress of each run. KeyboardInterrupt once stops new requests,
-        ``on_interrupt`` gets how many replies are waited for, and the results so far are returned;
-        twice it passes.
+        docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
+        that it rests on (docs/context.md), with both in a list once each way. ``settings``
+        (temperature, max_tokens, ...) override the defaults of the way of asking. The same call
+        again asks only what is missing. ``watch`` is called a few times a second with the progress
+        of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets how many
+        replies are waited for, and the results so far are returned; twice it passes.
         """
         specs = specs_of(
             self.store, targets, models=models, ask=ask, shots=shots, samples=samples, limit=limit,
-            replicate=replicate, prompt=prompt, **settings,
+            replicate=replicate, prompt=prompt, context=context, **settings,
         )  # fmt: skip
         return self.run_specs(
             specs,

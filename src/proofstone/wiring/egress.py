@@ -6,7 +6,7 @@ refuses what neither has let out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -166,7 +166,8 @@ def clear_loads(
         if leaving.state == "new":
             if not said:
                 raise _not_permitted(leaving)
-            permits.add(str(to), (o.title for o in leaving.asked), at=clock.now(), by=said)
+            titles = _permits_of(leaving.asked, leaving.outgoing)
+            permits.add(str(to), titles, at=clock.now(), by=said)
         gate.permit(to)
 
 
@@ -207,12 +208,27 @@ def _judged(gate: EgressGate, to: Destination, load: Load, permitted: frozenset[
         for origin in load.outgoing.origins
         if any(gate.of_source(name, to) == "ask" for name in origin.names)
     ]
-    new = tuple(origin for origin in asked if origin.title not in permitted)
+    wanted = zip(asked, _permits_of(asked, load.outgoing), strict=True)
+    new = tuple(
+        origin
+        for origin, name in wanted
+        if name not in permitted and _with_text(origin.title) not in permitted
+    )
     state: Literal["listed", "permitted", "new"] = "permitted" if asked else "listed"
     return Leaving(
         to=str(to), models=load.models, state="new" if new else state, outgoing=load.outgoing,
         asked=new,
     )  # fmt: skip
+
+
+def _permits_of(origins: Iterable[Origin], outgoing: Outgoing) -> list[str]:
+    """What is kept of a permission, origin by origin: that questions on a source may go says
+    nothing of its own words, so these are asked about by themselves."""
+    return [_with_text(o.title) if outgoing.passages else o.title for o in origins]
+
+
+def _with_text(title: str) -> str:
+    return f"{title} [with its passages]"
 
 
 def _not_permitted(leaving: Leaving) -> EgressRefused:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from proofstone.engines.store import Store
+from proofstone.records import ContextName
+from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
@@ -27,6 +29,8 @@ def specs_of(
     limit: int | None = None,
     replicate: str = "",
     prompt: str | Path | None = None,
+    context: ContextName | Sequence[ContextName] = "none",
+    context_tokens: int = MOST_TOKENS,
     **settings: Any,
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model. Raises what ``find_target`` and
@@ -37,12 +41,15 @@ def specs_of(
         for identity in forms_of(store, find_target(store, target, _ASKED))
     ]
     own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
+    contexts: Sequence[ContextName] = (context,) if isinstance(context, str) else context
     return [
         RunSpec(
             item_set=item_set, model=model, way=way, shots=shots, settings=settings,
             samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
+            context=each, context_tokens=context_tokens,
         )
         for model in listed(models)
         for way in listed(ask)
+        for each in contexts
         for item_set in dict.fromkeys(item_sets)
     ]  # fmt: skip

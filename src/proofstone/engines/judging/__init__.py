@@ -2,6 +2,7 @@
 
 from proofstone.engines.judging.accounts import JudgeAccount, judge_accounts
 from proofstone.engines.judging.arranging import arrangements
+from proofstone.engines.judging.fencing import fence_code, harmless
 from proofstone.engines.judging.injections import (
     Attack,
     AttackResult,
@@ -30,6 +31,8 @@ __all__ = [
     "attacks",
     "decide",
     "fence",
+    "fence_code",
+    "harmless",
     "judge_accounts",
     "pose",
     "read_label",

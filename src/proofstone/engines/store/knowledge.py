@@ -204,6 +204,15 @@ class KnowledgeStore:
             row = connection.execute(query).one_or_none()
         return None if row is None else passage_of(row)
 
+    def passages(self, identities: Iterable[bytes]) -> dict[bytes, Passage]:
+        """The passages with these ids; those not stored are left out, purged ones have no text."""
+        found: dict[bytes, Passage] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(identities, 4000):
+                query = _select_passages().where(schema.passage.c.hash.in_(chunk))
+                found |= {row.hash: passage_of(row) for row in connection.execute(query)}
+        return found
+
     def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
         """The passages of a source as it was read last, in their order, a batch at a time; none of
         a purged one."""

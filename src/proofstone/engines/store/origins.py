@@ -53,6 +53,29 @@ class OriginRows:
             key, name = connection.execute(query).one()
             return _gather(connection.execute(_of_items(key, here)), name)
 
+    def of_passages(self, item_set: bytes) -> list[Origin]:
+        """The sources of the passages that a set's items rest on; ``n_items`` counts passages."""
+        member, edge = schema.item_set_item, schema.item_fact
+        query = (
+            select(
+                schema.source.c.title,
+                schema.source.c.licence,
+                func.count(schema.passage.c.id.distinct()),
+            )
+            .select_from(schema.item_set)
+            .join(member, member.c.item_set_id == schema.item_set.c.id)
+            .join(edge, edge.c.item_id == member.c.item_id)
+            .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+            .join(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
+            .join(schema.source, schema.source.c.id == schema.passage.c.source_id)
+            .where(schema.item_set.c.hash == item_set)
+            .group_by(schema.source.c.title, schema.source.c.licence)
+            .order_by(schema.source.c.title, schema.source.c.licence)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(query).all()
+        return [Origin(title, licence, n, (title,)) for title, licence, n in rows]
+
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
         """The origins of facts; of one without source and book it is ``otherwise``."""
         found: list[Any] = []

@@ -24,6 +24,7 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "served": "another model answered under the name that was asked for",
     "endpoint": "the same name at another address may be another model or another serving of it",
     "way": "another way of asking, with its prompt, is part of the difference",
+    "context": "asked with nothing a score measures memory, with the evidence reading",
     "template": "another prompt text, or other worked examples, are part of the difference",
     "settings": "what the settings do to replies is part of the difference",
     "samples": "both are means over their own samples: no bias, but unequal precision",
@@ -39,7 +40,8 @@ _NEUTRAL = frozenset({"items", "samples"})
 # Where the first differs because the second does, only the second is told.
 _FOLLOWS: Mapping[Factor, Factor] = {"served": "model", "endpoint": "model"}
 _WORDS: Mapping[Factor, str] = {
-    "served": "model that answered", "way": "way of asking", "template": "prompt",
+    "served": "model that answered", "way": "way of asking",
+    "context": "context", "template": "prompt",
     "replicate": "asking itself", "corrections": "rulings", "source": "source",
 }  # fmt: skip
 
@@ -66,12 +68,28 @@ def attribute(before: Party, after: Party, changes: tuple[Change, ...]) -> str:
         return (
             "What made a file's scores is not known: the difference cannot be put down to one cause"
         ) + "."
-    if moving == ("replicate",):
-        return "Only the asking itself was repeated: the difference is chance in the replies."
+    if moving == ("context",):
+        return _memory_and_reading(before, after)
     if len(moving) == 1:
-        verb = "differ" if words[0].endswith("s") else "differs"
-        return f"Only the {words[0]} {verb}, so the difference is put down to that."
+        return _one(words[0], moving[0])
     return f"The {joined(words)} differ at once: the difference cannot be put down to one of them."
+
+
+def _one(word: str, factor: Factor) -> str:
+    if factor == "replicate":
+        return "Only the asking itself was repeated: the difference is chance in the replies."
+    verb = "differ" if word.endswith("s") else "differs"
+    return f"Only the {word} {verb}, so the difference is put down to that."
+
+
+def _memory_and_reading(before: Party, after: Party) -> str:
+    if not {before.made.get("context"), after.made.get("context")} & {"none"}:
+        return "Only the most that is shown of the evidence differs; both measure reading."
+    one, other = ("B", "A") if after.made.get("context") == "none" else ("A", "B")
+    return (
+        f"Only the context differs: {one} measures memory, {other} reading; the difference is what "
+        "having the passages before one is worth."
+    )
 
 
 def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
@@ -86,7 +104,11 @@ def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
             continue  # a file does not tell it, which is said once
         if factor == "settings":
             old, new = _unlike(before.asked, after.asked), _unlike(after.asked, before.asked)
-        if factor == "template" and "way" in told and not _has_own_prompt(before, after):
+        if (
+            factor == "template"
+            and told & {"way", "context"}
+            and not _has_own_prompt(before, after)
+        ):
             continue
         if old != new and _FOLLOWS.get(factor) not in told:
             told.add(factor)

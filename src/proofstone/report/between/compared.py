@@ -22,8 +22,8 @@ __all__ = [
 ]
 
 Factor = Literal[
-    "model", "served", "endpoint", "items", "way", "template", "settings", "samples", "replicate",
-    "scorer", "judge", "corrections", "measure", "source",
+    "model", "served", "endpoint", "items", "way", "context", "template", "settings", "samples",
+    "replicate", "scorer", "judge", "corrections", "measure", "source",
 ]  # fmt: skip
 
 

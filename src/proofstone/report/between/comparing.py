@@ -26,6 +26,7 @@ from proofstone.engines.stats import (
     sign_flip,
 )
 from proofstone.errors import BadUsage
+from proofstone.records.results import values_kind
 from proofstone.report.between.changes import attribute, changes_between
 from proofstone.report.between.compared import Compared, Difference, Moved, PairCompared
 from proofstone.report.between.side import Common, Side, common_items
@@ -142,11 +143,8 @@ def _pair(before: Side, after: Side, a: int, b: int, common: Common, ask: Ask) -
 
 
 def _means_the_same(before: Side, after: Side, a: int, b: int) -> bool:
-    scales = [side.scale(at) for side, at in ((before, a), (after, b))]
-    same_scale = (scales[0] is None) == (scales[1] is None) and (
-        scales[0] is None or scales[1] is None or scales[0].name == scales[1].name
-    )
-    return same_scale and not _other_method(before, after)
+    kinds = {values_kind(side.scale(at)) for side, at in ((before, a), (after, b))}
+    return len(kinds) == 1 and not _other_method(before, after)
 
 
 def _other_method(before: Side, after: Side) -> bool:
@@ -161,7 +159,7 @@ def _cannot(
         yield f"A was scored by {before.method}, B by {after.method}: their scores do not compare."
     elif not _means_the_same(before, after, a, b):
         names = [
-            scale.name if (scale := side.scale(at)) else "the items' own scale"
+            values_kind(side.scale(at)) or "the items' own scale"
             for side, at in ((before, a), (after, b))
         ]
         yield (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats import Estimand, Weighting, equal_weights, mean_estimates
 from proofstone.errors import BadUsage
-from proofstone.records.results import Estimate, Measure
+from proofstone.records.results import Estimate, Measure, values_kind
 from proofstone.records.score_table import Respondent, ScoreTable
 from proofstone.report.sheet import Sheet
 
@@ -108,7 +108,7 @@ class Part:
 
     def _is_of_parts(self, label: str) -> bool:
         """Whether a respondent's scores are shares of an item's parts, one a key of it."""
-        return self.table.respondents[self.complete[label]].scale is not None
+        return values_kind(self.table.respondents[self.complete[label]].scale) != ""
 
     def block(self, labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The units that count for all of these respondents, and their values (units, labels)."""

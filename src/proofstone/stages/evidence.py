@@ -1,0 +1,224 @@
+"""Items with the passages that they rest on: which can be asked so, and how they are asked.
+
+An item is asked with all its passages or not at all. Half of them would measure neither memory nor
+reading, and a passage that is cut may have lost the sentence that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from proofstone.engines.store import Store, StoredItem
+from proofstone.engines.tokens import load_cl100k
+from proofstone.errors import BadUsage
+from proofstone.identity import content_id
+from proofstone.ports import Call, Method
+from proofstone.records import (
+    CONTEXT,
+    CONTEXT_TOKENS,
+    LEFT_OUT,
+    Evidence,
+    Fact,
+    ItemSet,
+    LoadedItem,
+    Message,
+    Oracle,
+    Passage,
+    Reply,
+    Run,
+    Way,
+    origin_of,
+)
+from proofstone.stages.evidence_prompt import evidence_prompt, with_passages
+
+__all__ = [
+    "MOST_TOKENS",
+    "ask_item",
+    "asked_page",
+    "evidence_settings",
+    "left_out_again",
+    "left_out_notes",
+    "spread_items",
+    "with_evidence",
+]
+
+# Of one item's passages together, by cl100k_base: ten statements from passages of usual length.
+MOST_TOKENS = 8000
+
+
+def with_evidence(store: Store, way: Way, item_set: ItemSet, most_tokens: int) -> Way:
+    """The way, each item asked with its passages; its prompts' hash is another one then.
+
+    Raises BadUsage where no item of the set can be asked so.
+    """
+    if most_tokens < 1:
+        raise BadUsage(f"--context-tokens takes 1 or more, not {most_tokens}")
+    evidence = _evidence(store, item_set, most_tokens)
+    if len(evidence.left_out) == item_set.n_items:
+        raise BadUsage(
+            f"no question of {item_set.name} can be asked with its evidence: {_why(evidence)}",
+            hint="a form from a bank that was built of passages can (proofstone ingest, then build "
+            "statements); raise --context-tokens where passages are too long",
+        )
+    key = content_id("evidence", [way.prompt_hash, evidence_prompt(), most_tokens])
+    return structs.replace(way, evidence=evidence, prompt_hash=key)
+
+
+def evidence_settings(way: Way) -> dict[str, Any]:
+    """What a run's settings hold of it; nothing where no evidence is shown."""
+    evidence = way.evidence
+    if evidence is None:
+        return {}
+    left_out = {LEFT_OUT: len(evidence.left_out)} if evidence.left_out else {}
+    return {CONTEXT: "evidence", CONTEXT_TOKENS: evidence.most_tokens, **left_out}
+
+
+def left_out_notes(way: Way, item_set: ItemSet) -> tuple[str, ...]:
+    """What to say before a run that does not ask all items."""
+    evidence = way.evidence
+    if evidence is None or not evidence.left_out:
+        return ()
+    n = len(evidence.left_out)
+    return (
+        f"{n:,} of {item_set.n_items:,} questions are left out, since evidence is shown whole or "
+        f"not at all: {_why(evidence)}",
+    )
+
+
+def left_out_again(store: Store, run: Run, items: Container[int]) -> int:
+    """How many of ``items`` (keys) a run leaves out, found anew."""
+    most = int(run.settings.get(CONTEXT_TOKENS, MOST_TOKENS))
+    places = _evidence(store, store.items.item_set(run.item_set), most).left_out
+    n = max(places, default=-1) + 1
+    return sum(
+        position in places and key in items
+        for position, key in store.items.places(run.item_set, -1, n)
+    )
+
+
+def asked_page(store: Store, way: Way, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
+    """The items at the ``limit`` places behind ``after``, without those that are not asked; with
+    their passages, where they are asked with them."""
+    page = store.items.page(item_set, after, limit)
+    if way.evidence is None:
+        return page
+    left_out = way.evidence.left_out
+    page = [stored for stored in page if stored.position not in left_out]
+    return list(_with_passages(store, page))
+
+
+def spread_items(
+    store: Store, way: Way, item_set: ItemSet, n_items: int, n: int
+) -> Iterator[LoadedItem]:
+    """Up to ``n`` of the first ``n_items`` items that are asked, evenly spread."""
+    places = range(n_items)
+    if way.evidence is not None:
+        asked = [place for place in places if place not in way.evidence.left_out]
+    else:
+        asked = list(places)
+    n = min(n, len(asked))
+    for at in range(n):
+        place = asked[at * len(asked) // n]
+        for stored in asked_page(store, way, item_set.id, place - 1, 1):
+            yield stored.loaded
+
+
+async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
+    """Has the method ask an item; passages, where there are any, are put into its prompts."""
+    await method.ask(item, way, _Informed(call, item) if item.passages else call)
+
+
+class _Informed:
+    """A ``Call`` that puts an item's passages before its question."""
+
+    __slots__ = ("_call", "_item")
+
+    def __init__(self, call: Call, item: LoadedItem) -> None:
+        self._call = call
+        self._item = item
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        item = self._item
+        told = with_passages(messages, item.passages, item.item.language)
+        return await self._call(step, told, oracle=oracle, schema=schema)
+
+
+# ---------------------------------------------------------------- which passages an item rests on
+
+
+def _evidence(store: Store, item_set: ItemSet, most_tokens: int) -> Evidence:
+    """Which items of a set can be asked with all that they rest on."""
+    count = load_cl100k()
+    lengths: dict[bytes, int] = {}
+    without, too_long = [], []
+    for page in store.items.pages(item_set.id):
+        for stored in _with_passages(store, page):
+            item = stored.loaded
+            if not item.passages:
+                without.append(stored.position)
+                continue
+            for passage in item.passages:
+                if passage.id not in lengths:
+                    lengths[passage.id] = count(passage.text)
+            if sum(lengths[passage.id] for passage in item.passages) > most_tokens:
+                too_long.append(stored.position)
+    return Evidence(most_tokens, frozenset([*without, *too_long]), len(without), len(too_long))
+
+
+def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+    """Items with the passages of their facts, in the order of the facts, each once; none where a
+    fact has none here, or one whose text was purged."""
+    page = list(page)
+    places = _passages_of(
+        {fact.id: fact for stored in page for fact in stored.loaded.facts}.values(), store
+    )
+    known = store.knowledge.passages(set(places.values()))
+    for stored in page:
+        passages = _of_facts(stored.loaded, places, known)
+        yield structs.replace(stored, loaded=structs.replace(stored.loaded, passages=passages))
+
+
+def _passages_of(facts: Collection[Fact], store: Store) -> dict[bytes, bytes]:
+    """The passage of each fact that has one; a falsified one may have only its original's."""
+    origins = {fact.id: origin_of(fact) for fact in facts if fact.passage is None}
+    originals = store.knowledge.facts_by_id({each for each in origins.values() if each})
+    found = {}
+    for fact in facts:
+        named = fact if fact.passage else originals.get(origins.get(fact.id) or b"")
+        if named is not None and named.passage is not None:
+            found[fact.id] = named.passage
+    return found
+
+
+def _of_facts(
+    item: LoadedItem, places: Mapping[bytes, bytes], known: Mapping[bytes, Passage]
+) -> tuple[Passage, ...]:
+    found: dict[bytes, Passage] = {}
+    for fact in item.facts:
+        passage = known.get(places.get(fact.id, b""))
+        if passage is None or not passage.text:
+            return ()
+        found[passage.id] = passage
+    return tuple(found.values())
+
+
+def _why(evidence: Evidence) -> str:
+    reasons = []
+    if evidence.n_without:
+        reasons.append(f"{evidence.n_without:,} rest on something without a passage here")
+    if evidence.n_too_long:
+        reasons.append(
+            f"{evidence.n_too_long:,} on passages of more than {evidence.most_tokens:,} tokens "
+            "together (--context-tokens)"
+        )
+    return " and ".join(reasons) or "it has none"
