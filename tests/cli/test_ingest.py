@@ -44,7 +44,7 @@ def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
 ) -> None:
     """Exit code 3: all but the damaged one. Again, nothing is new."""
     meta = ("--meta", folder / "sources.csv", "--field", "Metals", "-w", empty)
-    said = proofstone("ingest", folder / "docs", *meta)
+    said = proofstone("ingest", folder / "docs", *meta, "--ocr", "never")
     assert said.code == 3
     lines = [line.split("  ", 1)[1] for line in said.out.splitlines()]
     assert lines == [
@@ -53,14 +53,14 @@ def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
         "page  1 passage",
         "Two Columns  1 page, 1 passage",
     ]
-    assert "1 page without text that can be read: kept as unread, for OCR\n" in said.err
+    assert "cells.pdf: 1 page without text that can be read, kept as unread: 1\n" in said.err
     assert "no documents, left out: 1 .png\n" in said.err
     assert "rows of --meta that name no file: absent.pdf\n" in said.err
     assert "3 without a licence: not for a public release (--licence, or --meta)\n" in said.err
     assert (
         "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is no PDF.\n" in said.err
     )
-    again = proofstone("ingest", folder / "docs", *meta)
+    again = proofstone("ingest", folder / "docs", *meta, "--ocr", "never")
     assert [line.endswith("   was here") for line in again.out.splitlines()] == [True] * 4
     assert len(proofstone("list", "source", "-w", empty, "--json").json) == 4
 
@@ -70,7 +70,7 @@ def test_a_source_shows_its_pages_and_a_passage_its_place(
 ) -> None:
     """Every passage stands verbatim at its offsets in the text of its page."""
     meta = ("--meta", folder / "sources.csv", "-w", empty)
-    report = proofstone("ingest", folder / "docs", *meta, "--json").json
+    report = proofstone("ingest", folder / "docs", *meta, "--ocr", "never", "--json").json
     taken = {entry["file"]: entry for entry in report["taken"]}
     assert [entry["file"] for entry in report["not_read"]] == ["odd.pdf"]
     assert taken["page.html"]["language"] == "zh"
@@ -102,10 +102,10 @@ def test_nothing_read_is_exit_code_2(tmp_path: Path, empty: Path, proofstone: Pr
     (tmp_path / "odd.pdf").write_bytes(b"no PDF")
     assert proofstone("ingest", tmp_path / "odd.pdf", "-w", empty).code == 2
     (tmp_path / "pictures").mkdir()
-    (tmp_path / "pictures" / "x.png").write_bytes(b"x")
+    (tmp_path / "pictures" / "x.gif").write_bytes(b"x")
     none = proofstone("ingest", tmp_path / "pictures", "-w", empty)
     assert none.code == 2
-    assert "There is no document to read. Found: 1 .png." in none.err
+    assert "There is no document to read. Found: 1 .gif." in none.err
 
 
 def test_a_new_edition_is_another_source(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -16,14 +16,14 @@ from proofstone.cli.output import pasted, print_json, print_text, say, visible
 from proofstone.identity import short
 
 if TYPE_CHECKING:
-    from proofstone.stages.ingest import Ingested, IngestReport, NotRead, Watch
+    from proofstone.stages.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
 
 __all__ = ["ingest_command"]
 
 _INCOMPLETE = 3
 _SHOWN = 20
 _EVERY_S = 0.2
-_FOR_OCR = {"image only", "garbled"}
+_FOR_OCR = ("image only", "garbled")
 
 
 @click.command("ingest")
@@ -37,6 +37,14 @@ _FOR_OCR = {"image only", "garbled"}
 @click.option("--licence", default="", metavar="NAME", help="Such as CC-BY-4.0. A source without "
               "one cannot enter a public release.")  # fmt: skip
 @click.option("--language", default="", metavar="CODE", help="en, zh, ...; else it is guessed.")
+@click.option(
+    "--ocr",
+    type=click.Choice(["auto", "never", "always"]),
+    default="auto",
+    show_default=True,
+    help="Read pages from their images: those without text that can be "
+    "read, none, or all of PDF and image files.",
+)
 @click.option("--discipline", default="", help="The coarsest level of the taxonomy.")
 @click.option("--field", default="", help="The second level.")
 @click.option("--subfield", default="", help="The third level.")
@@ -52,6 +60,7 @@ def ingest_command(
     year: int | None,
     licence: str,
     language: str,
+    ocr: OcrUse,
     discipline: str,
     field: str,
     subfield: str,
@@ -62,16 +71,21 @@ def ingest_command(
 ) -> None:
     """Read documents into sources, pages and passages.
 
-    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX,
-    text, Markdown and JSONL (one object with 'text' a line), also packed (.gz). Every passage
-    stands verbatim at its offsets in the text of its page; of a PDF it is known where on the page.
+    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, text,
+    Markdown and JSONL (one object with 'text' a line), also packed (.gz), and images of pages (PNG,
+    JPEG, WebP, TIFF with all its pages). Every passage stands verbatim at its offsets in the text
+    of its page; of a PDF or an image it is known where on the page.
 
     What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
     The same file again changes nothing; a new edition becomes a source beside the old one.
 
     Files are read in processes of their own, with limits of memory and time. A file that cannot be
-    read keeps no other from being read, and is reported at the end. A page without text (a scan, or
-    characters that are no words) is kept as unread, for OCR.
+    read keeps no other from being read, and is reported at the end.
+
+    A page without text (a scan, a screenshot, or characters that are no words) is read by OCR,
+    English and Chinese, after all files; that takes some seconds a page, is stored page by page,
+    and goes on where it was stopped. Without what does it ([ocr]) such pages are kept as unread.
+    Images beside web pages and texts are taken for their figures; name them, or --ocr always.
 
     Exit code 0 where all files were read, 3 where some were not, 2 where none was.
     """
@@ -93,7 +107,7 @@ def ingest_command(
     with open_workspace(folder) as workspace, _watching(quiet=quiet or as_json) as watch:
         report = ingest_paths(
             workspace.store, paths, clock=workspace.clock, stated=stated,
-            stated_for=stated_for, watch=watch,
+            stated_for=stated_for, ocr=ocr, watch=watch,
         )  # fmt: skip
     if as_json:
         print_json(report)
@@ -111,13 +125,17 @@ def _watching(*, quiet: bool) -> Iterator[Watch | None]:
         return
     last = 0.0
 
-    def watch(file: str, number: int, n_files: int, pages: int, n_pages: int) -> None:
+    def watch(
+        file: str, number: int, n_files: int, pages: int, n_pages: int, *, doing: str = ""
+    ) -> None:
         nonlocal last
-        if monotonic() - last < _EVERY_S:
+        if not doing and monotonic() - last < _EVERY_S:
             return
         last = monotonic()
         of_pages = f"   page {pages:,} of {n_pages:,}" if n_pages else ""
         line = f"{number:,} of {n_files:,}   {visible(file)[:60]}{of_pages}"
+        if doing:
+            line = f"{doing}: {pages:,} of {_counted(n_pages, 'page')}   {visible(file)[:60]}"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
@@ -131,15 +149,8 @@ def _watching(*, quiet: bool) -> Iterator[Watch | None]:
 def _print(report: IngestReport, *, quiet: bool) -> None:
     for entry in report.taken:
         print_text(_taken_line(entry))
-    unread = sum(
-        len(pages)
-        for entry in report.taken
-        for reason, pages in entry.unread.items()
-        if reason in _FOR_OCR
-    )
-    if unread:
-        pages = _counted(unread, "page")
-        say(f"{pages} without text that can be read: kept as unread, for OCR", quiet=quiet)
+    for line in _page_lines(report):
+        say(line, quiet=quiet)
     if report.others:
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
         say(f"no documents, left out: {kinds}", quiet=quiet)
@@ -154,12 +165,39 @@ def _print(report: IngestReport, *, quiet: bool) -> None:
         say(f"next: proofstone show {pasted('source:' + short(report.taken[0].id))}")
 
 
+def _page_lines(report: IngestReport) -> Iterator[str]:
+    """What is to be said of pages: those that are for OCR still, and those to be looked at."""
+    for entry in report.taken:
+        unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
+        if unread:
+            pages = f"{_counted(len(unread), 'page')} without text that can be read"
+            yield f"{entry.file}: {pages}, kept as unread: {_spans(unread)}"
+        if entry.doubtful:
+            pages = _counted(len(entry.doubtful), "page")
+            yield f"{entry.file}: {pages} read with little confidence: {_spans(entry.doubtful)}"
+    if report.needs:
+        yield f"to read pages from their images: {report.needs}, then the same command again"
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Numbers with runs as 3-7, the first of them."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1] = [runs[-1][0], number]
+        else:
+            runs.append([number])
+    shown = ", ".join("-".join(map(str, run)) for run in runs[:_SHOWN])
+    return shown + (", ..." if len(runs) > _SHOWN else "")
+
+
 def _counted(n: int, thing: str) -> str:
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
 def _taken_line(entry: Ingested) -> str:
-    pages = f"{_counted(entry.n_pages, 'page')}, " if entry.n_pages else ""
+    by_ocr = f" ({entry.n_scanned:,} by OCR)" if entry.n_scanned else ""
+    pages = f"{_counted(entry.n_pages, 'page')}{by_ocr}, " if entry.n_pages else ""
     unread = "".join(
         f", {len(numbers)} unread ({reason})" for reason, numbers in entry.unread.items()
     )

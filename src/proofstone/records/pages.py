@@ -43,6 +43,8 @@ Unread = Literal["", "image only", "garbled", "too large", "too slow", "broken"]
 
 _KINDS = get_args(MarkKind)
 _SCALE = 65535
+_UNSURE = 1 << 31  # in the number of lines: their confidences follow
+_BYTE = 255
 _PLACED, _MARK = struct.Struct(">IIHHHH"), struct.Struct(">BIIHHHH")
 
 
@@ -56,11 +58,13 @@ class Box(NamedTuple):
 
 
 class PlacedLine(NamedTuple):
-    """Code points [start, end) of a page's text, and the box in which they are printed."""
+    """Code points [start, end) of a page's text, and the box in which they are printed; how sure
+    their reader is of them, from 0 to 1, which is 1 of all but characters read from an image."""
 
     start: int
     end: int
     box: Box
+    confidence: float = 1.0
 
 
 class Mark(NamedTuple):
@@ -82,6 +86,17 @@ class PageLayout(NamedTuple):
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
         """The boxes of the lines in which [start, end) is printed, whole lines."""
         return tuple(line.box for line in self.lines if line.start < end and line.end > start)
+
+    def confidence(self, start: int, end: int) -> float:
+        """How sure the reader is of [start, end): the mean over its characters; 1 without any."""
+        within = (
+            (min(line.end, end) - max(line.start, start), line.confidence)
+            for line in self.lines
+            if line.start < end and line.end > start
+        )
+        weighed = [(n, n * sure) for n, sure in within]
+        total = sum(n for n, _part in weighed)
+        return sum(part for _n, part in weighed) / total if total else 1.0
 
     def kinds(self, start: int, end: int) -> tuple[MarkKind, ...]:
         """The kinds of marks within [start, end), each once, in order; plain text has none."""
@@ -116,6 +131,11 @@ class Page(Struct, frozen=True, gc=False, kw_only=True):
         """Where the lines of the text are printed, and what they are."""
         return unpack_layout(self.layout, self.width, self.height)
 
+    @property
+    def confidence(self) -> float:
+        """How sure the reader is of the page's text, from 0 to 1; 1 of an empty one."""
+        return self.places.confidence(0, len(self.text))
+
 
 def page_id(page: Page) -> bytes:
     """The id of a page's reading: its place, its text and layout, and what read it."""
@@ -124,9 +144,16 @@ def page_id(page: Page) -> bytes:
 
 
 def pack_layout(layout: PageLayout, width: float, height: float) -> bytes:
-    """A layout in 16 bytes a line and 17 a mark: corners as fractions of the page's sides."""
-    parts = [struct.pack(">I", len(layout.lines))]
-    parts += [_PLACED.pack(s, e, *_corners(box, width, height)) for s, e, box in layout.lines]
+    """A layout in 16 bytes a line and 17 a mark: corners as fractions of the page's sides. Where
+    not all lines are sure, their confidences follow, a byte each."""
+    is_unsure = any(line.confidence < 1 for line in layout.lines)
+    parts = [struct.pack(">I", len(layout.lines) | (_UNSURE if is_unsure else 0))]
+    parts += [
+        _PLACED.pack(line.start, line.end, *_corners(line.box, width, height))
+        for line in layout.lines
+    ]
+    if is_unsure:
+        parts.append(bytes(round(_BYTE * min(max(c, 0.0), 1.0)) for *_, c in layout.lines))
     parts += [
         _MARK.pack(_KINDS.index(kind) + (0 if box else 128), s, e, *_corners(box, width, height))
         for kind, s, e, box in layout.marks
@@ -138,11 +165,19 @@ def unpack_layout(data: bytes, width: float, height: float) -> PageLayout:
     """The layout that was packed; empty for no bytes."""
     if not data:
         return PageLayout()
-    (n,) = struct.unpack_from(">I", data)
+    (head,) = struct.unpack_from(">I", data)
+    n = head & ~_UNSURE
     middle = 4 + n * _PLACED.size
+    sure: Sequence[float] = [1.0] * n
+    placed = data[4:middle]
+    if head & _UNSURE:
+        sure = [byte / _BYTE for byte in data[middle : middle + n]]
+        middle += n
     lines = (
-        PlacedLine(start, end, _box(corners, width, height))
-        for start, end, *corners in _PLACED.iter_unpack(data[4:middle])
+        PlacedLine(start, end, _box(corners, width, height), confidence)
+        for (start, end, *corners), confidence in zip(
+            _PLACED.iter_unpack(placed), sure, strict=True
+        )
     )
     marks = (
         Mark(_KINDS[kind % 128], s, e, None if kind >= 128 else _box(corners, width, height))

@@ -4,11 +4,11 @@ from proofstone.engines.ingest.cutting import BETWEEN_TITLES
 from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, read_documents
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
 from proofstone.engines.ingest.finding import FoundFile, FoundFiles, find_files
-from proofstone.engines.ingest.guarded import GuardedReader, ReadEvent, ReadLimits
-from proofstone.engines.ingest.kinds_of_file import READABLE_SUFFIXES
+from proofstone.engines.ingest.guarded import OCR_LIMITS, GuardedReader, ReadEvent, ReadLimits
+from proofstone.engines.ingest.kinds_of_file import READABLE_SUFFIXES, has_pictures
 from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
 from proofstone.engines.ingest.lines import LINE_LIMIT
-from proofstone.engines.ingest.messages import Job, Opened, PageRead, Refused
+from proofstone.engines.ingest.messages import Draw, Drawn, Job, Opened, PageRead, Refused
 from proofstone.engines.ingest.rows import (
     SUFFIXES,
     RowReader,
@@ -17,17 +17,24 @@ from proofstone.engines.ingest.rows import (
     read_rows,
     table_suffix,
 )
+from proofstone.engines.ingest.scan.installed import INSTALL as INSTALL_OCR
+from proofstone.engines.ingest.scan.installed import OCR_READER, is_ocr_installed
 from proofstone.engines.ingest.stated import Stated, StatedFor, merged, read_stated
 from proofstone.engines.ingest.writing import check_target, write_rows
 
 __all__ = [
     "BETWEEN_TITLES",
     "DOCUMENT_SUFFIXES",
+    "INSTALL_OCR",
     "LINE_LIMIT",
+    "OCR_LIMITS",
+    "OCR_READER",
     "READABLE_SUFFIXES",
     "SUFFIXES",
     "UNDETERMINED",
     "Document",
+    "Draw",
+    "Drawn",
     "Fields",
     "FoundFile",
     "FoundFiles",
@@ -46,6 +53,8 @@ __all__ = [
     "check_target",
     "find_files",
     "guess_language",
+    "has_pictures",
+    "is_ocr_installed",
     "merged",
     "read_checked",
     "read_documents",

@@ -19,10 +19,18 @@ from msgspec import Struct, structs
 
 from proofstone.engines.ingest.cutting import HeadingPath, follow
 from proofstone.engines.ingest.kinds_of_file import kind_of
-from proofstone.engines.ingest.messages import Finished, Job, Opened, PageRead, Reading, Refused
+from proofstone.engines.ingest.messages import (
+    Drawn,
+    Finished,
+    Job,
+    Opened,
+    PageRead,
+    Reading,
+    Refused,
+)
 from proofstone.engines.ingest.reader_process import ReaderProcess
 
-__all__ = ["PART", "GuardedReader", "ReadEvent", "ReadLimits"]
+__all__ = ["OCR_LIMITS", "PART", "GuardedReader", "ReadEvent", "ReadLimits"]
 
 PART = 96  # pages that one process reads before another one may go on
 _ENDS = 4  # readers that one part may end before the rest of it is given up
@@ -38,7 +46,11 @@ class ReadLimits(Struct, frozen=True, kw_only=True):
     page_s: float = 30.0
 
 
-ReadEvent = Opened | PageRead | Refused
+# The models take about 1 GB, and a page of 6,000 by 6,000 pixels as much again.
+OCR_LIMITS = ReadLimits(memory_bytes=6 * 2**30, page_s=180.0)
+
+
+ReadEvent = Opened | PageRead | Drawn | Refused
 
 
 @dataclass
@@ -54,7 +66,7 @@ class _Part:
 
     def put(self, event: ReadEvent) -> None:
         """Hands on an answer, once: a part that is begun again is not opened again."""
-        if isinstance(event, Opened) and self.last and is_pdf(self.job):
+        if isinstance(event, Opened) and self.last and is_in_parts(self.job):
             return
         if isinstance(event, Opened):
             self.last = min(self.job.last, event.n_pages)
@@ -63,6 +75,11 @@ class _Part:
             if event.number in self.failed:
                 event = _unread(event.number, self.failed[event.number])
         self.answers.put(event)
+
+    def numbers_left(self) -> list[int]:
+        """The pages that have no answer yet."""
+        numbers = self.job.scan or range(self.next_page, self.last + 1)
+        return [number for number in numbers if number >= self.next_page]
 
 
 @dataclass
@@ -107,7 +124,8 @@ class GuardedReader:
     def read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
         """The answers to each job, with its place, all of one job before those of the next.
 
-        An ``Opened`` stands before the pages of each document; a ``Refused`` ends a job.
+        An ``Opened`` stands before the pages of each document, but not before pages that are
+        scanned; a ``Refused`` ends a job.
         """
         waiting = deque(enumerate(jobs))
         ahead: deque[tuple[int, _Part]] = deque()
@@ -134,7 +152,12 @@ class GuardedReader:
                     before = before if event.reader else path  # a new reader knows no headings
                     event = _following(event, before)
                     path = event.path
-                while unasked and unasked <= n_pages and len(parts) < self._n and is_pdf(part.job):
+                while (
+                    unasked
+                    and unasked <= n_pages
+                    and len(parts) < self._n
+                    and is_in_parts(part.job)
+                ):
                     last = min(unasked + PART - 1, n_pages)
                     parts.append(self._begin(structs.replace(part.job, first=unasked, last=last)))
                     unasked = last + 1
@@ -175,7 +198,7 @@ class GuardedReader:
                 part.answers.put(_given_up(part.job, state.ending))
                 return
             part.failed[state.touched] = state.ending
-        for number in range(part.next_page, part.last + 1):
+        for number in part.numbers_left():
             why = part.failed.get(number, "left unread after pages that ended their readers")
             part.put(_unread(number, why))
 
@@ -213,9 +236,9 @@ class GuardedReader:
         return ending or "was stopped"
 
 
-def is_pdf(job: Job) -> bool:
+def is_in_parts(job: Job) -> bool:
     """Whether a job's file is read in parts."""
-    return kind_of(Path(job.path)) == "pdf"
+    return kind_of(Path(job.path)) == "pdf" and not job.scan and job.draw is None
 
 
 def _following(page: PageRead, before: HeadingPath) -> PageRead:

@@ -7,12 +7,13 @@ from typing import Literal
 
 from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, plain_name
 
-__all__ = ["READABLE_SUFFIXES", "FileKind", "kind_of"]
+__all__ = ["IMAGE_SUFFIXES", "READABLE_SUFFIXES", "FileKind", "has_pictures", "kind_of"]
 
-FileKind = Literal["pdf", "html", "epub", "docx", "text"]
+FileKind = Literal["pdf", "html", "epub", "docx", "image", "text"]
 
 _HTML = (".html", ".htm", ".xhtml")
-READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", ".docx", *DOCUMENT_SUFFIXES)
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
+READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", ".docx", *IMAGE_SUFFIXES, *DOCUMENT_SUFFIXES)
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -26,4 +27,11 @@ def kind_of(path: Path) -> FileKind | None:
         return "epub"
     if suffix == ".docx":
         return "docx"
+    if suffix in IMAGE_SUFFIXES:
+        return "image"
     return "text" if suffix in DOCUMENT_SUFFIXES else None
+
+
+def has_pictures(path: Path) -> bool:
+    """Whether the pages of a file can be seen, and so be read from their pictures."""
+    return kind_of(path) in {"pdf", "image"}

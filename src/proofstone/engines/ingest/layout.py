@@ -18,10 +18,12 @@ BETWEEN = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class BlockLine:
-    """A line of print within a block's text, from ``start`` on, and its box."""
+    """A line of print within a block's text, from ``start`` on, its box, and how sure its reader
+    is of it."""
 
     start: int
     box: Box
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def lay_out(blocks: Sequence[Block]) -> LaidOut:
         end = at + len(block.text)
         ends = [*(line.start for line in block.lines[1:]), len(block.text)][: len(block.lines)]
         lines += [
-            PlacedLine(at + line.start, at + stop, line.box)
+            PlacedLine(at + line.start, at + stop, line.box, line.confidence)
             for line, stop in zip(block.lines, ends, strict=True)
         ]
         box = block.box or _around([line.box for line in block.lines])

@@ -13,10 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.errors import BadInput
+from proofstone.records import Box
 
 __all__ = [
     "MAX_FRAME",
     "Answer",
+    "Draw",
+    "Drawn",
     "Finished",
     "Job",
     "Opened",
@@ -31,11 +34,23 @@ MAX_FRAME = 256 * 2**20
 _LENGTH = struct.Struct(">I")
 
 
+class Draw(Struct, frozen=True, kw_only=True):
+    """Draw ``page`` (from 1) at ``dpi``: only what is to ``keep``, if anything is, the rest as
+    blank paper; with ``marks`` tinted; of that the part ``crop``. Boxes are points as displayed."""
+
+    page: int
+    dpi: float
+    marks: tuple[Box, ...] = ()
+    keep: tuple[Box, ...] = ()
+    crop: Box | None = None
+
+
 class Job(Struct, frozen=True, kw_only=True, tag="job"):
     """Read the document ``path``, of pages those from ``first`` to ``last`` (0: to the end).
 
     ``title``, ``language`` and ``licence`` are what was given for it, else empty. Pages to ``skip``
-    are not touched.
+    are not touched. Where there are pages to ``scan``, those are read from their pictures and
+    nothing else is; where there is one to ``draw``, it is drawn.
     """
 
     path: str
@@ -45,6 +60,8 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
     language: str = ""
     licence: str = ""
     skip: tuple[int, ...] = ()
+    scan: tuple[int, ...] = ()
+    draw: Draw | None = None
 
 
 class Reading(Struct, frozen=True, tag="reading"):
@@ -54,8 +71,9 @@ class Reading(Struct, frozen=True, tag="reading"):
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
-    """A document and what it says of itself; ``n_pages`` is 0 where it has none. ``content`` is
-    the digest of what it came from, where that is more than its file."""
+    """A document and what it says of itself; ``n_pages`` is 0 where it has none, ``language`` is
+    empty where it has no letters that could tell. ``content`` is the digest of what it came from,
+    where that is more than its file."""
 
     title: str
     language: str
@@ -83,6 +101,12 @@ class PageRead(Struct, frozen=True, kw_only=True, tag="page"):
     path: tuple[tuple[int, str], ...] = ()
 
 
+class Drawn(Struct, frozen=True, tag="drawn"):
+    """The page that was to be drawn, as PNG."""
+
+    png: bytes
+
+
 class Finished(Struct, frozen=True, tag="finished"):
     """All was read that was asked for."""
 
@@ -97,7 +121,7 @@ class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
     problems: tuple[tuple[str, str], ...] = ()
 
 
-Answer = Opened | Reading | PageRead | Finished | Refused
+Answer = Opened | Reading | PageRead | Drawn | Finished | Refused
 
 _encode = msgspec.msgpack.Encoder().encode
 

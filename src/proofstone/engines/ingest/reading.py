@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
 from proofstone.engines.ingest.documents import Document, plain_name, read_documents
@@ -15,29 +17,45 @@ from proofstone.engines.ingest.epub.reader import read_epub
 from proofstone.engines.ingest.kinds_of_file import kind_of
 from proofstone.engines.ingest.languages import guess_language, passage_language
 from proofstone.engines.ingest.layout import lay_out
+from proofstone.engines.ingest.legible import garbled
 from proofstone.engines.ingest.lines import read_whole_file
-from proofstone.engines.ingest.messages import Job, Opened, PageRead
+from proofstone.engines.ingest.messages import Draw, Drawn, Job, Opened, PageRead
 from proofstone.engines.ingest.pdf.front import front_matter
 from proofstone.engines.ingest.pdf.reader import READER as PDF_READER
 from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
+from proofstone.engines.ingest.scan.drawing import draw_page, page_pixels
+from proofstone.engines.ingest.scan.engine import OcrEngine
+from proofstone.engines.ingest.scan.installed import OCR_READER
+from proofstone.engines.ingest.scan.pictures import Pictures, open_pictures
+from proofstone.engines.ingest.scan.reader import scanned_pages
 from proofstone.engines.ingest.web.reader import READER as HTML_READER
 from proofstone.engines.ingest.web.reader import WebPage, read_web_page
 from proofstone.engines.ingest.written import Written
 from proofstone.errors import BadInput
 from proofstone.records import pack_layout
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["MAX_TEXT", "OpenFiles", "read_job"]
 
 MAX_TEXT = 48 * 2**20
 TEXT_READER = "text 1"
+IMAGE_READER = "image 1"
 
 
 class OpenFiles:
-    """The PDF that was read last, kept open: the parts of a long one come one after the other."""
+    """The PDF that was read last, kept open: the parts of a long one come one after the other. So
+    are the document whose pages were seen last, the page that was drawn last, and the engine."""
 
     def __init__(self) -> None:
         self._path = ""
         self._pdf: PdfFile | None = None
+        self._seen = ""
+        self._pictures: Pictures | None = None
+        self._drawn: tuple[int, float, NDArray[np.uint8]] | None = None
+        self._engine: OcrEngine | None = None
 
     def __enter__(self) -> OpenFiles:
         return self
@@ -54,7 +72,10 @@ class OpenFiles:
         """Gives the file back."""
         if self._pdf is not None:
             self._pdf.close()
+        if self._pictures is not None:
+            self._pictures.close()
         self._pdf, self._path = None, ""
+        self._pictures, self._seen, self._drawn = None, "", None
 
     def pdf(self, job: Job, tell: Callable[[int], None]) -> PdfFile:
         """The open PDF of a job. Raises as ``PdfFile``."""
@@ -66,17 +87,44 @@ class OpenFiles:
             self._path = job.path
         return self._pdf
 
+    def pictures(self, job: Job) -> Pictures:
+        """The pages of a job's document as pictures. Raises as ``open_pictures``."""
+        if self._pictures is None or self._seen != job.path:
+            self.close()
+            self._pictures, self._seen = open_pictures(Path(job.path)), job.path
+        return self._pictures
+
+    def pixels(self, job: Job, draw: Draw) -> NDArray[np.uint8]:
+        """The page to be drawn, drawn once for all parts of it that follow each other."""
+        pictures = self.pictures(job)
+        if self._drawn is None or self._drawn[:2] != (draw.page, draw.dpi):
+            pixels = page_pixels(pictures, draw.page, draw.dpi)
+            self._drawn = (draw.page, draw.dpi, pixels)
+        return self._drawn[2]
+
+    @property
+    def engine(self) -> OcrEngine:
+        """What reads pictures, loaded once. Raises ExtraMissing."""
+        if self._engine is None:
+            self._engine = OcrEngine()
+        return self._engine
+
 
 def read_job(
     job: Job, files: OpenFiles, tell: Callable[[int], None]
-) -> Iterator[Opened | PageRead]:
+) -> Iterator[Opened | PageRead | Drawn]:
     """The documents of a job's file, each followed by its pages; ``tell`` hears of each page before
-    it is touched.
+    it is touched. Of pages to scan and of one to draw only those.
 
     Raises NotFound, BadUsage, BadInput and ExtraMissing, saying what the file lacks.
     """
     kind = kind_of(Path(job.path))
-    if kind == "pdf":
+    if job.draw is not None:
+        pixels = files.pixels(job, job.draw)
+        yield Drawn(draw_page(files.pictures(job), job.draw, pixels))
+    elif job.scan:
+        yield from _scan(job, files, tell)
+    elif kind == "pdf":
         yield from _read_pdf(job, files.pdf(job, tell))
     elif kind == "html":
         yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
@@ -84,6 +132,8 @@ def read_job(
         yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
     elif kind == "docx":
         yield from _read_written(job, read_docx(Path(job.path)), DOCX_READER)
+    elif kind == "image":
+        yield from _read_image(job, files.pictures(job))
     else:
         yield from _read_text(job)
 
@@ -91,22 +141,56 @@ def read_job(
 def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
     language = job.language or guess_language([pdf.sample])
     if job.first == 1:
+        has_letters = any(character.isalpha() for character in pdf.sample)
         front = front_matter(pdf)
         stem = Path(plain_name(Path(job.path))).stem
         yield Opened(
             title=job.title or front.title or stem,
-            language=language, n_pages=pdf.n_pages, authors=front.authors, year=pdf.year,
+            language=language if job.language or has_letters else "",
+            n_pages=pdf.n_pages, authors=front.authors, year=pdf.year,
         )  # fmt: skip
     cutter = Cutter()
     for page in pdf.pages(job.first, job.last or pdf.n_pages):
-        yield _pdf_page(page, cutter, language)
+        yield _laid_out(page, cutter, language, PDF_READER)
 
 
-def _pdf_page(page: PdfPage, cutter: Cutter, language: str) -> PageRead:
+def _scan(job: Job, files: OpenFiles, tell: Callable[[int], None]) -> Iterator[PageRead]:
+    """The pages of a job that are read from their pictures, in order; without a language given
+    each in the one of its own letters."""
+    pictures, engine, cutter = files.pictures(job), files.engine, Cutter()
+    wanted = [number for number in job.scan if number >= job.first and number not in job.skip]
+    left_out = [number for number in job.scan if number >= job.first and number in job.skip]
+    for page in scanned_pages(pictures, wanted, engine, tell):
+        while left_out and left_out[0] < page.number:
+            yield _skipped(left_out.pop(0))
+        language = job.language or guess_language(block.text for block in page.blocks)
+        if why := garbled("\n".join(block.text for block in page.blocks)):
+            page = replace(page, blocks=[], reason="garbled", detail=why)  # noqa: PLW2901
+        yield _laid_out(page, cutter, language, OCR_READER)
+    yield from map(_skipped, left_out)
+
+
+def _skipped(number: int) -> PageRead:
+    return PageRead(number=number, text="", reader="", reason="broken", detail="skipped")
+
+
+def _read_image(job: Job, pictures: Pictures) -> Iterator[Opened | PageRead]:
+    """The pages of an image file, of which nothing is read yet."""
+    stem = Path(plain_name(Path(job.path))).stem
+    yield Opened(title=job.title or stem, language=job.language, n_pages=pictures.n_pages)
+    for index in range(pictures.n_pages):
+        width, height = pictures.size(index)
+        yield PageRead(
+            number=index + 1, text="", reader=IMAGE_READER, width=width, height=height,
+            reason="image only",
+        )  # fmt: skip
+
+
+def _laid_out(page: PdfPage, cutter: Cutter, language: str, reader: str) -> PageRead:
     laid_out = lay_out(page.blocks)
     cuts = list(cutter.cut(page.blocks, laid_out.starts))
     return PageRead(
-        number=page.number, label=page.label, text=laid_out.text, reader=PDF_READER,
+        number=page.number, label=page.label, text=laid_out.text, reader=reader,
         width=page.width, height=page.height, reason=page.reason, detail=page.detail,
         layout=pack_layout(laid_out.layout, page.width, page.height),
         cuts=_with_languages(laid_out.text, cuts, language), path=cutter.path,

@@ -25,6 +25,7 @@ _PAGE = (
     "detail", "layout", "read_at",
 )  # fmt: skip
 _BATCH = 200
+_FROM_IMAGES = "ocr "  # how the names of such readers begin
 
 
 class ReadPage(msgspec.Struct, frozen=True, gc=False):
@@ -98,6 +99,38 @@ class PageStore:
             passages=n_passages,
             unread={reason: tuple(numbers) for reason, numbers in unread.items()},
         )
+
+    def readers(self, source: bytes) -> dict[int, str]:
+        """What read each page last, by the page's number; pages that stayed unread are left out."""
+        page = schema.page
+        query = select(page.c.number, page.c.reader).where(
+            page.c.id.in_(newest_pages(source)), page.c.state == "read", page.c.number.is_not(None)
+        )
+        with self._database.reading() as connection:
+            return {row.number: row.reader for row in connection.execute(query)}
+
+    def confidences(self, source: bytes) -> dict[int, float]:
+        """How sure their reader was of the pages that were read from images, by number, in order of
+        the pages; those without a line are left out."""
+        return {
+            page.number: page.confidence
+            for page in self.pages(source)
+            if page.number is not None and page.reader.startswith(_FROM_IMAGES) and page.layout
+        }
+
+    def language_of(self, content: bytes) -> str:
+        """The language of a document of this very content that has passages here; empty where there
+        is none."""
+        table, passage = schema.source, schema.passage
+        query = (
+            select(table.c.language)
+            .where(table.c.content == content)
+            .where(select(passage.c.id).where(passage.c.source_id == table.c.id).exists())
+            .order_by(table.c.id)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return str(connection.execute(query).scalar_one_or_none() or "")
 
     def pages(self, source: bytes) -> Iterator[Page]:
         """The newest reading of each page, in the order of the pages."""

@@ -166,7 +166,7 @@ def _block(draft: _Draft, mender: Mender) -> Block:
         if text:
             cut, between = mender.joint(text, piece)
             text = (text[:-cut] if cut else text) + between
-        lines.append(BlockLine(len(text), _box(line)))
+        lines.append(BlockLine(len(text), _box(line), line.confidence))
         text += piece
     return Block(draft.kind, text, tuple(lines), draft.level)
 
@@ -187,7 +187,7 @@ def _stacked(draft: _Draft, texts: Sequence[str]) -> Block:
             text += "\n"
         shift = round((line.left - left) / (0.55 * line.size)) if draft.kind == "code" else 0
         text += " " * (min(shift, 80) if lines else 0)
-        lines.append(BlockLine(len(text), _box(line)))
+        lines.append(BlockLine(len(text), _box(line), line.confidence))
         text += piece
     return Block(draft.kind, text, tuple(lines))
 

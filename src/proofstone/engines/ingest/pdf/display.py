@@ -28,8 +28,10 @@ def display_of(page: Any, turn: int) -> NDArray[np.float64]:
 
 
 def box_between(box: Box, origin: NDArray[np.float64], target: NDArray[np.float64]) -> Box:
-    """A box under the map ``origin`` as it stands under ``target``."""
-    corners = np.array([[box.left, box.top], [box.right, box.bottom]])
+    """A box under the map ``origin`` as it stands under ``target``; one that is tilted there, the
+    box around it."""
+    across, down = (box.left, box.right), (box.top, box.bottom)
+    corners = np.array([[x, y] for x in across for y in down])
     own = (corners - origin[:, 2]) @ np.linalg.inv(origin[:, :2]).T
     there = own @ target[:, :2].T + target[:, 2]
     (x0, y0), (x1, y1) = there.min(axis=0).tolist(), there.max(axis=0).tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,6 +19,7 @@ __all__ = [
     "is_item",
     "is_note",
     "line_kinds",
+    "style_of",
 ]
 
 _CAPTION = re.compile(
@@ -49,6 +51,19 @@ class Style(NamedTuple):
     headings: tuple[float, ...] = ()
     has_outline: bool = False
     is_bold_rare: bool = True
+
+
+def style_of(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) -> Style:
+    """The style of a document whose type has so many ``letters`` of each size."""
+    if not letters:
+        return Style(10.0, (), has_outline, is_bold_rare)
+    body = letters.most_common(1)[0][0]
+    larger = sorted((size for size in letters if size >= 1.13 * body), reverse=True)
+    ranks: list[float] = []
+    for size in larger:
+        if not ranks or size < 0.96 * ranks[-1]:
+            ranks.append(size)
+    return Style(body, tuple(ranks[:5]), has_outline, is_bold_rare)
 
 
 class Frame(NamedTuple):

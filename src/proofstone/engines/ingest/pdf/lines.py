@@ -70,6 +70,14 @@ class Line:
         """Characters that are no white space."""
         return sum(map(len, self.text.split()))
 
+    @property
+    def confidence(self) -> float:
+        """How sure the reader is of it: the mean over its characters."""
+        if all(segment.confidence == 1 for segment in self.segments):
+            return 1.0
+        n = sum(len(s.text) for s in self.segments)
+        return sum(len(s.text) * s.confidence for s in self.segments) / n
+
     def share(self, trait: str) -> float:
         """The share of characters whose font has a trait (``is_bold``)."""
         n = sum(len(s.text) for s in self.segments)

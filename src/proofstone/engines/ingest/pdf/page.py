@@ -125,7 +125,8 @@ def _figure(box: Box, labels: list[Line]) -> Block:
     lines, text = [], ""
     for line in labels:
         text += "\n" if text else ""
-        lines.append(BlockLine(len(text), Box(line.left, line.top, line.right, line.bottom)))
+        box_of_line = Box(line.left, line.top, line.right, line.bottom)
+        lines.append(BlockLine(len(text), box_of_line, line.confidence))
         text += line.text
     return Block("figure", text, tuple(lines), box=box)
 
@@ -146,5 +147,5 @@ def _displayed(block: Block, page: PrintedPage) -> Block:
     def turned(box: Box) -> Box:
         return box_between(box, page.upright, page.shown)
 
-    lines = tuple(BlockLine(line.start, turned(line.box)) for line in block.lines)
+    lines = tuple(replace(line, box=turned(line.box)) for line in block.lines)
     return replace(block, lines=lines, box=turned(block.box) if block.box else None)

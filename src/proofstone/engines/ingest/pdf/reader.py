@@ -7,28 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from proofstone.engines.ingest.layout import Block
 from proofstone.engines.ingest.legible import garbled
 from proofstone.engines.ingest.pdf.furniture import WINDOW, EdgeRow, furniture
 from proofstone.engines.ingest.pdf.glyphs import TooManyCharacters
-from proofstone.engines.ingest.pdf.kinds import Style
+from proofstone.engines.ingest.pdf.kinds import Style, style_of
 from proofstone.engines.ingest.pdf.mending import Mender
+from proofstone.engines.ingest.pdf.opening import open_pdf
 from proofstone.engines.ingest.pdf.outline import outline_of
 from proofstone.engines.ingest.pdf.page import PrintedPage, blocks_on, read_printed
-from proofstone.errors import BadInput, ExtraMissing
 from proofstone.records import Unread
 
-__all__ = ["MAX_PAGES", "READER", "PdfFile", "PdfPage"]
+__all__ = ["READER", "PdfFile", "PdfPage"]
 
 READER = "pdf 1"  # a number of its own for every change that can move a text
-MAX_PAGES = 20_000
 _SURVEYED = 16
 _LEAST_LETTERS = 40  # on a page that an image covers, fewer are a stamp on a scan
 _COVERED = 0.5
 _RARE = 0.4  # of the letters
-_ENCRYPT, _CHUNK = b"/Encrypt", 2**20
 _YEAR = re.compile(r"D:(\d{4})")
 
 
@@ -65,29 +62,11 @@ class PdfFile:
         skip: Collection[int] = (),
     ) -> None:
         """``tell`` hears the number of each page before it is touched; those to ``skip`` are not.
+        Raises as ``open_pdf`` does."""
+        self._document, self.n_pages = open_pdf(path, name)
+        from pypdfium2 import PdfiumError  # noqa: PLC0415 - in an extra
 
-        Raises ExtraMissing without pypdfium2; BadInput for what is encrypted, damaged, without
-        pages or of more than ``MAX_PAGES``."""
-        try:
-            import pypdfium2  # noqa: PLC0415 - in an extra
-        except ImportError as missing:
-            raise ExtraMissing(
-                f"{name} is a PDF, and what reads those is not installed.",
-                hint="pip install 'proofstone[pdf]'",
-            ) from missing
-        self._error = pypdfium2.PdfiumError
-        try:
-            self._document: Any = pypdfium2.PdfDocument(path)
-            self.n_pages = len(self._document)
-        except pypdfium2.PdfiumError as cause:
-            raise _refusal(name, str(cause), path) from cause
-        if self.n_pages == 0:
-            raise BadInput(f"{name} has no pages.")
-        if self.n_pages > MAX_PAGES:
-            raise BadInput(
-                f"{name} says that it has {self.n_pages:,} pages; at most {MAX_PAGES:,} are read.",
-                hint="Split it into volumes.",
-            )
+        self._error = PdfiumError
         self.skip = frozenset(skip)
         self._tell = tell or (lambda _number: None)
         self._titles = outline_of(self._document)
@@ -191,24 +170,12 @@ class PdfFile:
                 self._known.learn(segment.text for segment in printed.segments)
                 sample.append(" ".join(segment.text for segment in printed.segments)[:2000])
         is_bold_rare = n_bold < _RARE * letters.total()
-        style = _style(letters, has_outline=self._has_outline(), is_bold_rare=is_bold_rare)
+        style = style_of(letters, has_outline=self._has_outline(), is_bold_rare=is_bold_rare)
         return style, "\n".join(sample)
 
     def _has_outline(self) -> bool:
         n = sum(map(len, self._titles.values()))
         return n >= max(4, self.n_pages // 30)
-
-
-def _style(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) -> Style:
-    if not letters:
-        return Style(10.0, (), has_outline, is_bold_rare)
-    body = letters.most_common(1)[0][0]
-    larger = sorted((size for size in letters if size >= 1.13 * body), reverse=True)
-    ranks: list[float] = []
-    for size in larger:
-        if not ranks or size < 0.96 * ranks[-1]:
-            ranks.append(size)
-    return Style(body, tuple(ranks[:5]), has_outline, is_bold_rare)
 
 
 def _unread(page: PrintedPage, blocks: list[Block]) -> tuple[Unread, str]:
@@ -218,30 +185,3 @@ def _unread(page: PrintedPage, blocks: list[Block]) -> tuple[Unread, str]:
         return "image only", ""
     wrong = garbled(text, page.n_unmapped)
     return ("garbled", wrong) if wrong else ("", "")
-
-
-def _refusal(name: str, cause: str, content: Path | bytes) -> BadInput:
-    if "assword" in cause and _is_encrypted(content):  # said of a file without pages, too
-        return BadInput(
-            f"{name} is encrypted and opens only with a password.",
-            hint="Save it without one, for example by printing it from a viewer into a file.",
-        )
-    if "ecurity" in cause:
-        return BadInput(f"{name} is encrypted in a way that cannot be opened.")
-    return BadInput(
-        f"{name} is damaged, has no pages, or is no PDF.",
-        hint="Open it in a viewer; if it opens, save it anew.",
-    )
-
-
-def _is_encrypted(content: Path | bytes) -> bool:
-    """Whether a PDF names a dictionary of encryption; that name is never encrypted itself."""
-    if isinstance(content, bytes):
-        return _ENCRYPT in content
-    before = b""
-    with content.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            if _ENCRYPT in before + chunk:
-                return True
-            before = chunk[-len(_ENCRYPT) :]
-    return False

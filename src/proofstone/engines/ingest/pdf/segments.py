@@ -50,7 +50,7 @@ class Font(NamedTuple):
 
 class Segment(NamedTuple):
     """Characters of one run that follow each other closely; ``spaced`` where white space stands
-    before the first."""
+    before the first. ``confidence`` is below 1 where they were read from an image."""
 
     text: str
     left: float
@@ -61,6 +61,7 @@ class Segment(NamedTuple):
     size: float
     font: Font
     spaced: bool
+    confidence: float = 1.0
 
 
 @lru_cache(maxsize=4096)

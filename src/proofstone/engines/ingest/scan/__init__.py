@@ -1,0 +1,1 @@
+"""Pages that are images: scans, screenshots, and PDF pages whose characters are no words."""

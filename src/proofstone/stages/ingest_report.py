@@ -1,0 +1,75 @@
+"""What came of ingesting: documents taken, files not read, and who hears of it on the way."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from proofstone.errors import Problem
+
+__all__ = ["SURE", "IngestReport", "Ingested", "NotRead", "OcrUse", "Watch"]
+
+# A page whose characters were read with less confidence on average is told, to be looked at.
+SURE = 0.9
+OcrUse = Literal["auto", "never", "always"]
+
+
+class Ingested(Struct, frozen=True, kw_only=True):
+    """A document that was read: its source, and how many pages and passages it has.
+
+    ``unread`` holds pages by why they were not read, ``doubtful`` those that were read from images
+    with less than ``SURE``. ``is_new`` is False where the very same was here before.
+    """
+
+    id: bytes
+    title: str
+    file: str
+    language: str
+    licence: str
+    n_pages: int = 0
+    n_passages: int = 0
+    unread: dict[str, list[int]] = {}
+    doubtful: list[int] = []
+    n_scanned: int = 0
+    is_new: bool = True
+
+
+class NotRead(Struct, frozen=True, kw_only=True):
+    """A file that was not taken: why, with the error's code, what to do, and each place that is
+    wrong."""
+
+    file: str
+    why: str
+    code: str
+    hint: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+class IngestReport(Struct, frozen=True, kw_only=True):
+    """What came of all files. ``others`` counts files of folders that are no documents, by their
+    suffix; ``unused`` are rows of the table of sources that name no file. ``needs`` says what to
+    install so that unread pages can be read from their images."""
+
+    taken: tuple[Ingested, ...]
+    not_read: tuple[NotRead, ...] = ()
+    others: dict[str, int] = {}
+    unused: tuple[str, ...] = ()
+    needs: str = ""
+
+    @property
+    def state(self) -> Literal["all", "some", "none"]:
+        """Whether all files were read, some, or none."""
+        if not self.taken:
+            return "none"
+        return "some" if self.not_read else "all"
+
+
+class Watch(Protocol):
+    """Hears which file is read, as the how-manieth of how many, and how many pages of it are; and
+    what is being done with them, where that is not the first reading."""
+
+    def __call__(
+        self, file: str, number: int, n_files: int, pages: int, n_pages: int, *, doing: str = ""
+    ) -> None:
+        """Is told after each page."""
