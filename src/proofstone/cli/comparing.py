@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from proofstone.cli.column_options import column_options, read_asked
+from proofstone.cli.editions import compare_sources
 from proofstone.cli.options import (
     json_option,
     output_option,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from proofstone.stages.audit import Asked
 
 __all__ = ["compare_command", "estimate_options", "reading_of", "rescore_option"]
+
+_OF_SOURCES = ("most", "output", "folder", "as_json")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,6 +70,17 @@ def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
     if given and not any(map(is_results_file, sides)):
         raise click.UsageError(f"{', '.join(given)}: of files of results, and none is named here")
     return read_asked(columns)
+
+
+def _given(others: Sequence[str]) -> list[str]:
+    """The options that were given, but for these."""
+    context = click.get_current_context()
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in others
+        and context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+    ]
 
 
 @click.command("compare")
@@ -125,6 +139,10 @@ def compare_command(
     .parquet, .xlsx) all of these are written. Forms and banks are compared respondent by
     respondent, with p-values corrected for all pairs.
 
+    Two sources are two editions of a document: which statements that rest on A still stand verbatim
+    in B, which changed and which vanished. With -o FILE they are a work list, and 'retire --from'
+    retires those that are to go; nothing else is touched.
+
     Columns of files are guessed, as 'audit' does and shows; the options that name them hold for
     every file here.
     """
@@ -144,6 +162,12 @@ def compare_command(
         compared = compare_files(Path(before), Path(after), **asked)
     else:
         with open_workspace(folder) as workspace:
+            if workspace.are_sources(before, after):
+                compare_sources(
+                    workspace, before, after, refused=_given(("before", "after", *_OF_SOURCES)),
+                    most=most, output=output, as_json=as_json,
+                )  # fmt: skip
+                return
             compared = workspace.compare(
                 before,
                 after,

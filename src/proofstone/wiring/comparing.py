@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from proofstone.engines.store import Found
+from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.corrected import CURRENT, View
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from proofstone.records import Plan
     from proofstone.report.between import Compared, Gated, Side
     from proofstone.stages.audit import Asked
+    from proofstone.stages.editions import Editions
     from proofstone.stages.plans import PlanAsked
 
 __all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
@@ -107,6 +109,45 @@ class Comparing(Asking, Exporting):
             scrub=lambda text: scrubber.raw(text.encode()).decode(),
             clock=self.clock,
         )
+
+    def are_sources(self, *targets: Target | Path) -> bool:
+        """Whether these name sources: by "source:", or because not all of them name something with
+        results. Raises BadUsage where one can only be a source and another cannot be one."""
+        if not any(_says_source(target) for target in targets) and all(
+            is_results_file(target) or self._is_named(target, _KINDS) for target in targets
+        ):
+            return False
+        are = [not is_results_file(each) and self._is_named(each, ("source",)) for each in targets]
+        if any(are) and not all(are):
+            raise BadUsage(
+                "a source is compared with a source, and results with results",
+                hint="name two editions of one document, as 'list source' shows them",
+            )
+        return all(are)
+
+    def compare_editions(self, old: Target, new: Target) -> Editions:
+        """What of a source still stands in its new edition, and which statements are to go."""
+        from proofstone.stages.editions import compare_editions  # noqa: PLC0415
+
+        found = [find_target(self.store, target, ("source",)) for target in (old, new)]
+        return compare_editions(self.store, find_method, found[0], found[1])
+
+    def write_editions(self, editions: Editions, path: Path) -> int:
+        """Writes the statements of an older edition as a work list; returns how many."""
+        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+
+        return write_rows(path, [structs.asdict(row) for row in editions.rows])
+
+    def _is_named(self, target: Target | Path, kinds: tuple[str, ...]) -> bool:
+        """Whether something of these kinds has this name (or several have)."""
+        named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
+        try:
+            find_target(self.store, named, kinds)  # type: ignore[arg-type]
+        except NotFound:
+            return False
+        except BadUsage:
+            return True
+        return True
 
     def _side(self, target: Target | Path, view: View, reading: Asked | None) -> Side:
         from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy
@@ -202,3 +243,7 @@ def is_results_file(target: object) -> bool:
     return (path.is_file() and bool(path.suffix)) or (
         path.is_dir() and ("/" in target or "\\" in target)
     )
+
+
+def _says_source(target: object) -> bool:
+    return isinstance(target, str) and target.startswith("source:")

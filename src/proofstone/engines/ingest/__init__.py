@@ -2,6 +2,7 @@
 
 from proofstone.engines.ingest.cutting import BETWEEN_TITLES
 from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, read_documents
+from proofstone.engines.ingest.editions import Edition, EditionStatus, Held, hold, resting_on
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
 from proofstone.engines.ingest.finding import FoundFile, FoundFiles, find_files
 from proofstone.engines.ingest.guarded import OCR_LIMITS, GuardedReader, ReadEvent, ReadLimits
@@ -35,10 +36,13 @@ __all__ = [
     "Document",
     "Draw",
     "Drawn",
+    "Edition",
+    "EditionStatus",
     "Fields",
     "FoundFile",
     "FoundFiles",
     "GuardedReader",
+    "Held",
     "Job",
     "Opened",
     "PageRead",
@@ -54,6 +58,7 @@ __all__ = [
     "find_files",
     "guess_language",
     "has_pictures",
+    "hold",
     "is_ocr_installed",
     "merged",
     "read_checked",
@@ -63,6 +68,7 @@ __all__ = [
     "read_language_code",
     "read_rows",
     "read_stated",
+    "resting_on",
     "table_suffix",
     "write_rows",
 ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from proofstone.engines.ingest.layout import Block
+from proofstone.engines.ingest.sentences import sentence_spans, trimmed
 
 __all__ = ["BETWEEN_TITLES", "MAX_TOKENS", "Cut", "Cutter", "HeadingPath", "about_tokens", "follow"]
 
@@ -20,10 +21,6 @@ BETWEEN_TITLES = " > "
 _LONGEST_TITLE = 200
 _MOST_TITLES = 8
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-_SENTENCE = re.compile(
-    r"(?<![A-Z]\.)(?<!\b(?:Dr|Mr|Ms|cf|vs|No|pp|eq|Eq|al))"
-    r"(?:[.!?…][\"”’)\]]*(?=\s+[^a-z\s])|[。！？；][”’」』）]*)\s*"
-)
 _LEFT_OUT = {"contents", "figure"}
 _STACKED = {"table", "code", "equation"}
 
@@ -122,32 +119,16 @@ def _pieces(entries: Iterable[tuple[int, int, int, Block]]) -> Iterator[tuple[in
     """Sentences of paragraphs, rows of what is stacked; an endless one at its spaces."""
     for start, _end, _tokens, block in entries:
         stacked = block.kind in _STACKED or (block.kind == "list" and "\n" in block.text)
-        for first, last in _rows(block.text) if stacked else _sentences(block.text):
+        for first, last in _rows(block.text) if stacked else sentence_spans(block.text):
             for a, b in _bounded(block.text, first, last):
                 yield start + a, start + b, about_tokens(block.text[a:b])
-
-
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text stand, without the white space between."""
-    start = 0
-    for found in _SENTENCE.finditer(text):
-        yield from _trimmed(text, start, found.end())
-        start = found.end()
-    yield from _trimmed(text, start, len(text))
 
 
 def _rows(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for row in text.splitlines(keepends=True):
-        yield from _trimmed(text, start, start + len(row))
+        yield from trimmed(text, start, start + len(row))
         start += len(row)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    body = text[start:end]
-    first, last = start + len(body) - len(body.lstrip()), start + len(body.rstrip())
-    if first < last:
-        yield first, last
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

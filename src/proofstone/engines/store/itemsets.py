@@ -171,6 +171,23 @@ class ItemStore:
         with self._database.reading() as connection:
             return [(identity, n) for identity, n in connection.execute(query)]
 
+    def sets_resting_on(self, facts: Iterable[int]) -> list[tuple[bytes, int]]:
+        """The sets with items that rest on any of these facts, each with how many, oldest first."""
+        member, rests, owner = schema.item_set_item, schema.item_fact, schema.item_set
+        found: dict[tuple[int, bytes], set[int]] = {}
+        with self._database.reading() as connection:
+            for chunk in chunks(facts, 4000):
+                query = (
+                    select(owner.c.id, owner.c.hash, member.c.item_id)
+                    .distinct()
+                    .join(member, member.c.item_set_id == owner.c.id)
+                    .join(rests, rests.c.item_id == member.c.item_id)
+                    .where(rests.c.fact_id.in_(chunk))
+                )
+                for key, identity, item in connection.execute(query):
+                    found.setdefault((key, identity), set()).add(item)
+        return [(identity, len(items)) for (_key, identity), items in sorted(found.items())]
+
     def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
         """Up to ``limit`` (position, item key) of a set, behind position ``after``."""
         member = schema.item_set_item

@@ -180,6 +180,17 @@ class KnowledgeStore:
             keys = keys_by(connection, schema.fact, ("hash",), identities)
         return {fact.id: fact for fact in self.facts_by_key(keys.values()).values()}
 
+    def fact_keys(self, identities: Iterable[bytes]) -> list[int]:
+        """The integer keys of stored facts."""
+        with self._database.reading() as connection:
+            return list(keys_by(connection, schema.fact, ("hash",), identities).values())
+
+    def facts_of_source(self, source: bytes) -> list[Fact]:
+        """All facts that rest on a source, every version, oldest first."""
+        query = _select_facts().where(schema.source.c.hash == source).order_by(schema.fact.c.id)
+        with self._database.reading() as connection:
+            return [self._fact(row) for row in connection.execute(query).all()]
+
     def built_facts(self, facts: Sequence[Fact]) -> list[BuiltFact]:
         """Facts with their sources and roles, as they were handed in."""
         wanted = {fact.source for fact in facts if fact.source is not None}

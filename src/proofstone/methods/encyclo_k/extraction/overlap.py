@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import structs
 
+from proofstone.engines.ingest.terms import terms
 from proofstone.methods.encyclo_k.extraction.rows import Draft
 from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS, sift_row
 from proofstone.ports import Drop, Kept, Row, Step, StepContext
@@ -13,16 +12,12 @@ from proofstone.records import SiftedRow
 
 __all__ = ["filter_step", "overlap", "overlap_step"]
 
-_LATIN = re.compile(r"[A-Za-z]+|[0-9]+(?:[.,][0-9]+)*")
-_HAN = re.compile(r"[\u3400-\u9fff]+")
-_SHORT_WORD = 3  # the, and, of: they stand in every passage
-
 
 def overlap(statement: str, passage: str) -> float:
     """The share of a statement's words (numbers too; of Chinese its pairs of characters) that stand
     in the passage, in [0, 1]; 0 where it has none."""
-    wanted = _terms(statement)
-    there = _terms(passage)
+    wanted = terms(statement)
+    there = terms(passage)
     return sum(term in there for term in wanted) / len(wanted) if wanted else 0.0
 
 
@@ -62,10 +57,3 @@ def filter_step() -> Step:
         work=check,
         reasons=REASONS,
     )
-
-
-def _terms(text: str) -> frozenset[str]:
-    latin = (word.lower() for word in _LATIN.findall(text))
-    words = {word for word in latin if len(word) > _SHORT_WORD or word[0].isdigit()}
-    pairs = {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
-    return frozenset(words | pairs)
