@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.stages.judging import KinJudge, kin_judges
 from proofstone.wiring import create_workspace
 from scripted_server import Seen, answering
 from serving import serving
@@ -67,16 +66,3 @@ def test_options_that_do_not_go_together_are_refused(judged: Path, proofstone: P
     assert (nobody.code, "name the ones that are to judge" in nobody.err) == (2, True)
     alone = proofstone("models", "check", "--limit", "3", "-w", judged)
     assert (alone.code, "go with --as-judge" in alone.err) == (2, True)
-
-
-def test_a_judge_of_its_own_kin_is_named() -> None:
-    found = kin_judges(
-        ["openai/gpt-5", "acme/large"],
-        ["other/gpt-5", "openai/o3-mini", "qwen/qwen3-8b", "acme/small"],
-        {"acme/large": "Qwen3"},
-    )
-    assert found == (
-        KinJudge("openai/gpt-5", "other/gpt-5", "gpt", is_same=True),
-        KinJudge("openai/gpt-5", "openai/o3-mini", "gpt", is_same=False),
-        KinJudge("acme/large", "qwen/qwen3-8b", "qwen", is_same=False),
-    )

@@ -19,6 +19,7 @@ from proofstone.report.columns import aligned, printable
 if TYPE_CHECKING:
     from proofstone.stages.build_prompts import StepPrompt
     from proofstone.stages.forecasts import Amounts, BuildForecast, Range
+    from proofstone.stages.kin import Kin
 
 __all__ = ["DryBuild", "forecast_lines", "perform_dry_build", "read_dry_build"]
 
@@ -47,6 +48,7 @@ def perform_dry_build(
     inputs: Sequence[str],
     asked: dict[str, Any],
     wanted: DryBuild,
+    kin: Sequence[Kin],
     *,
     as_json: bool,
     quiet: bool,
@@ -61,14 +63,15 @@ def perform_dry_build(
             click.echo("\n".join(_prompt_lines(prompts)))
     if wanted.pilot is None:
         if as_json:
-            print_json({"prompts": prompts})
+            print_json({"prompts": prompts, "kin": kin})
         return 0
     with watching(quiet=quiet) as watch:
         found = workspace.forecast_build(
             kind, inputs, **asked, pilot=wanted.pilot, watch=watch, on_interrupt=tell_interrupt
         )
     if as_json:
-        print_json({"prompts": prompts, "dry_run": found} if prompts else found)
+        whole = {**msgspec.structs.asdict(found), "kin": kin}
+        print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
         click.echo("\n".join(forecast_lines(found)))
     for line in _talk(found):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.kin import judge_lines, tell_lines
 from proofstone.cli.options import (
     budget_option,
     cache_option,
@@ -29,6 +30,7 @@ from proofstone.identity import short
 if TYPE_CHECKING:
     from proofstone.ports import StepBuilder
     from proofstone.stages.building import BuildResult
+    from proofstone.stages.kin import Kin
 
 __all__ = [
     "build_in_steps",
@@ -134,15 +136,17 @@ def perform(
 
     wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
     asked = _asked(inputs, options)
+    kin = workspace.kin_of_build(kind, models=asked["models"], judge=asked["judge"])
+    tell_lines(judge_lines(kin), quiet=quiet)
     if wanted is not None:
         return perform_dry_build(
-            workspace, kind, inputs, asked, wanted, as_json=as_json, quiet=quiet
+            workspace, kind, inputs, asked, wanted, kin, as_json=as_json, quiet=quiet
         )
     with watching(quiet=quiet) as watch:
         result = workspace.build_in_steps(
             kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
         )
-    return report_build(result, as_json=as_json, quiet=quiet)
+    return report_build(result, kin, as_json=as_json, quiet=quiet)
 
 
 def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
@@ -174,14 +178,16 @@ def _models(entries: Sequence[str]) -> str | dict[str, str]:
     return by_role
 
 
-def report_build(result: BuildResult, *, as_json: bool, quiet: bool) -> int:
+def report_build(
+    result: BuildResult, kin: Sequence[Kin] = (), *, as_json: bool, quiet: bool
+) -> int:
     """Prints what came of a build and what to do next; returns the exit code."""
     from proofstone.report.funnels import funnel_lines, pending_sentences  # noqa: PLC0415
 
     build, bank = result.build, result.bank
     name = f"build:{short(build.id)}"
     if as_json:
-        print_json(_result(result))
+        print_json({**_result(result), "kin": kin})
     else:
         click.echo("\n".join(funnel_lines(result.funnel)))
         if bank is not None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 from msgspec import Struct
 
 from proofstone.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from proofstone.stages.forecasts import DryRun
+    from proofstone.stages.kin import Kin
     from proofstone.stages.run_request import RunRequest
     from proofstone.wiring import Workspace
 
@@ -64,7 +66,13 @@ def read_dry_run(*, dry_run: bool, pilot: int | None, show: int | None) -> DryRu
 
 
 def perform_dry_run(
-    workspace: Workspace, request: RunRequest, asked: DryRunAsked, *, as_json: bool, quiet: bool
+    workspace: Workspace,
+    request: RunRequest,
+    asked: DryRunAsked,
+    kin: Sequence[Kin],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Shows prompts and the forecast; returns the exit code."""
     from proofstone.cli.dry_run_text import forecast_lines, prompt_lines, talk  # noqa: PLC0415
@@ -81,7 +89,8 @@ def perform_dry_run(
             workspace, request, pilot=asked.pilot, watch=watch, on_interrupt=tell_interrupt
         )
     if as_json:
-        print_json({"prompts": prompts, "dry_run": found} if prompts else found)
+        whole = {**msgspec.structs.asdict(found), "kin": kin}
+        print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
         click.echo("\n".join(forecast_lines(found)))
     for line in talk(found):

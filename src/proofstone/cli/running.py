@@ -10,6 +10,7 @@ import click
 
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.kin import run_lines, tell_lines
 from proofstone.cli.listing_plans import plans_of, tell_plans
 from proofstone.cli.options import (
     budget_option,
@@ -36,6 +37,7 @@ from proofstone.records import (
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
     from proofstone.stages.campaign import RunResult
+    from proofstone.stages.kin import Kin, KinPart
 
 __all__ = ["report_results", "resume_command", "run_command", "score_command"]
 
@@ -83,6 +85,9 @@ def run_command(
     With --budget the most that a call can cost is put aside before it is sent, so the budget is
     never passed; reaching it ends with exit code 4, and the line that resumes is printed.
 
+    A contestant that wrote, falsified, checked or filtered what it is asked, or whose family did,
+    is named before the first question.
+
     --dry-run says what a run would take, after asking a few questions of each model: requests,
     tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
     """
@@ -90,6 +95,7 @@ def run_command(
     from proofstone.cli.requests import read_request  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
     from proofstone.wiring.run_files import (  # noqa: PLC0415
+        kin_of_request,
         perform_request,
         save_request,
         with_preset,
@@ -103,13 +109,15 @@ def run_command(
         request = with_preset(workspace, asked.request)
         if save is not None:
             save_request(workspace, request, save)
+        kin = kin_of_request(workspace, request)
+        tell_lines(run_lines(kin), quiet=quiet)
         if wanted is not None:
-            code = perform_dry_run(workspace, request, wanted, as_json=as_json, quiet=quiet)
+            code = perform_dry_run(workspace, request, wanted, kin, as_json=as_json, quiet=quiet)
             click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
             results = perform_request(workspace, request, watch=watch, on_interrupt=tell_interrupt)
         plans = plans_of(workspace, results)
-        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
+        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans, kin=kin)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
@@ -200,15 +208,19 @@ def report_results(
     as_json: bool,
     quiet: bool,
     plans: Sequence[dict[str, Any] | None] = (),
+    kin: Sequence[Kin] = (),
 ) -> int:
-    """Prints what came of runs, in JSON with the plan of each, and what to do next; returns the
-    exit code."""
+    """Prints what came of runs, in JSON with the plan of each and the parts that its model had in
+    the items, and what to do next; returns the exit code."""
     from proofstone.stages.served import served_note  # noqa: PLC0415
 
     if as_json:
         told = plans or [None] * len(results)
         print_json(
-            [{**_result(each), "plan": plan} for each, plan in zip(results, told, strict=True)]
+            [
+                {**_result(each), "plan": plan, "kin": _parts(each, kin)}
+                for each, plan in zip(results, told, strict=True)
+            ]
         )
     else:
         for result in results:
@@ -227,6 +239,12 @@ def report_results(
     if results and not as_json:
         say(f"look: proofstone leaderboard {_to_look_at(results)}", quiet=quiet)
     return _exit_code(results)
+
+
+def _parts(result: RunResult, kin: Sequence[Kin]) -> Sequence[KinPart]:
+    run = result.planned.run
+    mine = (run.respondent, result.planned.item_set.id)
+    return next((each.parts for each in kin if (each.model, each.item_set) == mine), ())
 
 
 def _to_look_at(results: Sequence[RunResult]) -> str:

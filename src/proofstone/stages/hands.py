@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
-from proofstone.engines.models.families import family_of, same_model
+from proofstone.engines.models.families import family_of
 from proofstone.records import HeldRole, ScoreTable
+from proofstone.stages.kin import kinship
 
 if TYPE_CHECKING:  # an audit of files needs no database
     from proofstone.engines.models import ModelConfig
@@ -56,14 +58,13 @@ def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable
     roles = table.roles
     if not roles:
         return table
-    kin = {name: family(name) for name in {held.model for held in roles}}
+    known = cache(family)
     respondents = []
     for who in table.respondents:
-        own = family(who.name)
-        hands = [
-            (place, same_model(who.name, held.model))
+        hands = tuple(
+            (place, is_same)
             for place, held in enumerate(roles)
-            if same_model(who.name, held.model) or (own and kin[held.model] == own)
-        ]
-        respondents.append(replace(who, hands=tuple(hands)))
+            if (is_same := kinship(who.name, held.model, known)) is not None
+        )
+        respondents.append(replace(who, hands=hands))
     return replace(table, respondents=tuple(respondents))

@@ -6,16 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
-
 from proofstone.engines.models import Asker
-from proofstone.engines.models.families import family_of, same_model
 from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import CallRecord, ModelRequest
 from proofstone.records import Message, Reply
 
-__all__ = ["JUDGE_SETTINGS", "AskedJudge", "KinJudge", "kin_judges"]
+__all__ = ["JUDGE_SETTINGS", "AskedJudge"]
 
 # Room for a reason and a label; a judge that thinks aloud is given more by its entry.
 JUDGE_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 512})
@@ -57,26 +54,3 @@ class AskedJudge:
         if asked.reply is None:
             raise CallFailed(asked.record.error, asked.record.detail)
         return asked.reply
-
-
-class KinJudge(Struct, frozen=True):
-    """A judge and a contestant of one family; ``is_same`` where they are one model."""
-
-    judge: str
-    contestant: str
-    family: str
-    is_same: bool
-
-
-def kin_judges(
-    judges: Sequence[str], contestants: Sequence[str], stated: Mapping[str, str]
-) -> tuple[KinJudge, ...]:
-    """The judges that would judge themselves or their siblings, to be told before anything is
-    asked. ``stated`` are the families that cards state, by model; else a rule on names."""
-    return tuple(
-        KinJudge(judge, contestant, family, same_model(judge, contestant))
-        for judge in judges
-        for contestant in contestants
-        if (family := family_of(judge, stated.get(judge, "")))
-        and family == family_of(contestant, stated.get(contestant, ""))
-    )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
     from proofstone.stages.judge_trial import JudgeTrial
+    from proofstone.stages.kin import Kin
     from proofstone.wiring.egress import Loads
 
 __all__ = ["Asking", "Watch"]
@@ -158,6 +159,13 @@ class Asking(Catalogue):
             return await score_run(self.store, method, key, record, clock=self.clock, again=again)
 
         return Background(work).wait()
+
+    def kin_of_specs(self, specs: Sequence[RunSpec]) -> tuple[Kin, ...]:
+        """The contestants of these runs that had a part in the items they are asked, themselves or
+        through their family. Asks nobody."""
+        from proofstone.stages.kin import kin_of_runs  # noqa: PLC0415
+
+        return kin_of_runs(self.store, specs, self.family_of)
 
     def newly_lost(self) -> list[Expense]:
         """What commands that died since the last time may have been billed for besides what is

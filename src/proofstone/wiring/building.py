@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from proofstone.stages.build_prompts import StepPrompt
     from proofstone.stages.building import BuildProgress, BuildResult
     from proofstone.stages.forecasts import BuildForecast
+    from proofstone.stages.kin import Kin
 
 __all__ = ["Building"]
 
@@ -176,6 +177,26 @@ class Building(Asking):
         return Background(work).wait_stoppable(
             lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
         )
+
+    def kin_of_build(
+        self,
+        kind: str,
+        *,
+        models: str | Mapping[str, str] = "",
+        judge: str = "",
+        method: str | None = None,
+    ) -> tuple[Kin, ...]:
+        """The judges of a build that are, or whose family is, among those whose work they judge.
+        Asks nobody."""
+        from proofstone.stages.kin import held_by_builders, kin_of  # noqa: PLC0415
+
+        chosen = find_method(method) if method else self.method_building_in_steps(kind)
+        roles = builder_of(chosen, kind).roles
+        named = models_by_role(chosen, kind, models, judge)
+        judges, makers = held_by_builders(
+            named, lambda role: role in roles and roles[role].purpose == "judge"
+        )
+        return kin_of(judges, makers, self.family_of)
 
     # ---- inside
 

@@ -35,6 +35,12 @@ class Catalogue:
 
         return load_config(self.folder, other_tables=frozenset({"workspace"}))
 
+    def family_of(self, model: str) -> str:
+        """The family by which a model's kin is known: by its card, else by its name."""
+        from proofstone.stages.hands import family_by_card  # noqa: PLC0415
+
+        return family_by_card(self.store, self.config, model)
+
     def models(self) -> list[Listed]:
         """The configured models, those once run and known providers: what keeps each from use."""
         from proofstone.stages.catalogue import list_catalogue  # noqa: PLC0415

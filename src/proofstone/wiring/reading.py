@@ -11,7 +11,6 @@ from msgspec import structs
 from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
-from proofstone.stages.hands import family_by_card
 from proofstone.stages.summarise import Selection, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
@@ -172,10 +171,6 @@ class Reading(Catalogue):
         from proofstone.stages.overview import scorings_of  # noqa: PLC0415
 
         return scorings_of(self.store, find_target(self.store, run, ("run",)).key)
-
-    def family_of(self, model: str) -> str:
-        """The family by which a model's kin is known: by its card, else by its name."""
-        return family_by_card(self.store, self.config, model)
 
     def _selection(self, targets: Sequence[Target]) -> Selection:
         return select_runs(self.store, self._found(targets))

@@ -23,6 +23,7 @@ from proofstone.wiring.targets import forms_of
 if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.forecasts import DryRun
+    from proofstone.stages.kin import Kin
     from proofstone.stages.planning import RunSpec
     from proofstone.wiring.workspace import Workspace
 
@@ -30,6 +31,7 @@ __all__ = [
     "defaults_of",
     "forecast_request",
     "item_sets_of",
+    "kin_of_request",
     "perform_request",
     "save_request",
     "specs_of_request",
@@ -55,6 +57,11 @@ def forecast_request(
         **_connections(workspace, request),
         **watching,
     )
+
+
+def kin_of_request(workspace: Workspace, request: RunRequest) -> tuple[Kin, ...]:
+    """The contestants of a request that had a part in what they are asked."""
+    return workspace.kin_of_specs(specs_of_request(workspace, request))
 
 
 def specs_of_request(workspace: Workspace, request: RunRequest) -> list[RunSpec]:

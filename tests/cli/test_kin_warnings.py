@@ -1,0 +1,84 @@
+"""A judge of its own kin, and a contestant that had a hand in the questions, are named before
+anything is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from proofstone.wiring import create_workspace
+from small_bank import rows, write_lines
+from told import Proofstone
+
+ANN, BOB = "sim/ann?ability=0.8", "sim/bob?ability=0.8"
+BUILD = ("build", "drills", "30", "--name", "d")
+
+
+@pytest.fixture
+def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace, with the method from outside on the path."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "outside"))
+    create_workspace(tmp_path / "work").close()
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def told(at: Path, proofstone: Proofstone) -> Proofstone:
+    """Commands in this workspace."""
+    return lambda *arguments: proofstone(*arguments, "-w", at)
+
+
+@pytest.fixture
+def form(at: Path, told: Proofstone, tmp_path: Path) -> str:
+    """A form of 12 questions; ann falsified every false statement under them."""
+    marked = [row if row["correct"] else {**row, "falsified_by": ANN} for row in rows()]
+    told("import", write_lines(tmp_path / "bank.jsonl", marked), "--as", "bank", "--name", "b")
+    return str(told("build", "form", "b", "--questions", "12", "--json").json[0]["form"])
+
+
+def test_a_judge_that_is_the_author_is_named_before_the_build(told: Proofstone) -> None:
+    line = f"warning: the judge {ANN} is itself the writer: it may favour its own work\n"
+    both = (*BUILD, "-m", ANN, "--judge", ANN)
+    assert told(*both).err.startswith(line)
+    dry = told(*both, "--dry-run", "--json")
+    assert dry.err.startswith(line)
+    part = {"role": "writer", "model": ANN, "is_same": True, "n_items": 0}
+    assert [each["parts"] for each in dry.json["kin"]] == [[part]]
+    assert "warning" not in told(*both, "-q").err
+
+
+def test_a_judge_of_the_authors_family_is_named_with_it(told: Proofstone) -> None:
+    sibling = "sim/ann?ability=0.3"
+    err = told(*BUILD, "-m", ANN, "--judge", sibling).err
+    assert err.startswith(
+        f"warning: the judge {sibling} is of one family (sim/ann) with the writer {ANN}: it may "
+        "favour its own work\n"
+    )
+
+
+def test_judges_of_other_families_draw_no_warning(told: Proofstone) -> None:
+    made = told(*BUILD, "-m", ANN, "--judge", BOB, "--json")
+    assert "warning" not in made.err
+    assert made.json["kin"] == []
+
+
+def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
+    told: Proofstone, form: str
+) -> None:
+    """With how many of the questions it touched, in a dry run too; others are not."""
+    dry = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--dry-run", "--pilot", "0", "--json")
+    (kin,) = dry.json["kin"]
+    n = kin["parts"][0]["n_items"]
+    assert (kin["model"], kin["n_items"]) == (ANN, 12)
+    assert 0 < n <= 12
+    line = (
+        f"warning: {ANN} had a hand in what it is asked: falsified {n} of 12 questions; "
+        "leaderboards mark it\n"
+    )
+    assert line in dry.err
+    made = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--json")
+    assert made.err.startswith(line)
+    assert [len(result["kin"]) for result in made.json] == [1, 0]
+    sibling = told("run", f"form:{form}", "-m", "sim/ann?ability=0.1")
+    assert f"its family (sim/ann) falsified {n} of 12 questions" in sibling.err

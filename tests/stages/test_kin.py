@@ -1,0 +1,43 @@
+"""Who is kin to whom: judges and those whose work they judge."""
+
+from __future__ import annotations
+
+from proofstone.engines.models.families import family_of
+from proofstone.stages.kin import Kin, KinPart, held_by_builders, kin_of
+
+
+def test_a_judge_is_named_once_with_all_whose_work_it_would_judge() -> None:
+    """The very model behind another provider, a sibling by name, and one by its card."""
+    stated = {"acme/large": "Qwen3"}
+    found = kin_of(
+        ["openai/gpt-5", "acme/large", "mistral/medium"],
+        [
+            ("writer", "other/gpt-5"),
+            ("falsifier", "openai/o3-mini"),
+            ("editor", "qwen/qwen3-8b"),
+            ("artist", "acme/small"),
+        ],
+        lambda name: family_of(name, stated.get(name, "")),
+    )
+    assert found == (
+        Kin(
+            model="openai/gpt-5",
+            family="gpt",
+            parts=(
+                KinPart("writer", "other/gpt-5", is_same=True),
+                KinPart("falsifier", "openai/o3-mini", is_same=False),
+            ),
+        ),
+        Kin(
+            model="acme/large",
+            family="qwen",
+            parts=(KinPart("editor", "qwen/qwen3-8b", is_same=False),),
+        ),
+    )
+
+
+def test_those_who_judge_are_told_from_those_who_make() -> None:
+    judges, makers = held_by_builders(
+        {"writer": "a/x", "judge": "a/y"}, lambda role: role == "judge"
+    )
+    assert (judges, makers) == (["a/y"], [("writer", "a/x")])
