@@ -65,6 +65,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
     "human", "What people gave the same record, where they saw it: the check of a judge."
 )
 @column_option("judge", "What the judge gave it; else the score.")
+@click.option(
+    "--labels",
+    multiple=True,
+    metavar="COLUMN,...",
+    help="Several annotators' labels of the same record, a column each; or with --annotator the "
+    "one column of labels.",
+)
+@column_option("annotator", "Who gave a label, where each has its row: labels alone, no scores.")
+@column_option(
+    "order",
+    "The order in which an answer's options were shown (BDAC: the second of the original first); "
+    "else any name of it.",
+)
 @column_option("overall", "Of accuracies alone: the overall accuracy.")
 @click.option(
     "--items",

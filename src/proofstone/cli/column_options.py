@@ -36,8 +36,9 @@ def column_options(command: Command) -> Command:
         click.option(
             "--as",
             "kind",
-            type=click.Choice(["wide", "long", "accuracies"]),
-            help="One row an item, one row a score, or one row a model; else guessed.",
+            type=click.Choice(["wide", "long", "accuracies", "labels"]),
+            help="One row an item, one row a score, one row a model, or no scores but annotators' "
+            "labels; else guessed.",
         ),
         column_option("item", "What names the items."),
         column_option("model", "What names the models, where each score has its row."),
@@ -96,7 +97,7 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
     columns["percent"] = _percent(columns.pop("percent"), columns.pop("shares"))
     where = dict(named_pairs(columns.pop("where"), "--where"))
     complete_from, encoding = columns.pop("complete_from"), columns.pop("encoding")
-    for name in ("models", "strata", "clusters"):
+    for name in ("models", "strata", "clusters", "labels"):
         columns[name] = tuple(read_list(columns.get(name, ())))
     return Asked(
         named=Layout(**columns),

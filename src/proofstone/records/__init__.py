@@ -5,6 +5,7 @@ refer to itself, and walking a bank's 43,000 facts again and again took a fifth 
 """
 
 from proofstone.records.accuracies import Accuracies
+from proofstone.records.annotated import Annotated
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
 from proofstone.records.context import (
@@ -133,6 +134,7 @@ __all__ = [
     "PROMPT_NAME",
     "Accuracies",
     "Action",
+    "Annotated",
     "Ballot",
     "BallotState",
     "Bank",

@@ -89,7 +89,10 @@ class ScoreTable:
     our own. ``tells_outcomes``: whether it is known how each reply ended; else all count as
     answered, and no rate of other outcomes is shown. ``confidence`` (N, in [0, 1]) is what was
     stated with each answer, ``tokens`` (N) how long each reply was; NaN where that is not known,
-    None where it is known of none.
+    None where it is known of none. ``order`` (N) codes into ``orders``, in which options were shown
+    (-1 where it is not told); None where all items have one order. Where ``orders_spelled`` each is
+    the letters of the original as shown (``CADB``), and answers and golds are letters of the
+    original.
     """
 
     respondents: tuple[Respondent, ...]
@@ -121,6 +124,9 @@ class ScoreTable:
     tokens: NDArray[np.float64] | None = None
     key_names: Mapping[int, str] = field(default_factory=dict)
     key_columns: tuple[str, ...] = ()
+    order: NDArray[np.int32] | None = None
+    orders: tuple[str, ...] = ()
+    orders_spelled: bool = False
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from proofstone.records.annotated import Annotated
 from proofstone.records.audience import Audience
 from proofstone.records.judged import Judged
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.page_data import PageData
 
-__all__ = ["judged_for", "page_for", "table_for"]
+__all__ = ["annotated_for", "judged_for", "page_for", "table_for"]
 
 # An answer that says nothing of its question: an option's letter or number, several, a verdict.
 _LETTERS = re.compile(r"[A-Za-z0-9]?|[A-Z]([,; ]+[A-Z])+")
@@ -62,6 +63,20 @@ def judged_for(judged: Judged | None, audience: Audience) -> Judged | None:
     if judged is None or audience == "internal":
         return judged
     return replace(judged, labels=_short_names(judged.labels, "label"))
+
+
+def annotated_for(annotated: Annotated | None, audience: Audience) -> Annotated | None:
+    """Several annotators' labels as the audience may see them: for the public without their names,
+    which may be people's, and labels of up to 80 characters."""
+    if annotated is None or audience == "internal":
+        return annotated
+    return replace(
+        annotated,
+        labels=_short_names(annotated.labels, "label"),
+        annotators=tuple(
+            f"annotator {place}" for place, _ in enumerate(annotated.annotators, start=1)
+        ),
+    )
 
 
 def page_for(data: PageData) -> PageData:

@@ -238,6 +238,11 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
         return bool(self.n_retired) or any(row.corrections.total for row in rows)
 
     @property
+    def is_of_labels(self) -> bool:
+        """Whether there is no measure at all: labels alone were read, and nobody can be ranked."""
+        return not self.measure
+
+    @property
     def is_simulated_only(self) -> bool:
         """Whether no real respondent stands here at all."""
         return all(group.simulated for group in self.standings)

@@ -80,6 +80,8 @@ def _chance_places(places: Counter[Against], n: int) -> str:
 
 def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
     """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
+    if board.is_of_labels:
+        return (say("These files hold labels alone, without scores: nobody is ranked."),)
     if not board.standings:
         return (say("There are no scores yet, so there is nothing to rank."),)
     return tuple(f"{scale_head(group)}{_standings_answer(group)}" for group in board.standings)

@@ -232,7 +232,8 @@ def _breakdowns(
     columns = [
         (level, table.strata[level], table.stratum_names[level]) for level in ruler.telling_levels
     ]
-    if any(table.golds) and not values_kind(ruler.scale):
+    has_places = table.order is None  # else a letter stood in several places
+    if any(table.golds) and not values_kind(ruler.scale) and has_places:
         are_letters = all(len(gold) <= 1 for gold in table.golds)
         columns.append(("gold position" if are_letters else "truth", table.gold, table.golds))
     for by, codes, names in columns:

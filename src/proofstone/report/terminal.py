@@ -58,7 +58,9 @@ def render_terminal(
     ``colour`` marks banner and warnings only.
     """
     lines = [_labelled(word(label), text) for label, text in heading]
-    if not board.standings:
+    if board.is_of_labels:
+        lines.append(say("labels alone: there are no scores, and nobody is ranked"))
+    elif not board.standings:
         lines.append(say("no scores yet: nothing to rank"))
     for group in board.standings:
         lines += _standings(board, group, card_columns, width=width, colour=colour)

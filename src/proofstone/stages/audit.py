@@ -19,6 +19,7 @@ from proofstone.engines.tables import (
     HandNamed,
     Layout,
     ScoresIn,
+    annotator_labels,
     assemble,
     chosen,
     guess_layout,
@@ -32,11 +33,11 @@ from proofstone.engines.tables import (
     task_of,
 )
 from proofstone.errors import BadUsage, NotFound
-from proofstone.records import Judged, Measure, Outcome, ScoreTable
+from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable
 from proofstone.records.audience import Audience
 from proofstone.records.model_names import shown_names
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
-from proofstone.report.audience import judged_for, table_for
+from proofstone.report.audience import annotated_for, judged_for, table_for
 from proofstone.report.audited import Audit, FileRead
 from proofstone.report.leaderboard import leaderboard
 from proofstone.report.methods_text import methods_text
@@ -46,6 +47,7 @@ from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import WorkRow, work_list, work_rows
 from proofstone.report.sheet import Sheet
 from proofstone.report.trust import trust_lines
+from proofstone.stages.audit_labels import audit_labels
 from proofstone.stages.dates import minute
 from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file
 from proofstone.stages.hands import with_hands_of
@@ -59,6 +61,7 @@ _LAYOUTS = {
     "wide": noted("wide table"),
     "long": noted("long table"),
     "accuracies": noted("accuracies alone"),
+    "labels": noted("labels alone"),
 }
 
 
@@ -98,6 +101,8 @@ def _audit(paths: Sequence[Path], asked: Asked) -> Audit:
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):
         return _audit_accuracies(read, asked, title)
+    if any(part.layout.kind == "labels" for part in read):
+        return audit_labels(read, asked, title)
     parts, table, files = _assembled(read, asked)
     measure = _measure(table)
     return audit_table(
@@ -108,6 +113,7 @@ def _audit(paths: Sequence[Path], asked: Asked) -> Audit:
         title=title,
         files=files,
         judged=judged_labels(parts),
+        annotated=annotator_labels(parts),
     )
 
 
@@ -117,12 +123,14 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
     Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
     """
     read = [_read(path, asked) for given in paths for path in _files(given)]
-    alone = [part.table.name for part in read if part.layout.kind == "accuracies"]
-    if alone:
-        raise BadUsage(
-            f"{', '.join(alone)} holds accuracies alone, so there are no items to pair",
-            hint="give scores by item: one row an item, or one row a score",
-        )
+    alone = {kind: [part.table.name for part in read if part.layout.kind == kind]
+             for kind in ("accuracies", "labels")}  # fmt: skip
+    for kind, names in alone.items():
+        if names:
+            raise BadUsage(
+                f"{', '.join(names)} holds {kind} alone, so there are no items to pair",
+                hint="give scores by item: one row an item, or one row a score",
+            )
     _parts, table, _told = _assembled(read, asked)
     return table, _measure(table)
 
@@ -158,6 +166,7 @@ def audit_table(
     title: str,
     files: tuple[FileRead, ...],
     judged: Judged | None = None,
+    annotated: Annotated | None = None,
 ) -> Audit:
     """The audit of a score table under the measure ``headline``."""
     table, judged = table_for(table, asked.audience), judged_for(judged, asked.audience)
@@ -172,7 +181,12 @@ def audit_table(
     measure = next(each for each in measures if each.name == headline)
     sheet = Sheet(table, measure.counts, measure.golds, measure.says)
     evidence = Evidence(
-        board=board, sheet=sheet, judged=judged, seed=asked.seed, estimand=asked.estimand
+        board=board,
+        sheet=sheet,
+        judged=judged,
+        annotated=annotated_for(annotated, asked.audience),
+        seed=asked.seed,
+        estimand=asked.estimand,
     )
     return Audit(
         audience=asked.audience,

@@ -14,7 +14,7 @@ from proofstone.records.model_names import shown_names
 from proofstone.report.audited import FileRead
 from proofstone.wording import counted, listed, say, word
 
-__all__ = ["ReadFile", "tell_accuracies", "tell_file"]
+__all__ = ["ReadFile", "tell_accuracies", "tell_file", "tell_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,25 @@ def _kind(read: ReadFile) -> str:
 def _told(layout: Layout) -> str:
     shown = shown_names(layout.models)
     return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
+
+
+def tell_labels(read: ReadFile) -> FileRead:
+    """The same of a table of labels alone."""
+    layout, columns = read.layout, read.table.columns
+    n_annotators = len(layout.labels)
+    if layout.annotator:
+        n_annotators = len(columns[layout.annotator].names)
+    holds = [
+        counted(len(columns[layout.item].names), "item"),
+        counted(n_annotators, "annotator"),
+        counted(sum(int((columns[name].codes >= 0).sum()) for name in layout.labels), "label"),
+    ]
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(layout),
+        holds=listed(holds),
+    )
 
 
 def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:

@@ -54,22 +54,47 @@ def majority_scores(scores: Floats, answers: NDArray[np.integer]) -> Floats:
     return np.where(most > 0, by_vote, sample_means(scores))
 
 
-def consistency(scores: Floats) -> Floats:
-    """The chance that two different samples score alike, unbiased; NaN with fewer than two."""
+def consistency(
+    scores: Floats, orders: NDArray[np.integer] | None = None, *, same_order: bool = False
+) -> Floats:
+    """The chance that two different samples score alike, unbiased; NaN with fewer than two.
+
+    With ``orders`` (codes, as ``scores``) only pairs in different ones count, or in the same one.
+    """
     there = ~np.isnan(scores)
-    return _pairs_alike(scores[..., :, None] == scores[..., None, :], there)
+    alike = scores[..., :, None] == scores[..., None, :]
+    return _pairs_alike(alike, there, orders, same_order=same_order)
 
 
-def answer_consistency(answers: NDArray[np.integer], present: NDArray[np.bool_]) -> Floats:
+def answer_consistency(
+    answers: NDArray[np.integer],
+    present: NDArray[np.bool_],
+    orders: NDArray[np.integer] | None = None,
+    *,
+    same_order: bool = False,
+) -> Floats:
     """The chance that two different samples give the same answer; one that was not read (a negative
-    code) agrees with none. NaN with fewer than two ``present``."""
+    code) agrees with none. NaN with fewer than two ``present``.
+
+    With ``orders`` of the options (codes, as ``answers``, which then are contents and not places)
+    only pairs in different orders count: the shuffled-options consistency; or with ``same_order``
+    those in the same one, which says how far answers differ by themselves.
+    """
     read = answers >= 0
     alike = (answers[..., :, None] == answers[..., None, :]) & read[..., None]
-    return _pairs_alike(alike, present)
+    return _pairs_alike(alike, present, orders, same_order=same_order)
 
 
-def _pairs_alike(alike: NDArray[np.bool_], there: NDArray[np.bool_]) -> Floats:
+def _pairs_alike(
+    alike: NDArray[np.bool_],
+    there: NDArray[np.bool_],
+    orders: NDArray[np.integer] | None,
+    *,
+    same_order: bool,
+) -> Floats:
     both = there[..., :, None] & there[..., None, :]
+    if orders is not None:
+        both &= (orders[..., :, None] == orders[..., None, :]) == same_order
     both &= ~np.eye(there.shape[-1], dtype=bool)
     number = both.sum(axis=(2, 3))
     agree = (alike & both).sum(axis=(2, 3))

@@ -1,6 +1,7 @@
 """Anybody's results as a score table: which column means what, and what every cell is worth."""
 
 from proofstone.engines.tables.accuracy_tables import read_accuracies
+from proofstone.engines.tables.annotator_labels import annotator_labels
 from proofstone.engines.tables.assembly import assemble
 from proofstone.engines.tables.choosing import chosen
 from proofstone.engines.tables.guessing import guess_layout
@@ -9,13 +10,14 @@ from proofstone.engines.tables.inspect_logs import inspect_columns
 from proofstone.engines.tables.judged_labels import judged_labels
 from proofstone.engines.tables.layout import Kind, Layout
 from proofstone.engines.tables.lm_eval import is_lm_eval, lm_eval_columns, model_of, task_of
-from proofstone.engines.tables.scores_in import ScoresIn, scores_in
+from proofstone.engines.tables.scores_in import ScoresIn, no_scores, scores_in
 
 __all__ = [
     "HandNamed",
     "Kind",
     "Layout",
     "ScoresIn",
+    "annotator_labels",
     "assemble",
     "chosen",
     "guess_layout",
@@ -24,6 +26,7 @@ __all__ = [
     "judged_labels",
     "lm_eval_columns",
     "model_of",
+    "no_scores",
     "read_accuracies",
     "scores_in",
     "task_of",

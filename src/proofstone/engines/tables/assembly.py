@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from proofstone.engines.tables.hands_named import HandNamed, held_roles
 from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items, option_counts
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.option_orders import Orders, in_original_order
 from proofstone.engines.tables.problems import CELLS, Problems
 from proofstone.engines.tables.score_texts import read_numbers
 from proofstone.engines.tables.scores_in import ScoresIn
@@ -35,11 +36,14 @@ def assemble(
     for number, part in enumerate(parts):
         for cell in part.wrong:
             problems.add(number, cell.record, cell.what, column=cell.column, hint=CELLS)
+    parts, orders = in_original_order(parts)
     items = TextCodes()
     units = [_coded_by(items, _column(part, part.layout.item)) for part in parts]
     unit = np.concatenate([own[part.record] for part, own in zip(parts, units, strict=True)])
     who, respondents = _respondents(parts)
     sample = _samples(parts)
+    if orders is not None and not any(part.layout.sample for part in parts):
+        sample = _again(unit, who)
     _note_repeats(parts, unit, who, sample, problems)
     n_units = len(items.names())
     facts = {
@@ -73,13 +77,16 @@ def assemble(
         stratum_names={name: _known(fact).names for name, fact in strata.items()},
         gold=gold.codes,
         golds=gold.names,
-        n_options=option_counts(options[0]) if options else np.zeros(n_units, dtype=np.int32),
+        n_options=option_counts(options[0]) if options else _shown_options(orders, unit, n_units),
         form=np.zeros(n_units, dtype=np.int32),
         forms=(", ".join(dict.fromkeys(part.table.name for part in parts)),),
         cluster_unit=edges.unit,
         cluster_key=edges.key,
         key_names=dict(enumerate(edges.names)),
         key_columns=tuple(key_columns),
+        order=None if orders is None else orders.codes,
+        orders=() if orders is None else orders.names,
+        orders_spelled=orders is not None and orders.spelled,
         expected=_expected(unit, who, sample, len(respondents), complete_from),
         roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),
@@ -150,6 +157,29 @@ def _samples(parts: Sequence[ScoresIn]) -> NDArray[np.int32]:
     rank = np.zeros(len(known) + 1, dtype=np.int32)
     rank[order] = np.arange(len(known))
     return np.asarray(rank[code])
+
+
+def _again(unit: NDArray[np.int64], who: NDArray[np.int32]) -> NDArray[np.int32]:
+    """How often each score's item was asked of its respondent before: its sample from 0, where each
+    row of theirs is another order of the options."""
+    key = unit * (int(who.max(initial=0)) + 1) + who
+    order = np.argsort(key, kind="stable")
+    _, first, place = np.unique(key[order], return_index=True, return_inverse=True)
+    counted = np.empty(len(key), dtype=np.int32)
+    counted[order] = np.arange(len(key)) - first[place]
+    return counted
+
+
+def _shown_options(
+    orders: Orders | None, unit: NDArray[np.int64], n_units: int
+) -> NDArray[np.int32]:
+    """How many options each unit has by the orders in which they were shown; 0 where that is not
+    told."""
+    counts = np.zeros(n_units, dtype=np.int32)
+    if orders is not None and orders.spelled:
+        lengths = np.array([*map(len, orders.names), 0], dtype=np.int32)
+        np.maximum.at(counts, unit, lengths[orders.codes])
+    return counts
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

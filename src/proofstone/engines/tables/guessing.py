@@ -3,7 +3,9 @@
 1. A column whose name is a known one of a role has that role (``column_names.NAMES``).
 2. A table with a column of models and one of scores is long: one row a score.
 3. One with a column of models in which each model stands once, and no items, holds accuracies.
-4. Any other is wide: one row an item. Its item column is the known one, else the first in which no
+4. One with a column of annotators holds labels alone, and so does any other for which columns of
+   labels are named and in which nothing is a score.
+5. Any other is wide: one row an item. Its item column is the known one, else the first in which no
    value comes twice. Every other column most of whose cells are scores is a model, but for names
    of other quantities (latency, tokens, confidence). A stratum has few values.
 """
@@ -36,6 +38,7 @@ _ROLES: Mapping[Kind, tuple[str, ...]] = {
         "simulated", "certainty", "tokens",
     ),
     "accuracies": ("model", "overall"),
+    "labels": ("item", "model", "sample"),
 }  # fmt: skip
 
 
@@ -46,6 +49,7 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
     message shows the columns and the options that name them.
     """
     _check_named(table, named)
+    _check_labels(named)
     kind = named.kind or _kind(table, named)
     if kind == "accuracies":
         return _accuracies(table, structs.replace(named, kind=kind))
@@ -56,6 +60,8 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
             found = structs.replace(found, **{role: first_named(free, role)})
     if kind == "wide":
         found = _wide(table, found)
+    if found.labels and kind == "wide" and not found.models and not named.kind:
+        found = structs.replace(found, kind="labels")
     found = _grouped(table, found)
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
@@ -63,6 +69,8 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
 
 def _kind(table: FileColumns, named: Layout) -> Kind:
     names = list(table.columns)
+    if named.annotator:
+        return "labels"
     if named.models:
         return "wide"
     model = named.model or first_named(names, "model")
@@ -184,7 +192,7 @@ def _finished(table: FileColumns, found: Layout, scores: Sequence[Coded]) -> Lay
 
 def _taken(found: Layout) -> set[str]:
     ones = {getattr(found, role) for role in ONES}
-    return {*ones, *found.models, *found.strata, *found.clusters}
+    return {*ones, *found.models, *found.strata, *found.clusters, *found.labels}
 
 
 def _check_named(table: FileColumns, named: Layout) -> None:
@@ -193,6 +201,21 @@ def _check_named(table: FileColumns, named: Layout) -> None:
         raise BadUsage(
             f"{table.name} has no column {', '.join(map(repr, wrong))}",
             hint=f"its columns: {', '.join(table.columns)}",
+        )
+
+
+def _check_labels(named: Layout) -> None:
+    if named.annotator and len(named.labels) > 1:
+        raise BadUsage(
+            f"column {named.annotator!r} names annotators, so labels stand in one column and not "
+            f"in {len(named.labels)}",
+            hint="name the one: --annotator COLUMN --labels COLUMN",
+        )
+    if len(named.labels) == 1 and not named.annotator:
+        raise BadUsage(
+            f"column {named.labels[0]!r} alone has no second annotator's labels beside it",
+            hint="name all annotators' columns: --labels COLUMN,COLUMN; or say who gave each "
+            "label: --annotator COLUMN",
         )
 
 
@@ -213,10 +236,12 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
 def _lacking(found: Layout) -> Iterator[tuple[str, str]]:
     if found.kind != "accuracies" and not found.item:
         yield "the item", "--item"
-    if found.kind != "wide" and not found.model:
+    if found.kind not in ("wide", "labels") and not found.model:
         yield "the model", "--model"
     if found.kind == "long" and not found.score:
         yield "the score", "--score"
+    if found.kind == "labels" and not found.labels:
+        yield "the label", "--labels"
     if found.kind == "wide" and not found.models:
         yield "a model's scores", "--models"
     if found.kind == "accuracies" and not (found.models or found.score or found.overall):

@@ -11,12 +11,12 @@ from proofstone.wording import listed, say, word
 
 __all__ = ["ONES", "Kind", "Layout"]
 
-Kind = Literal["wide", "long", "accuracies"]
+Kind = Literal["wide", "long", "accuracies", "labels"]
 
 # The roles that one column has, in the order in which they are told.
 ONES = (
     "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
-    "certainty", "tokens", "count", "overall", "human", "judge",
+    "certainty", "tokens", "order", "count", "overall", "human", "judge", "annotator",
 )  # fmt: skip
 _MOST_SHOWN = 4
 
@@ -27,7 +27,10 @@ class Layout(Struct, frozen=True, kw_only=True):
     ``wide``: one row an item, ``models`` are columns of scores. ``long``: one row a score, under
     ``model`` and ``score``. ``accuracies``: one row a model (``models`` are then strata, columns of
     accuracies, with ``overall`` apart), or one a model and stratum with ``score`` and ``count``.
-    ``human`` and ``judge`` are labels of the same records by people and by a judge, never guessed.
+    ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
+    row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
+    the same records by people and by a judge. ``order`` is that in which options were shown. None
+    of these is guessed.
     ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
     are columns that nothing reads. ``missing`` are the spellings of missing scores that occur.
     """
@@ -49,6 +52,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     overall: str = ""
     human: str = ""
     judge: str = ""
+    annotator: str = ""
+    order: str = ""
+    labels: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
@@ -68,6 +74,7 @@ class Layout(Struct, frozen=True, kw_only=True):
             "strata" if self.kind == "accuracies" else "models": _named(self.models),
             "by" if self.kind == "accuracies" else "strata": listed(self.strata),
             "clusters": listed(self.clusters),
+            "labels": listed(self.labels),
             "scores": say("percent, divided by 100") if self.percent else "",
             "missing": _spellings(self.missing) if self.missing else "",
             "not used": _named(self.unused),

@@ -13,7 +13,7 @@ from proofstone.engines.tables.score_texts import read_scores
 from proofstone.errors import BadInput
 from proofstone.records import Coded, FileColumns
 
-__all__ = ["BadCell", "ScoresIn", "scores_in"]
+__all__ = ["BadCell", "ScoresIn", "no_scores", "scores_in"]
 
 
 class BadCell(NamedTuple):
@@ -52,6 +52,12 @@ def scores_in(table: FileColumns, layout: Layout) -> ScoresIn:
     named = (table.columns[layout.item].codes[found.record] >= 0) & (found.model.codes >= 0)
     model = Coded(found.model.codes[named], found.model.names)
     return ScoresIn(table, layout, found.record[named], model, found.value[named], tuple(wrong))
+
+
+def no_scores(table: FileColumns, layout: Layout) -> ScoresIn:
+    """A table of labels alone, in which there is none."""
+    nobody = Coded(np.empty(0, dtype=np.int32), ())
+    return ScoresIn(table, layout, np.empty(0, dtype=np.int64), nobody, np.empty(0))
 
 
 def _wide(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proofstone.report.sections.alignment import alignment_section
+from proofstone.report.sections.annotators import annotators_section
 from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.best_of import best_of_section
 from proofstone.report.sections.calibration import calibration_section
@@ -16,6 +17,7 @@ from proofstone.report.sections.item_model import item_model_section
 from proofstone.report.sections.items import items_section
 from proofstone.report.sections.judged import judged_section
 from proofstone.report.sections.lengths import lengths_section
+from proofstone.report.sections.orders import orders_section
 from proofstone.report.sections.pairs import pairs_section
 from proofstone.report.sections.positions import positions_section
 from proofstone.report.sections.resolution import resolution_section
@@ -44,6 +46,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     statements_section,
     item_model_section,
     positions_section,
+    orders_section,
     calibration_section,
     lengths_section,
     factors_section,
@@ -53,6 +56,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     benchmarks_section,
     roles_section,
     judged_section,
+    annotators_section,
     totals_section,
 )
 

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.engines.stats import (
-    Coefficient,
     Confusion,
     Estimand,
     JudgedRate,
     SharedKeys,
-    agreement,
     cohen_kappa,
     confuse,
     correct_judged_rate,
-    krippendorff_alpha,
 )
 from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points, shown_estimate
+from proofstone.report.sections.coefficients import (
+    Drawn,
+    agreement_table,
+    alphas,
+    coefficients,
+    keys_of_items,
+)
 from proofstone.report.sections.section import (
     Cell,
     Column,
@@ -73,7 +77,7 @@ def judged_section(evidence: Evidence) -> Section | None:
         tables=(
             _matrix(judged, table),
             _by_label(judged, table),
-            _agreement(found),
+            agreement_table(found),
             _corrected(rates),
         ),
         figures=(_heat(judged, table),),
@@ -90,11 +94,7 @@ def judged_confusion(judged: Judged, estimand: Estimand, level: float) -> Confus
 
 
 def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
-    """What items share; of fresh forms of one bank, nothing counts."""
-    n = int(judged.item.max(initial=-1)) + 1
-    if estimand == "bank" or judged.cluster_item is None or judged.cluster_key is None:
-        return SharedKeys.none(n)
-    return SharedKeys(n, judged.cluster_item, judged.cluster_key)
+    return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, estimand)
 
 
 def _coefficients(
@@ -102,42 +102,15 @@ def _coefficients(
 ) -> Iterator[tuple[str, Estimate]]:
     """Each coefficient by its name, over the records that both labelled, items drawn."""
     both = (judged.people >= 0) & (judged.judge >= 0)
-    people, judge, item = judged.people[both], judged.judge[both], judged.item[both]
-    ratings = np.column_stack([people, judge])
-    n_labels = len(judged.labels)
-    plain: tuple[Coefficient, ...] = ("observed agreement", "Gwet AC1")
-    for name in plain:
-        yield (
-            _COEFFICIENTS[name],
-            agreement(ratings, name, n_categories=n_labels, clusters=item, keys=keys, seed=seed,
-                      confidence=level),
-        )  # fmt: skip
-    yield (
-        "Cohen's kappa",
-        cohen_kappa(people, judge, clusters=item, keys=keys, seed=seed, confidence=level),
-    )
-    if judged.values is not None and n_labels > 2:
-        yield (
-            "Cohen's kappa, quadratic",
-            cohen_kappa(people, judge, weights="quadratic", clusters=item, keys=keys, seed=seed,
-                        confidence=level),
-        )  # fmt: skip
-    yield (
-        "Krippendorff's alpha, nominal",
-        krippendorff_alpha(ratings, clusters=item, keys=keys, seed=seed, confidence=level),
-    )
-    if judged.values is not None and n_labels > 2:
-        yield (
-            "Krippendorff's alpha, ordinal",
-            krippendorff_alpha(ratings, "ordinal", clusters=item, keys=keys, seed=seed,
-                               confidence=level),
-        )  # fmt: skip
-        top = int(ratings.max()) + 1
-        yield (
-            "Krippendorff's alpha, interval",
-            krippendorff_alpha(ratings, "interval", values=judged.values[:top], clusters=item,
-                               keys=keys, seed=seed, confidence=level),
-        )  # fmt: skip
+    people, judge = judged.people[both], judged.judge[both]
+    ratings, n = np.column_stack([people, judge]), len(judged.labels)
+    drawn = Drawn(clusters=judged.item[both], keys=keys, seed=seed, confidence=level)
+    yield from coefficients(ratings, ("observed agreement", "Gwet AC1"), n, drawn)
+    yield "Cohen's kappa", cohen_kappa(people, judge, **drawn)
+    if judged.values is not None and n > 2:
+        quadratic = cohen_kappa(people, judge, weights="quadratic", **drawn)
+        yield "Cohen's kappa, quadratic", quadratic
+    yield from alphas(ratings, judged.values, n, drawn)
 
 
 def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str, JudgedRate]]:
@@ -207,10 +180,6 @@ def _named(name: str) -> str:
 
 
 _SHARE = noted("share of {label}")
-_COEFFICIENTS: Mapping[Coefficient, str] = {
-    "observed agreement": "observed agreement",
-    "Gwet AC1": "Gwet's AC1",
-}
 
 
 def _plain(rates: dict[str, JudgedRate]) -> str:
@@ -273,28 +242,6 @@ def _by_label(judged: Judged, table: Confusion) -> Table:
         ),
         rows=tuple(zip(judged.labels, table.recall, table.precision, strict=True)),
     )  # fmt: skip
-
-
-def _agreement(found: dict[str, Estimate]) -> Table:
-    return Table(
-        title=say("Agreement"),
-        columns=(
-            Column(key="coefficient", name=say("coefficient")),
-            Column(key="n", name=say("n"), help=say("records")),
-            Column(
-                key="value",
-                name=say("value"),
-                digits=3,
-                help=say("1 is full agreement; 0 is chance"),
-            ),
-        ),
-        rows=tuple((word(name), each.n, each) for name, each in found.items()),
-        note=say(
-            "Kappa falls where one label holds nearly all records although both agree; AC1 does "
-            "not. Observed agreement takes no chance out."
-        ),
-        sorts=False,
-    )
 
 
 def _corrected(rates: dict[str, JudgedRate]) -> Table:

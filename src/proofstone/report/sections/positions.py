@@ -64,6 +64,8 @@ def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
 
 def _has_positions(table: ScoreTable) -> bool:
     letters = [name for name in table.answers if name]
+    if table.order is not None and not table.orders_spelled:
+        return False  # a letter is another option in each order, and so is the right one
     return (
         any(table.golds)
         and bool((table.n_options > 0).any())
@@ -76,14 +78,33 @@ def _bias(evidence: Evidence, sheet: Sheet, respondent: int) -> PositionBias:
     table = sheet.table
     rows = np.flatnonzero(table.respondent == respondent)
     unit = table.unit[rows]
+    gold = _positions(table.golds)[table.gold[unit]]
+    chosen = _positions(table.answers)[table.answer[rows]]
+    if table.order is not None:
+        orders = table.order[rows]
+        gold, chosen = (_as_shown(each, orders, table.orders) for each in (gold, chosen))
     return position_bias(
         sheet.counted[rows],
-        _positions(table.golds)[table.gold[unit]],
-        _positions(table.answers)[table.answer[rows]],
+        gold,
+        chosen,
         table.n_options[unit],
         unit=unit,
         keys=sheet.keys if evidence.estimand == "knowledge" else None,
     )
+
+
+def _as_shown(
+    original: NDArray[np.int64], orders: NDArray[np.int32], names: Sequence[str]
+) -> NDArray[np.int64]:
+    """Places in the original order as places in the one that each reply was shown, a code of
+    ``names``; -1 for those that are not known."""
+    most = max([len(name) for name in names], default=0)
+    shown = np.full((len(names) + 1, most + 1), -1, dtype=np.int64)
+    for code, name in enumerate(names):
+        for place, letter in enumerate(name):
+            shown[code, string.ascii_uppercase.index(letter)] = place
+    kept = np.where(original < most, original, -1)
+    return np.asarray(shown[orders, kept])
 
 
 def _positions(names: Sequence[str]) -> NDArray[np.int64]:

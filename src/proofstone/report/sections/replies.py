@@ -16,12 +16,13 @@ __all__ = ["Replies", "gold_codes", "replies_of"]
 @dataclass(frozen=True, slots=True)
 class Replies:
     """``scores`` (units, respondents, samples), NaN where there is none, and ``answers`` alike:
-    codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence alike,
-    None where nothing tells it."""
+    codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence and the
+    ``orders`` of options (-1 where none is told) alike, None where nothing tells them."""
 
     scores: NDArray[np.float64]
     answers: NDArray[np.int32]
     stated: NDArray[np.float64] | None = None
+    orders: NDArray[np.int32] | None = None
 
 
 def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
@@ -46,7 +47,11 @@ def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
     if table.confidence is not None:
         stated = np.full(shape, np.nan)
         stated[place] = table.confidence[kept]
-    return Replies(scores, answers, stated)
+    orders = None
+    if table.order is not None:
+        orders = np.full(shape, -1, dtype=np.int32)
+        orders[place] = table.order[kept]
+    return Replies(scores, answers, stated, orders)
 
 
 def gold_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.engines.stats import Estimand, RankInterval
 from proofstone.records.accuracies import Accuracies
+from proofstone.records.annotated import Annotated
 from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
 from proofstone.records.upkeep import Upkeep
@@ -165,8 +166,9 @@ class Section(Struct, frozen=True, kw_only=True):
 class Evidence:
     """What sections are made from: the leaderboard; the scores as its measure values them, where
     there are items; the accuracies, where there is nothing else; labels by people and by a judge,
-    where they were named; of our own runs what else is known of their items; ``statements``, scores
-    of the parts that items are made of, by the same respondents, where these were asked for.
+    and by several annotators, where they were named; of our own runs what else is known of their
+    items; ``statements``, scores of the parts that items are made of, by the same respondents,
+    where these were asked for.
     ``seed`` is that of all draws; ``estimand`` is what
     intervals speak of."""
 
@@ -174,6 +176,7 @@ class Evidence:
     sheet: Sheet | None = None
     accuracies: Accuracies | None = None
     judged: Judged | None = None
+    annotated: Annotated | None = None
     upkeep: Upkeep | None = None
     statements: Sheet | None = None
     seed: int = 0

@@ -1,0 +1,146 @@
+"""Several annotators' labels of the same records: a column each, or a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.tables.item_facts import cluster_edges, fact_of_items
+from proofstone.engines.tables.label_codes import (
+    LabelCodes,
+    column_of,
+    label_codes,
+    text_codes,
+)
+from proofstone.engines.tables.problems import CELLS, Problems
+from proofstone.engines.tables.scores_in import ScoresIn
+from proofstone.records import Annotated, TextCodes
+
+__all__ = ["annotator_labels"]
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """L labels that were given: by file, its record, the record that is labelled, its item, the
+    annotator and the label (L each)."""
+
+    file: Codes
+    row: Codes
+    unit: Codes
+    item: Codes
+    annotator: Codes
+    label: Codes
+
+
+def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
+    """The labels of the files in which columns of labels are named; None where there are none.
+
+    With a column of annotators each row is a label, and what is labelled is the item, or where
+    these columns are known its model and sample; else each row is a record, and each column of
+    labels an annotator's. Raises BadInput with all annotators who label a record twice, labels
+    without an annotator or an item, and records of one item that disagree on its cluster; BadUsage
+    where there are more than twenty labels.
+    """
+    chosen = [part for part in parts if part.layout.labels]
+    if not chosen:
+        return None
+    columns = [column_of(part.table, name) for part in chosen for name in part.layout.labels]
+    known = label_codes(
+        columns,
+        whose="annotators",
+        hint="name columns of labels, or of scores with few steps: --labels COLUMN,...",
+    )
+    problems = Problems([part.table for part in chosen])
+    items, annotators = TextCodes(), TextCodes()
+    units = [text_codes(column_of(part.table, part.layout.item), items) for part in chosen]
+    given = _given(chosen, units, known, annotators, problems)
+    _note_repeats(chosen, given, annotators, problems)
+    named = dict.fromkeys(name for part in chosen for name in part.layout.clusters)
+    facts = [fact_of_items(chosen, units, name, len(items), problems) for name in named]
+    problems.refuse()
+    edges = cluster_edges(facts)
+    labelled, first, place = np.unique(given.unit, return_index=True, return_inverse=True)
+    ratings = np.full((len(labelled), len(annotators) - 1), -1, dtype=np.int32)
+    ratings[place, given.annotator] = given.label
+    spoke = np.flatnonzero((ratings >= 0).any(axis=0))  # a column may be empty
+    names = annotators.names()
+    return Annotated(
+        labels=known.labels,
+        annotators=tuple(names[place] for place in spoke.tolist()),
+        ratings=ratings[:, spoke],
+        item=given.item[first],
+        values=known.values,
+        cluster_item=edges.unit,
+        cluster_key=edges.key,
+    )
+
+
+def _given(
+    parts: Sequence[ScoresIn],
+    units: Sequence[Codes],
+    known: LabelCodes,
+    annotators: TextCodes,
+    problems: Problems,
+) -> _Given:
+    """All labels, those of rows after each other where each has its row."""
+    records, found, before = TextCodes(), [], 0
+    for number, (part, item) in enumerate(zip(parts, units, strict=True)):
+        table, layout = part.table, part.layout
+        rows = np.arange(len(table))
+        if layout.annotator:
+            unit = _labelled(part, records)
+            who = [text_codes(table.columns[layout.annotator], annotators)]
+        else:
+            unit = before + rows
+            who = [np.full(len(table), annotators[name]) for name in layout.labels]
+        before += len(table)
+        for name, own in zip(layout.labels, who, strict=True):
+            label = known.codes(table.columns[name])
+            _note_nameless(number, part, label, item, own, problems)
+            kept = (label >= 0) & (item >= 0) & (own >= 0)
+            one = np.full(int(kept.sum()), number)
+            found.append((one, *(each[kept] for each in (rows, unit, item, own, label))))
+    return _Given(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _labelled(part: ScoresIn, records: TextCodes) -> Codes:
+    """What each row labels: its item, of its model and sample, by the codes of ``records``."""
+    layout = part.layout
+    columns = [column_of(part.table, n) for n in (layout.item, layout.model, layout.sample)]
+    named = [(*column.names, "") for column in columns]
+    told = zip(*(column.codes.tolist() for column in columns), strict=True)
+    keys = ("\x1f".join(names[c] for names, c in zip(named, codes, strict=True)) for codes in told)
+    return np.fromiter(map(records.__getitem__, keys), dtype=np.int64, count=len(part.table))
+
+
+def _note_nameless(
+    number: int, part: ScoresIn, label: Codes, item: Codes, who: Codes, problems: Problems
+) -> None:
+    for column, codes in ((part.layout.item, item), (part.layout.annotator, who)):
+        for record in np.flatnonzero((label >= 0) & (codes < 0)).tolist():
+            problems.add(number, record, "is empty", column=column, hint=CELLS)
+
+
+def _note_repeats(
+    parts: Sequence[ScoresIn], given: _Given, annotators: TextCodes, problems: Problems
+) -> None:
+    """Notes where an annotator labels a record again, with the first place."""
+    key = given.unit * len(annotators) + given.annotator
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    names = annotators.names()
+    for at in np.flatnonzero(first[place] != np.arange(len(key))).tolist():
+        before = int(first[place[at]])
+        where = problems.where(int(given.file[before]), int(given.row[before]))
+        problems.add(
+            int(given.file[at]),
+            int(given.row[at]),
+            f"{names[int(given.annotator[at])]} labels the same record again, as at {where}",
+            column=parts[int(given.file[at])].layout.annotator,
+            hint="each annotator may label a record once; what else tells records apart can be "
+            "named: --model COLUMN, --sample COLUMN",
+        )
