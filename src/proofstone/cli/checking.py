@@ -31,17 +31,30 @@ _FAIR = 0.55  # a bank that gives away more is to be mended
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the statements to drop here."
 )
+@click.option(
+    "--taxonomy",
+    metavar="NAME|FILE",
+    help="Of a bank: what stands under each node of this taxonomy instead.",
+)
 @workspace_option
 @json_option
 def check_command(
-    target: str, drop_to: float | None, output: Path | None, folder: Path | None, as_json: bool
+    target: str,
+    drop_to: float | None,
+    output: Path | None,
+    taxonomy: str | None,
+    folder: Path | None,
+    as_json: bool,
 ) -> None:
-    """Say whether answers can be told without knowing anything.
+    """Say whether answers can be told without knowing anything, or what a bank covers.
 
     TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
     true and falsified statements, of a form at its right and other options. They are tried on books
     that they never saw. 50 is what guessing gives; an interval above it means that a model can gain
     by form rather than by knowledge, and the features that tell are named.
+
+    With --taxonomy it is counted instead how many statements and sources of a bank stand under each
+    node of a taxonomy ('list taxonomy', or a CSV or TOML file), beside the taxonomy's own counts.
 
     With --drop-to statements that are told most surely are listed until fresh classifiers, on books
     that taught nothing of it, do no better; nothing is dropped before you retire them.
@@ -49,6 +62,11 @@ def check_command(
     from proofstone.errors import BadUsage  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    if taxonomy is not None:
+        if drop_to is not None or output is not None:
+            raise BadUsage("--taxonomy is a check of its own, without --drop-to and -o")
+        _check_coverage(target, taxonomy, folder, as_json=as_json)
+        return
     if output is not None and drop_to is None:
         raise BadUsage("-o writes the statements to drop", hint="add --drop-to 0.55")
     with open_workspace(folder) as workspace:
@@ -62,6 +80,17 @@ def check_command(
     if output is not None:
         say(f"the statements to drop are in {output}")
         say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
+
+
+def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
+    from proofstone.cli.taxonomies import show_coverage  # noqa: PLC0415
+    from proofstone.engines.ingest.taxonomy import find_taxonomy  # noqa: PLC0415
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    found = find_taxonomy(taxonomy)
+    with open_workspace(folder) as workspace:
+        coverage = workspace.coverage(target, found)
+    show_coverage(coverage, as_json=as_json)
 
 
 def _show(checked: Checked) -> None:

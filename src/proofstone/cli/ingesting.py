@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -16,6 +16,7 @@ from proofstone.cli.output import pasted, print_json, print_text, say, visible
 from proofstone.identity import short
 
 if TYPE_CHECKING:
+    from proofstone.engines.ingest import Stated
     from proofstone.stages.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
 
 __all__ = ["ingest_command"]
@@ -49,6 +50,8 @@ _FOR_OCR = ("image only", "garbled")
 @click.option("--field", default="", help="The second level.")
 @click.option("--subfield", default="", help="The third level.")
 @click.option("--book", default="", help="The finest level.")
+@click.option("--taxonomy", metavar="NAME|FILE", help="Take only places that this taxonomy has: "
+              "see 'list taxonomy', or name a CSV or TOML file.")  # fmt: skip
 @workspace_option
 @json_option
 @quiet_option
@@ -65,6 +68,7 @@ def ingest_command(
     field: str,
     subfield: str,
     book: str,
+    taxonomy: str | None,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -103,7 +107,9 @@ def ingest_command(
         title=title, authors=authors, year=year, licence=licence, language=code,
         stratum=Stratum(discipline, field, subfield, book),
     )  # fmt: skip
-    stated_for = read_stated(meta) if meta else None
+    stated_for = read_stated(meta) if meta else {}
+    if taxonomy is not None:
+        stated, stated_for = _placed(taxonomy, stated, stated_for)
     with open_workspace(folder) as workspace, _watching(quiet=quiet or as_json) as watch:
         report = ingest_paths(
             workspace.store, paths, clock=workspace.clock, stated=stated,
@@ -115,6 +121,16 @@ def ingest_command(
         _print(report, quiet=quiet)
     if report.state != "all":
         sys.exit(_INCOMPLETE if report.state == "some" else 2)
+
+
+def _placed(
+    name: str, of_all: Stated, by_file: Mapping[str, Stated]
+) -> tuple[Stated, dict[str, Stated]]:
+    """What is stated, its places as the taxonomy has them."""
+    from proofstone.engines.ingest.taxonomy import find_taxonomy  # noqa: PLC0415
+    from proofstone.stages.taxonomies import placed_stated  # noqa: PLC0415
+
+    return placed_stated(find_taxonomy(name), of_all, by_file)
 
 
 @contextmanager

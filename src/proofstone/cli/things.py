@@ -17,6 +17,12 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import print_json, print_table, print_text, say
+from proofstone.cli.taxonomies import (
+    export_taxonomy,
+    list_taxonomies,
+    named_taxonomy,
+    show_taxonomy,
+)
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export_command", "list_command", "show_command"]
 
-LISTED = ("source", "bank", "form", "run", "plan", "build")
+LISTED = ("source", "bank", "form", "run", "plan", "build", "taxonomy")
 OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
@@ -35,8 +41,12 @@ OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "r
 def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     """List what the workspace holds of one kind.
 
-    Newest first, each with a name and an id by which other commands find it.
+    Newest first, each with a name and an id by which other commands find it. Taxonomies are those
+    that come with the package.
     """
+    if kind == "taxonomy":
+        list_taxonomies(as_json=as_json)
+        return
     from proofstone.stages.overview import run_states, things_of  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -108,11 +118,18 @@ def show_command(
     their page and their source. A response is response:RUN/ITEM/SAMPLE, a score
     score:SCORING/ITEM/SAMPLE/MEASURE.
 
+    taxonomy:NAME shows the nodes of a taxonomy with their counts: a carried one, or the CSV or TOML
+    file of your own, checked whole.
+
     Of a build its funnel; with --dropped or --pending its rows, the first -n of them.
 
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.
     """
+    taxonomy = named_taxonomy(identity)
+    if taxonomy is not None:
+        show_taxonomy(taxonomy, as_json=as_json)
+        return
     from proofstone.stages.inspection import show_replies  # noqa: PLC0415
     from proofstone.stages.looking import look, look_at  # noqa: PLC0415
     from proofstone.stages.served import note_of_run  # noqa: PLC0415
@@ -199,7 +216,8 @@ def export_command(
 ) -> None:
     """Write a bank, form, run, scores or leaderboard to a file.
 
-    Of a build: every row that it dropped or that is held up, with the step and the reason.
+    Of a build: every row that it dropped or that is held up, with the step and the reason. Of a
+    taxonomy (taxonomy:kina): its nodes, as the table that can be changed and named with --taxonomy.
 
     JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
     a form can be imported again: a bank gives the very same facts.
@@ -212,8 +230,12 @@ def export_command(
 
     if output is None:
         raise click.UsageError("name the file: -o bank.jsonl (or .csv, .parquet, .xlsx)")
-    with open_workspace(folder) as workspace:
-        n_rows = workspace.export(identity, output, what)  # type: ignore[arg-type]
+    taxonomy = named_taxonomy(identity)
+    if taxonomy is not None:
+        n_rows = export_taxonomy(taxonomy, output)
+    else:
+        with open_workspace(folder) as workspace:
+            n_rows = workspace.export(identity, output, what)  # type: ignore[arg-type]
     if as_json:
         print_json({"file": str(output), "rows": n_rows})
     else:

@@ -119,6 +119,7 @@ from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
+from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
 
 __all__ = [
     "CONTEXT",
@@ -132,6 +133,7 @@ __all__ = [
     "OUTCOMES",
     "PROMPT",
     "PROMPT_NAME",
+    "TAXONOMY_LEVELS",
     "Accuracies",
     "Action",
     "Annotated",
@@ -207,6 +209,9 @@ __all__ = [
     "StepName",
     "Stratum",
     "Tabulation",
+    "Taxonomy",
+    "TaxonomyNode",
+    "TaxonomyPath",
     "TextCodes",
     "TextForm",
     "TextPart",

@@ -10,13 +10,14 @@ from msgspec import structs
 
 from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
+from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.summarise import Selection, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
-    from proofstone.records import Tabulation
+    from proofstone.records import Tabulation, Taxonomy
     from proofstone.report import Leaderboard
     from proofstone.report.audited import Audit
     from proofstone.report.page_data import PageData
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.page_files import PageWritten
     from proofstone.stages.table_files import TablesAsked
+    from proofstone.stages.taxonomies import Coverage
     from proofstone.wiring.boards import BoardMade
 
 __all__ = ["Reading"]
@@ -59,6 +61,15 @@ class Reading(Catalogue):
         named = self.store.knowledge.bank(found.id) if found.kind == "bank" else None
         method = named.method if named else self.store.items.item_set(found.id).method
         return check_give_aways(self.store, find_method(method), found, drop_to=drop_to)
+
+    def coverage(self, bank: Target, taxonomy: Taxonomy) -> Coverage:
+        """How many statements and sources of a bank stand under each node of a taxonomy."""
+        from proofstone.stages.taxonomies import bank_coverage  # noqa: PLC0415
+
+        found = find_target(self.store, bank, ("bank",))
+        named = f"{found.name}-{short(found.id, 4)}"
+        facts = self.store.knowledge.facts_of_bank(found.key)
+        return bank_coverage(taxonomy, named, facts)
 
     def write_told(self, checked: Checked, path: Path) -> int:
         """Writes the facts that are to go as a work list, which ``retire --from`` carries out;
