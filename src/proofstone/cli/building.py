@@ -23,12 +23,13 @@ from proofstone.cli.options import (
     yes_option,
 )
 from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.placed import show_placed
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
 
 if TYPE_CHECKING:
-    from proofstone.ports import StepBuilder
+    from proofstone.ports import ModelRole, StepBuilder
     from proofstone.stages.building import BuildResult
     from proofstone.stages.kin import Kin
 
@@ -101,9 +102,8 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     def command(**options: Any) -> None:
         build_in_steps(kind, options)
 
-    command.help = (
-        f"Build {kind} from INPUTs, step by step, into a bank.\n\n{pipeline_help(builder)}"
-    )
+    ending = "into a bank" if builder.enters == "passages" else "for each source"
+    command.help = f"Build {kind} from INPUTs, step by step, {ending}.\n\n{pipeline_help(builder)}"
     return command
 
 
@@ -190,7 +190,9 @@ def report_build(
         print_json({**_result(result), "kin": kin})
     else:
         click.echo("\n".join(funnel_lines(result.funnel)))
-        if bank is not None:
+        if result.placed is not None:
+            show_placed(result.placed, name)
+        elif bank is not None:
             shown = f"{bank.name}-{short(bank.id, 4)}"
             click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {name}")
         else:
@@ -200,7 +202,7 @@ def report_build(
     if result.stopped:
         code = (BudgetReached if result.over_budget else EndpointUnusable).code
         say(f"error [{code}] {result.stopped}")
-    if bank is None:
+    if not result.complete:
         for line in pending_sentences(result.funnel):
             say(line, quiet=quiet)
         say(f"held up: proofstone show {name} --pending", quiet=quiet)
@@ -209,8 +211,9 @@ def report_build(
     else:
         if any(step.n_dropped for step in result.funnel.steps):
             say(f"dropped rows: proofstone show {name} --dropped", quiet=quiet)
-        shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
-        say(f"next: proofstone build form {shown} --seeds 3", quiet=quiet)
+        if bank is not None:
+            shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
+            say(f"next: proofstone build form {shown} --seeds 3", quiet=quiet)
     return _exit_code(result)
 
 
@@ -232,6 +235,7 @@ def _result(result: BuildResult) -> dict[str, Any]:
         "bank": None if bank is None else bank.id,
         "name": None if bank is None else bank.name,
         "facts": 0 if bank is None else len(bank.facts),
+        "placed": result.placed,
         "funnel": {**_fields(result.funnel), "left": result.funnel.left},
         "spent": result.spent,
         "stopped": result.stopped,
@@ -246,11 +250,17 @@ def _fields(record: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(record)
 
 
+def _named_by(role: str, declared: ModelRole) -> str:
+    if declared.optional:
+        return f"-m {role}=..."
+    return "--judge" if declared.purpose == "judge" else "-m"
+
+
 def pipeline_help(builder: StepBuilder) -> str:
     """What INPUTs are, whom a build asks, and what is promised of it."""
     about = builder.help or "An INPUT is a source of the workspace: see 'list source'."
     roles = "\n".join(
-        f"  {role}  {declared.help} ({'--judge' if declared.purpose == 'judge' else '-m'})"
+        f"  {role}  {declared.help} ({_named_by(role, declared)})"
         for role, declared in builder.roles.items()
     )
     asked = f"\n\nModels are asked in these roles:\n\n\b\n{roles}" if roles else ""

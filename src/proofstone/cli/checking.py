@@ -46,7 +46,7 @@ def check_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Say whether answers can be told without knowing anything, or what a bank covers.
+    """Say whether answers give themselves away, and what a bank covers.
 
     TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
     true and falsified statements, of a form at its right and other options. They are tried on books

@@ -1,4 +1,4 @@
-"""``edit``: a corrected version of an item or fact."""
+"""``edit``: a corrected version of an item or fact, another place for a source."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.placed import show_placed
 from proofstone.cli.work_lists import apply_work_list
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
@@ -63,6 +64,10 @@ def edit_command(
     that came from it, and of its bank. The plain name means the newest version from then on; older
     ones keep their digits and their results.
 
+    ID may be a source, whose fields are its levels in the taxonomy (discipline, field, subfield,
+    book): a placement that names the one before it. What is built of it afterwards stands there;
+    what was built stays.
+
     Without an ID, --from is a work list (audit --work-list): each row whose decision is edit gives
     its target the new values in its column changes (FIELD=VALUE, one a line, or a JSON object).
     All are checked first and made together, so that a form gets one newer version; applied again,
@@ -83,6 +88,11 @@ def edit_command(
         if not reason.strip():
             raise click.UsageError('a correction needs its reason: --reason "..."')
         changes = _changes(fields, pairs, file)
+        found = workspace.find(identity, "item", "fact", "source")
+        if found.kind == "source":
+            placed = workspace.place(found, changes, reason=reason, by=by)
+            print_json(placed) if as_json else show_placed([placed])
+            return
         edited = workspace.edit(identity, changes, reason=reason, by=by, forms=read_list(forms))
     if as_json:
         print_json(edited)

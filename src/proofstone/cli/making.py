@@ -38,6 +38,7 @@ class BuildGroup(click.Group):
 
         methods = [find_method(name) for name in method_names()]
         kinds = {kind for method in methods for kind in (*method.builders, *_pipelines(method))}
+        kinds |= set(_placing())
         return [*sorted(kinds), "form"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -56,7 +57,15 @@ class BuildGroup(click.Group):
                 return _facts_command(cmd_name, method.builders[cmd_name][1])
             if cmd_name in _pipelines(method):
                 return pipeline_command(cmd_name, _pipelines(method)[cmd_name])
+        if cmd_name in _placing():
+            return pipeline_command(cmd_name, _placing()[cmd_name])
         return None
+
+
+def _placing() -> Mapping[str, StepBuilder]:
+    from proofstone.stages.placing import PLACING  # noqa: PLC0415
+
+    return PLACING.pipelines
 
 
 def _pipelines(method: Method) -> Mapping[str, StepBuilder]:

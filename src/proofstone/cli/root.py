@@ -27,7 +27,10 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Make": {
         "ingest": ("ingesting", "Read documents into sources, pages and passages."),
         "build": ("making", "Build statements from tables, and forms from a bank."),
-        "check": ("checking", "Say whether answers can be told without knowing anything."),
+        "check": (
+            "checking",
+            "Say whether answers give themselves away, and what a bank covers.",
+        ),
     },
     "People": {
         "review": ("review", "The people behind corrections."),

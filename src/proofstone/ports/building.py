@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from proofstone.draws import Draws
 from proofstone.ports.asking import Judge
 from proofstone.ports.knowledge import BuiltFact
 from proofstone.ports.method import Parameter
-from proofstone.records import Message, Oracle, Purpose, Reply, Spent
+from proofstone.records import Message, Oracle, Purpose, Reply, Spent, Stratum
 
 __all__ = [
     "BatchRows",
@@ -25,11 +25,13 @@ __all__ = [
     "Drop",
     "Journal",
     "Kept",
+    "Maker",
     "ModelRole",
     "Outcome",
     "Pipeline",
     "PipelineRow",
     "Searcher",
+    "SourcePlace",
     "Step",
     "StepBuilder",
     "StepCall",
@@ -151,19 +153,31 @@ class BatchStep(Struct, frozen=True, kw_only=True):
 
 class Pipeline(Struct, frozen=True, kw_only=True):
     """Steps in their order, and what is made of the rows behind the last one, which are of type
-    ``gives``: facts, in the order of the rows that entered."""
+    ``gives``, in the order of the rows that entered: ``facts``, which become a bank, or the
+    ``places`` of sources."""
 
     steps: tuple[Step | BatchStep, ...]
     gives: type[Struct]
-    facts: Callable[[Iterable[Any]], Iterable[BuiltFact]]
+    facts: Callable[[Iterable[Any]], Iterable[BuiltFact]] | None = None
+    places: Callable[[Iterable[Any]], Iterable[SourcePlace]] | None = None
+
+
+class SourcePlace(Struct, frozen=True, gc=False):
+    """A source, and where in which taxonomy it stands."""
+
+    source: bytes
+    stratum: Stratum
+    taxonomy: str
 
 
 class ModelRole(Struct, frozen=True, kw_only=True):
-    """What a model is asked for in a build, with its default settings (max_tokens, ...)."""
+    """What a model is asked for in a build, with its default settings (max_tokens, ...).
+    ``optional``: only where a model is named for it."""
 
     help: str
     purpose: Purpose = "build"
     settings: Mapping[str, Any] = {}
+    optional: bool = False
 
 
 class StepBuilder(Struct, frozen=True, kw_only=True):
@@ -171,14 +185,22 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
 
     ``make`` gives the pipeline for parameters and for the models by role. ``rows`` reads what
     enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
-    their passages enter as ``records.SourcedPassage``.
+    their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
+    ``records.SampledSource``.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
     roles: Mapping[str, ModelRole] = {}
     parameters: tuple[Parameter, ...] = ()
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
+    enters: Literal["passages", "sources"] = "passages"
     help: str = ""
+
+
+class Maker(Protocol):
+    """Whoever may build in steps: a method, or what places sources."""
+
+    name: str
 
 
 @runtime_checkable

@@ -93,6 +93,7 @@ from proofstone.records.pages import (
     unpack_layout,
 )
 from proofstone.records.people import Person
+from proofstone.records.placements import Placement, SampledSource, placement_id
 from proofstone.records.plans import Plan, plan_id
 from proofstone.records.presets import Choice, Preset
 from proofstone.records.results import (
@@ -186,6 +187,7 @@ __all__ = [
     "Passage",
     "Person",
     "PlacedLine",
+    "Placement",
     "Plan",
     "Preset",
     "Price",
@@ -197,6 +199,7 @@ __all__ = [
     "Row",
     "Ruling",
     "Run",
+    "SampledSource",
     "Scale",
     "Score",
     "ScoreTable",
@@ -240,6 +243,7 @@ __all__ = [
     "pack_layout",
     "page_id",
     "passage_id",
+    "placement_id",
     "plan_id",
     "replies_wanted",
     "ruling_id",

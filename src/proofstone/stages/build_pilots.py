@@ -21,7 +21,7 @@ from proofstone.engines.pipeline import Visit, count_unfinished, perform_pipelin
 from proofstone.engines.stats import Sampled, forecast_total
 from proofstone.engines.store import EnteringRow, Store, StoreJournal
 from proofstone.errors import BudgetReached
-from proofstone.ports import BatchStep, CallRecord, Clock, Method, PipelineRow, Step
+from proofstone.ports import BatchStep, CallRecord, Clock, Maker, PipelineRow, Step
 from proofstone.records import Spent
 from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
 from proofstone.stages.building import BuildProgress, Workplace
@@ -52,7 +52,7 @@ class _RowSeen(Struct, frozen=True):
     is_whole: bool
 
 
-def draw_pilot(store: Store, method: Method, planned: PlannedBuild, n: int) -> list[EnteringRow]:
+def draw_pilot(store: Store, method: Maker, planned: PlannedBuild, n: int) -> list[EnteringRow]:
     """A seeded sample of ``n`` of the rows that enter, in their order; the same each time."""
     build = planned.build
     draws = Draws(build.seed, 0, "pilot of a build")
@@ -63,7 +63,7 @@ def draw_pilot(store: Store, method: Method, planned: PlannedBuild, n: int) -> l
 
 async def ask_pilot(
     store: Store,
-    method: Method,
+    method: Maker,
     planned: PlannedBuild,
     rows: Sequence[EnteringRow],
     askers: Mapping[str, Asker],
@@ -105,7 +105,7 @@ class _Forecaster:
     def __init__(
         self,
         store: Store,
-        method: Method,
+        method: Maker,
         planned: PlannedBuild,
         work: Workplace,
         places: Sequence[int],

@@ -11,9 +11,10 @@ from msgspec import Struct, structs
 from proofstone.engines.pipeline import ids_digest, make_row, plain_keys
 from proofstone.engines.store import EnteringRow, Store
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ports import BatchStep, BuildsInSteps, Method, Model, Pipeline, StepBuilder
+from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
 from proofstone.records import Build, SourcedPassage, StepName, build_id
 from proofstone.stages.build import read_parameters
+from proofstone.stages.sampled_sources import placed_source, sampled_source
 
 __all__ = ["BuildSpec", "PlannedBuild", "builder_of", "entering_rows", "plan_build"]
 
@@ -51,7 +52,7 @@ class PlannedBuild(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(role for step in self.pipeline.steps for role in step.asks))
 
 
-def builder_of(method: Method, kind: str) -> StepBuilder:
+def builder_of(method: Maker, kind: str) -> StepBuilder:
     """How a method builds this kind in steps. Raises BadUsage where it does not."""
     pipelines = method.pipelines if isinstance(method, BuildsInSteps) else {}
     if kind not in pipelines:
@@ -61,7 +62,7 @@ def builder_of(method: Method, kind: str) -> StepBuilder:
 
 
 def plan_build(
-    store: Store, method: Method, spec: BuildSpec, models: Mapping[str, Model]
+    store: Store, method: Maker, spec: BuildSpec, models: Mapping[str, Model]
 ) -> PlannedBuild:
     """The build that ``spec`` means, not yet stored; ``models`` by role. The rows that enter are
     read once, to know them.
@@ -109,7 +110,8 @@ def entering_rows(
 ) -> Iterator[EnteringRow]:
     """The rows that enter a build, in order, read anew."""
     if builder.rows is None:
-        return islice(_passages(store, spec.inputs), spec.limit)
+        own = _sources if builder.enters == "sources" else _passages
+        return islice(own(store, spec.inputs), spec.limit)
     values: Iterable[Struct] = builder.rows(spec.inputs, params)
     return islice((EnteringRow(make_row(value)) for value in values), spec.limit)
 
@@ -117,9 +119,14 @@ def entering_rows(
 def _passages(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
     for name in names:
         found = store.lookup.find(name, ("source",))
-        source = store.knowledge.sources([found.id])[found.id]
+        source = placed_source(store, found.id)
         for passage in store.knowledge.passages_of(source.id):
             yield EnteringRow(make_row(SourcedPassage(passage, source)), source.id)
+
+
+def _sources(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
+    for found in dict.fromkeys(store.lookup.find(name, ("source",)).id for name in names):
+        yield EnteringRow(make_row(sampled_source(store, found)), found)
 
 
 def _check_roles(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from proofstone.engines.models import Asker
 from proofstone.engines.pipeline import MemoryJournal, StepProgress, Workshop, perform_pipeline
 from proofstone.engines.store import Store
 from proofstone.errors import CallFailed
-from proofstone.ports import BatchStep, Method, PipelineRow, Step, StepContext
+from proofstone.ports import BatchStep, Maker, PipelineRow, Step, StepContext
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.build_calls import AskedRole, request_for_row
 from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
@@ -35,7 +35,7 @@ class StepPrompt(Struct, frozen=True, kw_only=True):
 
 
 async def show_prompts(
-    store: Store, method: Method, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
+    store: Store, method: Maker, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
 ) -> list[StepPrompt]:
     """The prompts of the first ``n`` rows of which any is asked, step by step. Plain steps are
     worked on, batch steps left out; nothing is sent and nothing kept."""

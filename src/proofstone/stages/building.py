@@ -1,4 +1,5 @@
-"""Building in steps: from the rows that enter to a bank, until done, stopped or held up."""
+"""Building in steps: from the rows that enter to a bank (or the places of sources), until done,
+stopped or held up."""
 
 from __future__ import annotations
 
@@ -21,12 +22,13 @@ from proofstone.engines.pipeline import (
 )
 from proofstone.engines.store import BuildPlace, Store, StoreJournal, Writer
 from proofstone.errors import BadInput, BudgetReached
-from proofstone.ports import BatchStep, CallRecord, Clock, Method, Step, StepContext
-from proofstone.records import Bank, Build, BuildFunnel, Spent
+from proofstone.ports import BatchStep, CallRecord, Clock, Maker, Step, StepContext
+from proofstone.records import Bank, Build, BuildFunnel, Placement, Spent
 from proofstone.stages.build_calls import AskedRole, RoleCall
 from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.holding import lease_held
+from proofstone.stages.placed import place_sources
 from proofstone.stages.progress import RunProgress
 
 __all__ = [
@@ -61,12 +63,14 @@ class BuildProgress:
 
 
 class BuildResult(Struct, frozen=True, kw_only=True):
-    """What came of a build; ``bank`` is None while rows are held up. ``spent`` is what this
+    """What came of a build: its ``bank``, or the sources that it ``placed``; both None while rows
+    are held up. ``spent`` is what this
     command's calls took; the funnel has what all took when they were asked."""
 
     build: Build
     funnel: BuildFunnel
     bank: Bank | None = None
+    placed: tuple[Placement, ...] | None = None
     stopped: str = ""
     over_budget: bool = False
     interrupted: bool = False
@@ -74,8 +78,8 @@ class BuildResult(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every row is through, and a bank came of them."""
-        return self.bank is not None
+        """Whether every row is through, and a bank or places came of them."""
+        return self.bank is not None or self.placed is not None
 
 
 @dataclass(slots=True)
@@ -83,7 +87,7 @@ class Workplace:
     """What a build is worked with: models by role, one writer, and when to stop."""
 
     store: Store
-    method: Method
+    method: Maker
     planned: PlannedBuild
     askers: Mapping[str, Asker]
     writer: Writer
@@ -138,7 +142,7 @@ def progress_of_build(build: Build) -> BuildProgress:
 
 async def perform_build(
     store: Store,
-    method: Method,
+    method: Maker,
     planned: PlannedBuild,
     askers: Mapping[str, Asker],
     *,
@@ -174,18 +178,25 @@ async def perform_build(
         for shown in progress.shown:
             shown.end(clock)
         funnel = funnel_of(store, key, build)
-        bank = None
+        bank, placed = None, None
         if performed.complete and funnel.complete:
-            bank = _bank(store, method, planned, key, funnel, clock)
+            store.builds.add_funnel(build.id, funnel, clock.now())
+            if planned.pipeline.places is not None:
+                places = planned.pipeline.places(_values(store, key, planned.pipeline.gives))
+                placed = place_sources(store, build, places, clock)
+            else:
+                bank = _bank(store, method, planned, key, funnel, clock)
+    is_whole = bank is not None or placed is not None
     stopped = place.stopped_asker()
-    reason = None if stopped is None or bank is not None else stopped.stopped
+    reason = None if stopped is None or is_whole else stopped.stopped
     return BuildResult(
         build=build,
         funnel=funnel,
         bank=bank,
+        placed=placed,
         stopped="" if reason is None else str(reason),
         over_budget=isinstance(reason, BudgetReached),
-        interrupted=stop.is_set() and bank is None,
+        interrupted=stop.is_set() and not is_whole,
         spent=progress.spent(),
     )
 
@@ -200,7 +211,7 @@ def funnel_of(store: Store, key: int, build: Build) -> BuildFunnel:
     )
 
 
-def _store_build(store: Store, method: Method, planned: PlannedBuild, clock: Clock) -> int:
+def _store_build(store: Store, method: Maker, planned: PlannedBuild, clock: Clock) -> int:
     builder = builder_of(method, planned.build.kind)
     rows = entering_rows(store, builder, planned.spec, planned.build.params)
     return store.builds.add(planned.build, rows, clock.now(), __version__)
@@ -208,16 +219,16 @@ def _store_build(store: Store, method: Method, planned: PlannedBuild, clock: Clo
 
 def _bank(
     store: Store,
-    method: Method,
+    method: Maker,
     planned: PlannedBuild,
     key: int,
     funnel: BuildFunnel,
     clock: Clock,
 ) -> Bank:
-    """The bank of a build that is whole, stored with its funnel."""
+    """The bank of a build that is whole."""
     pipeline, build = planned.pipeline, planned.build
-    store.builds.add_funnel(build.id, funnel, clock.now())
-    built = list(pipeline.facts(_values(store, key, pipeline.gives)))
+    values = _values(store, key, pipeline.gives)
+    built = [] if pipeline.facts is None else list(pipeline.facts(values))
     if not built:
         raise BadInput(
             f"no {build.kind} are left of {build.n_inputs:,} rows: {_reasons(funnel)}",

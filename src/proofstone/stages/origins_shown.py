@@ -11,7 +11,8 @@ import msgspec
 from proofstone.engines.store import Found, PlacedPassage, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
-from proofstone.records import Box, Page, Passage, Source
+from proofstone.records import Box, Page, Passage, Source, Stratum
+from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
 
 __all__ = ["describe_passage", "describe_source", "page_ranges"]
@@ -24,7 +25,7 @@ def describe_source(store: Store, found: Found) -> Description:
     """A source: what is known of it, its pages and those not read, and its first passages."""
     source = store.knowledge.sources([found.id])[found.id]
     count = store.pages.count(found.id)
-    lines = [*_about(source)]
+    lines = [*_about(source), *_placed(store, found.id)]
     if count.pages:
         lines.append(("pages", f"{count.pages:,}"))
     for reason, numbers in sorted(count.unread.items()):
@@ -72,14 +73,27 @@ def page_ranges(numbers: Sequence[int]) -> str:
 
 def _about(source: Source) -> Iterator[tuple[str, str]]:
     shown: dict[str, Any] = msgspec.to_builtins(source, builtin_types=(bytes,))
-    levels = shown.pop("stratum").values()
+    shown.pop("stratum")
     for name, value in shown.items():
         if value not in (None, "", [], ()):
             yield name, _plain(value)
-    if any(levels):
-        yield "stratum", " / ".join(level for level in levels if level)
+    if source.stratum != Stratum():
+        yield "stratum", _path(source.stratum)
     if not source.licence:
         yield "licence", "not stated; cannot enter a public release"
+
+
+def _placed(store: Store, source: bytes) -> Iterator[tuple[str, str]]:
+    """The placements of a source, oldest first; the last one holds."""
+    for one in store.placements.of_source(source):
+        by = ", ".join(one.models) or f"actor {short(one.actor or b'')}"
+        of = f" of {one.taxonomy}" if one.taxonomy else ""
+        why = f": {one.reason}" if one.reason else ""
+        yield "placed", f"{_path(one.stratum)}{of}   by {by}, {minute(one.at)}{why}"
+
+
+def _path(stratum: Stratum) -> str:
+    return " / ".join(level for level in msgspec.structs.astuple(stratum) if level)
 
 
 def _in_a_line(passage: Passage) -> str:

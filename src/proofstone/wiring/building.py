@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
-from proofstone.ports import BuildsInSteps, Method
+from proofstone.ports import BuildsInSteps, Maker
 from proofstone.stages.build_plans import BuildSpec, PlannedBuild, builder_of, plan_build
 from proofstone.wiring.asking import Asking, Watch
 from proofstone.wiring.background import Background
@@ -32,8 +32,12 @@ _LEAST_PILOT = 2
 class Building(Asking):
     """The part of a workspace that builds in steps."""
 
-    def method_building_in_steps(self, kind: str) -> Method:
-        """The method that builds facts of ``kind`` in steps."""
+    def method_building_in_steps(self, kind: str) -> Maker:
+        """Who builds ``kind`` in steps: a method, or what places sources."""
+        from proofstone.stages.placing import PLACING  # noqa: PLC0415
+
+        if kind in PLACING.pipelines:
+            return PLACING
         for name in method_names():
             method = find_method(name)
             if isinstance(method, BuildsInSteps) and kind in method.pipelines:
@@ -157,7 +161,7 @@ class Building(Asking):
     def perform_build_spec(
         self,
         spec: BuildSpec,
-        method: Method,
+        method: Maker,
         *,
         max_connections: int | None = None,
         cache: CacheUse = "same",
@@ -212,7 +216,7 @@ class Building(Asking):
         limit: int | None,
         method: str | None,
         params: dict[str, Any],
-    ) -> tuple[Method, BuildSpec]:
+    ) -> tuple[Maker, BuildSpec]:
         chosen = find_method(method) if method else self.method_building_in_steps(kind)
         spec = BuildSpec(
             kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
@@ -221,7 +225,7 @@ class Building(Asking):
         )  # fmt: skip
         return chosen, spec
 
-    def _plan(self, spec: BuildSpec, method: Method, connections: Any) -> PlannedBuild:
+    def _plan(self, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
         async def work(stop: asyncio.Event) -> PlannedBuild:
             async with self._role_askers(spec.models, stop, connections) as askers:
                 models = {role: askers[name].model for role, name in spec.models.items()}
@@ -237,7 +241,7 @@ class Building(Asking):
     async def _perform_build(
         self,
         planned: PlannedBuild,
-        method: Method,
+        method: Maker,
         shown: list[BuildProgress],
         stop: asyncio.Event,
         connections: Any,
@@ -253,7 +257,7 @@ class Building(Asking):
     async def _ask_pilot(
         self,
         planned: PlannedBuild,
-        method: Method,
+        method: Maker,
         rows: Sequence[EnteringRow],
         shown: list[BuildProgress],
         stop: asyncio.Event,
@@ -318,13 +322,13 @@ def _tell(shown: Sequence[BuildProgress], on_interrupt: Callable[[int], None] | 
 
 
 def models_by_role(
-    method: Method, kind: str, models: str | Mapping[str, str], judge: str
+    method: Maker, kind: str, models: str | Mapping[str, str], judge: str
 ) -> dict[str, str]:
     """The model of each role: as named, else the one for all roles of its purpose."""
     roles = builder_of(method, kind).roles
     named = {} if isinstance(models, str) else dict(models)
     usual = {"build": models if isinstance(models, str) else "", "judge": judge}
     for role, declared in roles.items():
-        if role not in named and usual.get(declared.purpose):
+        if role not in named and not declared.optional and usual.get(declared.purpose):
             named[role] = usual[declared.purpose]
     return named

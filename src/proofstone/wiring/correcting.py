@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
 from proofstone.ports import Clock
-from proofstone.records import Person, Verdict
+from proofstone.records import Person, Placement, Verdict
 from proofstone.stages.acting import acting_person, find_person
 from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
@@ -64,10 +64,25 @@ class Correcting:
         )
 
     def fields_of(self, target: Target) -> dict[str, Any]:
-        """What of an item or fact can be edited, with its present values."""
+        """What of an item, fact or source can be edited, with its present values."""
         from proofstone.stages.editing import fields_of  # noqa: PLC0415
+        from proofstone.stages.placed_by_hand import levels_of  # noqa: PLC0415
 
-        return fields_of(self.store, find_target(self.store, target, ("item", "fact")))
+        found = find_target(self.store, target, ("item", "fact", "source"))
+        return (
+            levels_of(self.store, found) if found.kind == "source" else fields_of(self.store, found)
+        )
+
+    def place(
+        self, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
+    ) -> Placement:
+        """Places a source in the taxonomy: levels by name; those left out stay. What is built of
+        it afterwards stands there."""
+        from proofstone.stages.placed_by_hand import place_by_hand  # noqa: PLC0415
+
+        found = find_target(self.store, source, ("source",))
+        who = partial(self.person, by)
+        return place_by_hand(self.store, found, changes, reason=reason, who=who, clock=self.clock)
 
     def retire(self, target: Target, *, reason: str, by: str = "") -> Standing:
         """Leaves an item, or all items that rest on a fact, out of leaderboards."""

@@ -14,6 +14,7 @@ from proofstone.engines.judging.injections import (
 from proofstone.engines.judging.panel import JudgeModel, JudgingRules, Panel
 from proofstone.engines.judging.posing import ReplyForm, fence, pose
 from proofstone.engines.judging.reading import ReadLabel, read_label
+from proofstone.engines.judging.row_judge import RowJudge
 from proofstone.engines.judging.votes import PanelRules, decide, without
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "PanelRules",
     "ReadLabel",
     "ReplyForm",
+    "RowJudge",
     "arrangements",
     "attacks",
     "decide",

@@ -37,6 +37,7 @@ from proofstone.engines.store.paces import PaceRows
 from proofstone.engines.store.pages import PageCount, PageStore, PlacedPassage, ReadPage
 from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
+from proofstone.engines.store.placements import PlacementStore
 from proofstone.engines.store.plans import PlanStore
 from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_purge
 from proofstone.engines.store.purged_text import ids_in
@@ -139,6 +140,7 @@ class Store:
         self.payloads = Payloads(find_payload)
         self.knowledge = KnowledgeStore(self.database, self.payloads)
         self.pages = PageStore(self.database)
+        self.placements = PlacementStore(self.database)
         self.items = ItemStore(self.database, self.payloads, self.knowledge)
         self.runs = RunStore(self.database, self.items)
         self.images = ImageStore(self.database)

@@ -112,6 +112,13 @@ _PLAN = (
             "replaces_id": _s.ruling,
         },
     ),
+    _Copied(
+        _s.placement,
+        {
+            "source_id": _s.source, "build_id": _s.build, "actor_id": _s.actor,
+            "follows_id": _s.placement,
+        },
+    ),
     _Copied(_s.plan, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
     _Copied(_s.tombstone, {"actor_id": _s.actor}),
     _Copied(_s.expense, {}, ("owner", "started_at")),

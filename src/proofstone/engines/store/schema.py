@@ -31,7 +31,7 @@ from proofstone.engines.store.schema_columns import text as _text
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0011"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0012"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -369,4 +369,13 @@ build_funnel = Table(
 build_bank = Table(
     "build_bank", metadata, _ref("build_id", "build", primary=True),
     _ref("bank_id", "bank", primary=True),
+)  # fmt: skip
+
+# Where a source was placed since it was taken in, by the models of a build or by a person.
+placement = Table(
+    "placement", metadata, _key(), _hash(), _ref("source_id", "source"), *_stratum(),
+    _text("taxonomy"), Column("models", LargeBinary, nullable=False),
+    _ref("build_id", "build", optional=True), _ref("actor_id", "actor", optional=True),
+    _text("reason"), Column("created_at", Float, nullable=False),
+    _ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
 )  # fmt: skip

@@ -75,7 +75,7 @@ def extract_step(most: int) -> Step:
 
     return Step(
         name="extract",
-        version=1,
+        version=2,
         takes=SourcedPassage,
         work=extract,
         reasons=("too short to hold one", "unreadable reply", "no statement in it"),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 import msgspec
 
-from proofstone.engines.judging import JudgingRules, Panel, PanelRules
-from proofstone.errors import CallFailed
+from proofstone.engines.judging import JudgingRules, Panel, PanelRules, RowJudge
 from proofstone.identity import digest
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.ports import StepCall
@@ -19,9 +18,7 @@ from proofstone.records import (
     Exhibit,
     JudgeQuestion,
     Label,
-    Message,
     PanelVerdict,
-    Reply,
 )
 
 __all__ = ["QuestionName", "ask_judges", "question_config"]
@@ -34,32 +31,6 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task: str
     labels: dict[str, str]
     names: dict[str, str]
-
-
-class _StepJudge:
-    """The model behind a step's judge, one vote of it."""
-
-    takes_schema = True  # the client leaves a schema out where the endpoint takes none
-
-    def __init__(self, call: StepCall, question: str, vote: int) -> None:
-        self.name = f"vote {vote + 1}"
-        self.failure: CallFailed | None = None
-        self._call = call
-        self._question = question
-        self._vote = vote
-
-    async def __call__(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
-    ) -> Reply:
-        """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
-        row that has to be judged again."""
-        try:
-            return await self._call(
-                self._question, messages, schema=schema, reask=reask, sample=self._vote
-            )
-        except CallFailed as failure:
-            self.failure = failure
-            raise
 
 
 async def ask_judges(
@@ -79,7 +50,7 @@ async def ask_judges(
         exhibits=tuple(Exhibit(asked.names[part], text) for part, text in texts.items()),
         language=_kind(language),
     )
-    judges = [_StepJudge(call, name, vote) for vote in range(votes)]
+    judges = [RowJudge(call, name, name=f"vote {vote + 1}", sample=vote) for vote in range(votes)]
     panel = Panel(judges, asking=JudgingRules(reasks=_REASKS), rules=PanelRules(quorum=votes))
     verdict = await panel.decide(question)
     for judge in judges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.records import SourcedPassage, Stratum
 
@@ -33,7 +33,7 @@ class Ground(Struct, frozen=True):
             language=passage.language or source.language or "en",
             page="" if passage.page is None else str(passage.page),
             heading=passage.heading,
-            stratum=Stratum(book=source.title),
+            stratum=structs.replace(source.stratum, book=source.stratum.book or source.title),
         )
 
 

@@ -1,0 +1,38 @@
+"""The model behind a role of a build step as a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proofstone.errors import CallFailed
+from proofstone.ports import StepCall
+from proofstone.records import Message, Reply
+
+__all__ = ["RowJudge"]
+
+
+class RowJudge:
+    """A ``JudgeModel`` over a step's call for one row; ``sample`` tells votes of one apart."""
+
+    takes_schema = True  # the client leaves a schema out where the endpoint takes none
+
+    def __init__(self, call: StepCall, question: str, *, name: str, sample: int = 0) -> None:
+        self.name = name
+        self.failure: CallFailed | None = None
+        self._call = call
+        self._question = question
+        self._sample = sample
+
+    async def __call__(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
+    ) -> Reply:
+        """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
+        row that has to be judged again."""
+        try:
+            return await self._call(
+                self._question, messages, schema=schema, reask=reask, sample=self._sample
+            )
+        except CallFailed as failure:
+            self.failure = failure
+            raise

@@ -1,0 +1,191 @@
+"""From sources to their places: one step a level, each choosing among the nodes that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import structs
+
+from proofstone.engines.ingest.taxonomy import find_taxonomy, locate
+from proofstone.engines.judging import JudgingRules, Panel, PanelRules, RowJudge
+from proofstone.errors import BadUsage
+from proofstone.identity import canonical_json, digest
+from proofstone.ports import (
+    Drop,
+    Kept,
+    ModelRole,
+    Parameter,
+    Pipeline,
+    SourcePlace,
+    Step,
+    StepBuilder,
+    StepContext,
+)
+from proofstone.records import TAXONOMY_LEVELS, PanelVerdict, SampledSource, Stratum, Taxonomy
+from proofstone.stages.placing.asking import NONE, place_question, words_digest
+from proofstone.stages.placing.rows import PlacedRow
+
+__all__ = ["PLACING", "Placing"]
+
+_NONE_FITS, _UNDECIDED = "none fits", "not decided"
+_REASKS = 2
+_JUDGES = ("judge", "judge-2", "judge-3", "judge-4", "judge-5")
+PARAMETERS = (
+    Parameter(
+        name="taxonomy",
+        kind="text",
+        default="",
+        help="Where sources are placed: a carried taxonomy ('list taxonomy'), or a CSV or TOML "
+        "file.",
+    ),
+    Parameter(
+        name="anew",
+        kind="flag",
+        default=False,
+        help="Ask from the top, also where a place was stated; else only what it leaves open.",
+    ),
+    Parameter(
+        name="orders",
+        kind="int",
+        default=1,
+        help="In how many orders of the nodes each judge is asked; its vote is that of more than "
+        "half of them.",
+    ),
+)
+ROLES = {
+    name: ModelRole(
+        help="chooses the node that a source belongs to, level by level"
+        if not place
+        else f"a judge more on the panel ({place + 1} in all); more than half decide",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 512},
+        optional=place > 0,
+    )
+    for place, name in enumerate(_JUDGES)
+}
+
+
+class Placing:
+    """What builds strata: as a ``ports.Maker`` beside the methods, of which it is none."""
+
+    name = "placing"
+
+    def __init__(self) -> None:
+        self.pipelines: Mapping[str, StepBuilder] = {
+            "strata": StepBuilder(
+                make=make_pipeline,
+                roles=ROLES,
+                parameters=PARAMETERS,
+                enters="sources",
+                help="The place of each source in a taxonomy, chosen level by level among the "
+                "nodes that there are. Facts that are built of a source afterwards stand there. An "
+                "INPUT is a source of the workspace: see 'list source'.",
+            )
+        }
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps for a taxonomy. Raises BadUsage without one, and what ``find_taxonomy`` raises."""
+    if not params["taxonomy"]:
+        raise BadUsage("--taxonomy names where sources are placed", hint="as --taxonomy kina")
+    if params["orders"] < 1:
+        raise BadUsage(f"--orders is 1 or more, not {params['orders']}")
+    taxonomy = find_taxonomy(params["taxonomy"])
+    judges = tuple(name for name in _JUDGES if name in models) or _JUDGES[:1]
+    depth = max(len(node.path) for node in taxonomy.nodes)
+    levels = TAXONOMY_LEVELS[:depth]
+    return Pipeline(
+        steps=(
+            _stated_step(taxonomy, anew=params["anew"]),
+            *(_level_step(taxonomy, level, judges, params["orders"]) for level in levels),
+        ),
+        gives=PlacedRow,
+        places=_places_in(taxonomy),
+    )
+
+
+def _stated_step(taxonomy: Taxonomy, *, anew: bool) -> Step:
+    """Starts each source from what was stated of it, as far as the taxonomy has that."""
+
+    def start(row: SampledSource, _context: StepContext) -> Kept:
+        return PlacedRow(row, () if anew else locate(taxonomy, row.source.stratum).path)
+
+    return Step(
+        name="stated",
+        version=1,
+        takes=SampledSource,
+        work=start,
+        config={"taxonomy": _key(taxonomy), "anew": anew},
+    )
+
+
+def _level_step(taxonomy: Taxonomy, level: str, judges: tuple[str, ...], orders: int) -> Step:
+    """Asks the panel which node of this level a source belongs to; without a discipline it is
+    dropped, without a deeper one it stays where it is."""
+    depth = TAXONOMY_LEVELS.index(level)
+
+    async def choose(row: PlacedRow, context: StepContext) -> Kept:
+        if row.ended or len(row.path) != depth:
+            return row
+        if not taxonomy.is_whole(row.path):
+            return structs.replace(row, ended="taxonomy ends")
+        verdict = await _asked(taxonomy, row, context, level, orders)
+        if verdict.label and verdict.label != NONE:
+            return structs.replace(row, path=(*row.path, verdict.label))
+        why = _NONE_FITS if verdict.label else _UNDECIDED
+        found = f"{row.sampled.source.title}: {_told(verdict)}"
+        return structs.replace(row, ended=why) if depth else Drop(why, found)
+
+    return Step(
+        name=level,
+        version=1,
+        takes=PlacedRow,
+        work=choose,
+        reasons=() if depth else (_NONE_FITS, _UNDECIDED),
+        config={"taxonomy": _key(taxonomy), "words": words_digest(), "orders": orders,
+                "reasks": _REASKS},
+        asks=judges,
+        at_once=16,
+    )  # fmt: skip
+
+
+async def _asked(
+    taxonomy: Taxonomy, row: PlacedRow, context: StepContext, level: str, orders: int
+) -> PanelVerdict:
+    judges = [RowJudge(call, level, name=role) for role, call in context.calls.items()]
+    panel = Panel(
+        judges,
+        asking=JudgingRules(orders=orders, reasks=_REASKS),
+        rules=PanelRules(quorum=len(judges) // 2 + 1),
+    )
+    verdict = await panel.decide(place_question(taxonomy, row.path, row.sampled))
+    for judge in judges:
+        if judge.failure is not None:
+            raise judge.failure
+    return verdict
+
+
+def _told(verdict: PanelVerdict) -> str:
+    ballots = (f"{b.judge}: {b.label or b.trouble or b.state}" for b in verdict.ballots)
+    return "; ".join(ballots)
+
+
+def _places_in(taxonomy: Taxonomy) -> Any:
+    def places(rows: Iterable[PlacedRow]) -> Iterator[SourcePlace]:
+        for row in rows:
+            levels = dict(zip(TAXONOMY_LEVELS, row.path, strict=False))
+            source = row.sampled.source
+            stratum = Stratum(**{"book": source.stratum.book, **levels})
+            yield SourcePlace(source.id, stratum, taxonomy.name)
+
+    return places
+
+
+def _key(taxonomy: Taxonomy) -> str:
+    """What of a taxonomy a choice depends on: its names and which lists are whole."""
+    nodes = [(node.path, node.also, taxonomy.is_whole(node.path)) for node in taxonomy.nodes]
+    return digest(canonical_json(nodes)).hex()
+
+
+PLACING = Placing()
