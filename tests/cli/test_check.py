@@ -109,3 +109,10 @@ def test_what_cannot_be_asked_is_refused(banks: Path, proofstone: Proofstone) ->
     (form, *_others) = proofstone("list", "form", "-w", banks, "--json").json
     items = proofstone("check", f"form:{form['id'][:12]}", "--drop-to", "0.55", "-w", banks)
     assert (items.code, "options cannot go one by one" in items.err) == (2, True)
+
+
+def test_contradictions_need_a_judge(banks: Path, proofstone: Proofstone) -> None:
+    told = proofstone("check", "fair", "--contradictions", "-w", banks)
+    assert (told.code, "contradictions need a judge" in told.err) == (2, True)
+    alone = proofstone("check", "fair", "--judge", "sim/a", "-w", banks)
+    assert (alone.code, "go with --contradictions" in alone.err) == (2, True)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proofstone.cli.options import json_option, workspace_option
+from proofstone.cli.contradictions import Asked, check_contradictions
+from proofstone.cli.options import (
+    budget_option,
+    json_option,
+    read_list,
+    workspace_option,
+    yes_option,
+)
 from proofstone.cli.output import pasted, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -32,6 +39,35 @@ _FAIR = 0.55  # a bank that gives away more is to be mended
     "-o", "--output", type=click.Path(path_type=Path), help="Write the statements to drop here."
 )
 @click.option(
+    "--embeddings",
+    is_flag=True,
+    help="Let a classifier look at what texts mean too, by a sentence encoder (extra).",
+)
+@click.option(
+    "--contradictions",
+    is_flag=True,
+    help="Of a bank: which true statements contradict each other instead; judges decide.",
+)
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="PROVIDER/NAME",
+    help="With --contradictions: who judges; several vote.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    help="With --contradictions: how many of the nearest pairs are judged.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="With --contradictions: the pairs alone, and nobody asked."
+)
+@budget_option
+@yes_option
+@click.option(
     "--taxonomy",
     metavar="NAME|FILE",
     help="Of a bank: what stands under each node of this taxonomy instead.",
@@ -42,6 +78,13 @@ def check_command(
     target: str,
     drop_to: float | None,
     output: Path | None,
+    embeddings: bool,
+    contradictions: bool,
+    judges: tuple[str, ...],
+    pairs: int,
+    dry_run: bool,
+    budget: str | None,
+    yes: bool,
     taxonomy: str | None,
     folder: Path | None,
     as_json: bool,
@@ -53,6 +96,13 @@ def check_command(
     that they never saw. 50 is what guessing gives; an interval above it means that a model can gain
     by form rather than by knowledge, and the features that tell are named.
 
+    With --embeddings (pip install 'proofstone[embeddings]') another classifier looks at vectors of
+    the texts. What it sees has no name: told is which of the counted things go with it.
+
+    With --contradictions true statements of a bank that are near each other in meaning are put to
+    judges, in both orders: which pairs cannot both be true? What contradicts is a work list (-o):
+    decide in each row (retire, edit or keep), then 'retire --from' and 'edit --from'.
+
     With --taxonomy it is counted instead how many statements and sources of a bank stand under each
     node of a taxonomy ('list taxonomy', or a CSV or TOML file), beside the taxonomy's own counts.
 
@@ -62,6 +112,12 @@ def check_command(
     from proofstone.errors import BadUsage  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    if contradictions:
+        asked = Asked(judges=read_list(judges), pairs=pairs, budget=budget, yes=yes)
+        check_contradictions(target, asked, output, folder, dry_run=dry_run, as_json=as_json)
+        return
+    if judges or dry_run:
+        raise BadUsage("--judge and --dry-run go with --contradictions")
     if taxonomy is not None:
         if drop_to is not None or output is not None:
             raise BadUsage("--taxonomy is a check of its own, without --drop-to and -o")
@@ -70,7 +126,9 @@ def check_command(
     if output is not None and drop_to is None:
         raise BadUsage("-o writes the statements to drop", hint="add --drop-to 0.55")
     with open_workspace(folder) as workspace:
-        checked = workspace.check(target, drop_to=drop_to)
+        checked = workspace.check(
+            target, drop_to=drop_to, embedder=workspace.embedder() if embeddings else None
+        )
         if output is not None:
             workspace.write_told(checked, output)
     if as_json:
@@ -105,6 +163,8 @@ def _show(checked: Checked) -> None:
     click.echo(_verdict(checked))
     for flag in checked.flags:
         click.echo(f"! {flag}")
+    if checked.embedder:
+        click.echo(_seen_by_embeddings(checked))
     if checked.leaks:
         print_table(
             [("what tells", "area", first, second), *map(_leak, checked.leaks[:_MOST_LEAKS])]
@@ -113,6 +173,13 @@ def _show(checked: Checked) -> None:
             click.echo(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
     if checked.dropped is not None:
         _show_dropped(checked)
+
+
+def _seen_by_embeddings(checked: Checked) -> str:
+    if not checked.companions:
+        return f"What {checked.embedder} sees goes with none of the things counted: it has no name."
+    named = ", ".join(f"{name} ({value:+.2f})" for name, value in checked.companions)
+    return f"What {checked.embedder} sees goes with: {named} (rank correlations)"
 
 
 def _show_dropped(checked: Checked) -> None:

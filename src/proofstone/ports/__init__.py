@@ -38,6 +38,7 @@ from proofstone.ports.building import (
     StepContext,
 )
 from proofstone.ports.checking import Contrast, Contrasts
+from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import Method, Parameter, PayloadType, Revises, TakesPrompts
 from proofstone.records import Row
@@ -57,6 +58,7 @@ __all__ = [
     "Contrasts",
     "Costs",
     "Drop",
+    "Embedder",
     "FactBuilder",
     "Journal",
     "Judge",

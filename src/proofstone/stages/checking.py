@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.engines.giveaway import (
@@ -14,6 +14,7 @@ from proofstone.engines.giveaway import (
     FeatureTable,
     GiveAway,
     audit_give_away,
+    principal_columns,
     sift_give_aways,
     surface_features,
     word_features,
@@ -21,7 +22,7 @@ from proofstone.engines.giveaway import (
 from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
 from proofstone.identity import short
-from proofstone.ports import Contrast, Contrasts, Method
+from proofstone.ports import Contrast, Contrasts, Embedder, Method
 from proofstone.records import Estimate
 from proofstone.stages.composing import fewer_facts, retired_facts
 
@@ -55,7 +56,8 @@ class Dropped(Struct, frozen=True, kw_only=True):
 
 class Checked(Struct, frozen=True, kw_only=True):
     """A give-away audit of a bank or form. ``areas`` are those of each kind of classifier; the
-    ``worst`` of them tells most."""
+    ``worst`` of them tells most; ``companions`` are counted things that go with what the
+    ``embedder``'s vectors tell, with their rank correlation."""
 
     target: str
     kinds: tuple[str, str]
@@ -66,6 +68,8 @@ class Checked(Struct, frozen=True, kw_only=True):
     worst: str
     leaks: tuple[Leak, ...]
     flags: tuple[str, ...]
+    embedder: str = ""
+    companions: tuple[tuple[str, float], ...] = ()
     dropped: Dropped | None = None
 
 
@@ -81,9 +85,15 @@ class ToldRow(Struct, frozen=True, kw_only=True):
 
 
 def check_give_aways(
-    store: Store, method: Method, found: Found, *, drop_to: float | None = None
+    store: Store,
+    method: Method,
+    found: Found,
+    *,
+    drop_to: float | None = None,
+    embedder: Embedder | None = None,
 ) -> Checked:
-    """The give-away audit of a bank's facts or a form's items; with ``drop_to`` which facts of a
+    """The give-away audit of a bank's facts or a form's items, on their ``embedder``'s vectors too
+    where there is one; with ``drop_to`` which facts of a
     bank would have to go until no more than that area is left on other sources.
 
     Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
@@ -101,11 +111,15 @@ def check_give_aways(
     is_second = np.array([contrast.is_second for contrast in contrasts], dtype=np.bool_)
     source = _codes([contrast.source for contrast in contrasts])
     tables = {"lengths and signs": surface_features(texts), "words": word_features(texts)}
-    audit = audit_give_away(tables, is_second, source, confidence=_CONFIDENCE)
+    vectors = None if embedder is None else embedder.embed(texts)
+    audit = audit_give_away(tables, is_second, source, embeddings=vectors, confidence=_CONFIDENCE)
     dropped = None
     if drop_to is not None:
+        if vectors is not None:
+            tables["components"] = principal_columns(vectors)
         dropped = _dropped(tables, contrasts, is_second, source, drop_to)
-    return _checked(found, contrasting.kinds[nature], audit, dropped)
+    checked = _checked(found, contrasting.kinds[nature], audit, dropped)
+    return structs.replace(checked, embedder="" if embedder is None else embedder.name)
 
 
 def told_rows(checked: Checked) -> Iterator[ToldRow]:
@@ -178,6 +192,7 @@ def _checked(
             for leak in audit.leaks
         ),
         flags=audit.flags,
+        companions=tuple((each.name, each.correlation) for each in audit.companions),
         dropped=dropped,
     )
 
@@ -190,6 +205,7 @@ def _estimate(area: Area) -> Estimate:
         high=float(area.high),
         level=_CONFIDENCE,
         estimand=_ESTIMAND,
-        made_by="share of concordant pairs, Obuchowski's variance by source",
+        made_by="share of concordant pairs; Obuchowski's variance by source, no less than that of "
+        "areas with the kinds swapped source by source",
         resampled="sources",
     )

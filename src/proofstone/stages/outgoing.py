@@ -12,14 +12,20 @@ from msgspec import Struct, structs
 
 from proofstone.engines.store import EnteringRow, Origin, Store
 from proofstone.errors import CallFailed
-from proofstone.methods import find_method
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
 from proofstone.stages.evidence import ask_item, spread_items
+from proofstone.stages.makers import find_maker
 from proofstone.stages.planning import PlannedRun
 
-__all__ = ["Outgoing", "cells_would_leave", "rows_would_leave", "what_would_leave"]
+__all__ = [
+    "Outgoing",
+    "cells_would_leave",
+    "facts_would_leave",
+    "rows_would_leave",
+    "what_would_leave",
+]
 
 _AT_ONCE = 500  # positions in one statement
 _RENDERED = 24  # questions whose prompts are made to tell how long all are
@@ -111,8 +117,8 @@ def rows_would_leave(
 ) -> Outgoing:
     """What one step of a build sends if it asks once for each row that enters (or for these
     ``rows``); rows of no source are known by the names of the inputs."""
-    method = find_method(planned.build.method)
-    builder, spec = builder_of(method, planned.build.kind), planned.spec
+    maker = find_maker(planned.build.method)
+    builder, spec = builder_of(maker, planned.build.kind), planned.spec
     characters, by_source = 0, Counter[bytes | None]()
     if rows is None:
         rows = entering_rows(store, builder, spec, planned.build.params)
@@ -133,6 +139,26 @@ def rows_would_leave(
         items=n_rows,
         noun="row",
         requests=n_rows,
+        characters=characters,
+        origins=_joined(origins, max),
+    )
+
+
+def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:
+    """What one request for each ``noun`` sends, whose texts are of ``facts``, two a request; facts
+    without a source are known by their book."""
+    found = store.knowledge.facts_by_id(dict.fromkeys(facts))
+    sources = store.knowledge.sources({f.source for f in found.values() if f.source is not None})
+    by_title: Counter[tuple[str, str]] = Counter()
+    for fact in found.values():
+        source = sources.get(fact.source or b"")
+        title = fact.stratum.book or "statements" if source is None else source.title
+        by_title[title, "" if source is None else source.licence] += 1
+    origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
+    return Outgoing(
+        items=len(facts) // 2,
+        noun=noun,
+        requests=len(facts) // 2,
         characters=characters,
         origins=_joined(origins, max),
     )

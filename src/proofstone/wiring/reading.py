@@ -17,6 +17,7 @@ from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.ports import Embedder
     from proofstone.records import Tabulation, Taxonomy
     from proofstone.report import Leaderboard
     from proofstone.report.audited import Audit
@@ -52,15 +53,28 @@ class Reading(Catalogue):
 
         return tabulate(self.store, find_target(self.store, target, ()))
 
-    def check(self, target: Target, *, drop_to: float | None = None) -> Checked:
+    def check(
+        self,
+        target: Target,
+        *,
+        drop_to: float | None = None,
+        embedder: Embedder | None = None,
+    ) -> Checked:
         """Whether a bank's false statements, or a form's right options, can be told without knowing
-        anything; with ``drop_to`` (an area, 0.5 to 1) which facts would have to go."""
+        anything, by an ``embedder``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts
+        would have to go."""
         from proofstone.stages.checking import check_give_aways  # noqa: PLC0415
 
         found = find_target(self.store, target, ("bank", "form"))
         named = self.store.knowledge.bank(found.id) if found.kind == "bank" else None
         method = named.method if named else self.store.items.item_set(found.id).method
-        return check_give_aways(self.store, find_method(method), found, drop_to=drop_to)
+        return check_give_aways(
+            self.store,
+            find_method(method),
+            found,
+            drop_to=drop_to,
+            embedder=embedder,
+        )
 
     def coverage(self, bank: Target, taxonomy: Taxonomy) -> Coverage:
         """How many statements and sources of a bank stand under each node of a taxonomy."""

@@ -22,6 +22,7 @@ from proofstone.stages.exchange import TellUnread, import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.building import Building
 from proofstone.wiring.comparing import Comparing
+from proofstone.wiring.contradicting import Contradicting
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.dry_running import DryRunning
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
@@ -53,7 +54,7 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Comparing, DryRunning, Building, Kept, Correcting):
+class Workspace(Comparing, Contradicting, DryRunning, Building, Kept, Correcting):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = ["Area", "area_within"]
+__all__ = ["Area", "area_within", "widened"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,13 +19,30 @@ Bools = NDArray[np.bool_]
 class Area:
     """How often a text of the second kind scores above one of the first, equal scores half, with
     the ends of its interval; NaN where there is no pair, ends NaN with fewer than two sources.
-    ``pairs`` is how many were compared, ``sources`` how many sources they come from."""
+    ``pairs`` is how many were compared, ``sources`` how many sources they come from;
+    ``by_chance`` the spread (SD) of such areas where nothing tells, NaN where it was not found."""
 
     value: float
     low: float
     high: float
     pairs: int
     sources: int
+    by_chance: float = float("nan")
+
+
+def widened(area: Area, by_chance: float, *, confidence: float = 0.95) -> Area:
+    """The area with an interval that is no narrower than ``by_chance`` makes it: the spread of such
+    areas where nothing tells and all else is the same. Texts that were scored by models of shared
+    training texts depend on each other, which the variance by source does not know."""
+    if not area.sources > 1 or not np.isfinite(by_chance):
+        return area
+    reach = float(special.stdtrit(area.sources - 1, 0.5 + confidence / 2)) * by_chance
+    return replace(
+        area,
+        low=max(0.0, min(area.low, area.value - reach)),
+        high=min(1.0, max(area.high, area.value + reach)),
+        by_chance=by_chance,
+    )
 
 
 def area_within(

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.giveaway.areas import Area, area_within
+from proofstone.engines.giveaway.areas import Area, area_within, widened
 from proofstone.engines.giveaway.crossfit import cross_fit, folds_by_source
+from proofstone.engines.giveaway.embedded import Companion, companions, principal_columns
 from proofstone.engines.giveaway.features import FeatureTable
+from proofstone.engines.giveaway.ridge import cross_ridge, swapped_areas
 
-__all__ = ["FeatureLeak", "GiveAway", "audit_give_away"]
+__all__ = ["EMBEDDINGS", "FeatureLeak", "GiveAway", "audit_give_away"]
+
+EMBEDDINGS = "embeddings"  # the name of their classifier
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +37,8 @@ class FeatureLeak:
 @dataclass(frozen=True, slots=True)
 class GiveAway:
     """``areas`` are those of each classifier, by name, and of ``all`` columns together; ``leaks``
-    the columns whose interval leaves 0.5 out, the strongest first. ``n_first`` and ``n_second``
+    the columns whose interval leaves 0.5 out, the strongest first; ``companions`` the counted
+    columns that go with what embeddings tell. ``n_first`` and ``n_second``
     texts of ``sources`` sources in ``folds`` folds. ``flags`` say what limits it."""
 
     areas: Mapping[str, Area]
@@ -43,6 +48,7 @@ class GiveAway:
     sources: int
     folds: int
     flags: tuple[str, ...]
+    companions: tuple[Companion, ...] = ()
 
     @property
     def worst(self) -> str:
@@ -56,6 +62,7 @@ def audit_give_away(
     is_second: Bools,
     source: Ints,
     *,
+    embeddings: Floats | None = None,
     n_folds: int = 5,
     penalty: float = 10.0,
     confidence: float = 0.95,
@@ -63,16 +70,30 @@ def audit_give_away(
     """What classifiers on ``tables`` (each of texts by features) tell of ``is_second`` (texts),
     cross-validated so that no ``source`` (texts) is in both halves.
 
+    ``embeddings`` (texts, dimensions) have a ridge classifier of their own, its penalty chosen
+    within the training folds, and their principal components stand among ``all`` columns.
+
+    No interval is narrower than the spread of areas with the kinds swapped source by source.
     0.5 is what guessing gives. With one source there is nothing to validate on: no area.
     """
     fold = folds_by_source(source, n_folds)
     together = _together(tables)
-    every = dict(tables) if len(tables) < 2 else {**tables, "all": together}
     sources = len(np.unique(source))
     areas = {
         name: _cross_area(table.values, is_second, source, fold, penalty, confidence)
-        for name, table in every.items()
+        for name, table in tables.items()
     }
+    told = None
+    if embeddings is not None and sources > 1:
+        told = cross_ridge(embeddings, is_second, fold)
+        area = area_within(told.scores, is_second, fold, source, confidence=confidence)
+        chance = _spread_by_chance(embeddings, is_second, source, fold, penalty)
+        areas[EMBEDDINGS] = widened(area, chance, confidence=confidence)
+    if len(areas) > 1:
+        values = together.values
+        if embeddings is not None:
+            values = together.beside(principal_columns(embeddings)).values
+        areas["all"] = _cross_area(values, is_second, source, fold, penalty, confidence)
     return GiveAway(
         areas=areas,
         leaks=_leaks(together, is_second, source, confidence),
@@ -81,6 +102,7 @@ def audit_give_away(
         sources=sources,
         folds=len(np.unique(fold)) if sources > 1 else 0,
         flags=tuple(_flags(is_second, sources)),
+        companions=() if told is None else companions(told.scores, fold, together),
     )
 
 
@@ -91,7 +113,17 @@ def _cross_area(
         nothing = float("nan")
         return Area(nothing, nothing, nothing, 0, len(np.unique(source)))
     fit = cross_fit(values, is_second, fold, penalty=penalty)
-    return area_within(fit.scores, is_second, fit.fold, source, confidence=confidence)
+    area = area_within(fit.scores, is_second, fit.fold, source, confidence=confidence)
+    chance = _spread_by_chance(values, is_second, source, fold, penalty)
+    return widened(area, chance, confidence=confidence)
+
+
+def _spread_by_chance(
+    values: Floats, is_second: Bools, source: Ints, fold: Ints, penalty: float
+) -> float:
+    if is_second.all() or not is_second.any():
+        return float("nan")
+    return float(np.std(swapped_areas(values, is_second, source, fold, penalty=penalty)))
 
 
 def _leaks(
