@@ -1,8 +1,9 @@
 """An endpoint that takes statements from passages, falsifies and judges them, by plain rules.
 
-Of a passage each sentence is a statement. Sentences hold words that say what is to become of them:
-"leaning" ones need their book (and lose the word when rewritten), "foreign" ones are not supported,
-"stubborn" ones stay true when falsified, "vague" ones get a reason that does not fit.
+Of a passage, English or Chinese, each sentence is a statement. Sentences hold words that say what
+is to become of them: "leaning" ones need their book (and lose the word when rewritten), "foreign"
+ones are not supported, "stubborn" ones stay true when falsified, "vague" ones get a reason that
+does not fit.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from scripted_server import Act, Seen, answer
 __all__ = ["Author"]
 
 _BLOCK = re.compile(r"\[[^|\]]+ \| (?:begin|开始) [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
+_KINDS = {
+    "extract": ("Take from the passage at most", "提取至多"),
+    "rewrite": ("Rewrite the statement", "请改写一次"),
+    "falsify": ("Make a false statement", "改成一条错误的陈述"),
+}
+_SENTENCES = re.compile(r"[^.。]+[.。]")
 
 
 class Author:
@@ -35,26 +42,23 @@ class Author:
         return answer(json.dumps(getattr(self, f"_{kind}")(blocks), ensure_ascii=False))
 
     def _kind(self, prompt: str) -> str:
-        if "statements" in prompt and "at most" in prompt:
-            return "extract"
-        if "Rewrite the statement" in prompt:
-            return "rewrite"
-        if "Make a false statement" in prompt:
-            return "falsify"
-        labels = re.findall(r"^- (\w+):", prompt, re.MULTILINE)
+        for kind, tells in _KINDS.items():
+            if any(told in prompt for told in tells):
+                return kind
+        labels = re.findall(r"^- (\w+)[:：]", prompt, re.MULTILINE)
         return {"stands": "standing", "supported": "support", "false": "falsity", "fits": "reason"}[
             labels[0]
         ]
 
     def _extract(self, blocks: list[str]) -> object:
-        parts = [part.strip() for part in blocks[0].split(".") if part.strip()]
-        return {"statements": [{"title": p.split()[0], "text": f"{p}."} for p in parts]}
+        parts = [part.strip() for part in _SENTENCES.findall(blocks[0])]
+        return {"statements": [{"title": p.split()[0], "text": p} for p in parts]}
 
     def _rewrite(self, blocks: list[str]) -> object:
         return {"text": blocks[0].replace("leaning ", "")}
 
     def _falsify(self, blocks: list[str]) -> object:
-        text = blocks[0].replace("conducts", "insulates")
+        text = blocks[0].replace("conducts", "insulates").replace("导电", "绝缘")
         return {
             "analysis": "what it does", "error_type": "detail falsification",
             "statement": text, "reason": "It conducts." if "vague" not in text else "Hm.",

@@ -11,13 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encyclo_k.scripted_author import Author
-from proofstone.errors import BadUsage
+from proofstone.engines.ingest import Stated
+from proofstone.errors import BadUsage, NotFound
 from proofstone.methods.encyclo_k.extraction import make_pipeline
 from proofstone.methods.encyclo_k.extraction.alike import near_duplicates
 from proofstone.methods.encyclo_k.extraction.overlap import overlap
-from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS
+from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS, PIPELINES
 from proofstone.methods.encyclo_k.extraction.replies import object_of
+from proofstone.methods.encyclo_k.extraction.speaking import speaks_of_passage
+from proofstone.records import Stratum
 from proofstone.stages.building import BuildResult
+from proofstone.stages.entering import BuildSpec, entering_rows
 from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace
 from serving import HurriedClock, configure, serving
@@ -154,6 +158,58 @@ def test_parameters_that_cannot_be_are_refused(params: dict[str, object], said: 
     defaults = {parameter.name: parameter.default for parameter in PARAMETERS}
     with pytest.raises(BadUsage, match=said):
         make_pipeline({**defaults, **params}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The passage discusses the sandwich package in R.", "The passage discusses"),
+        ("This paper also proposes a robust estimator.", "This paper also proposes"),
+        ("Three estimators are listed in the passage.", "in the passage"),
+        ("Tools for the package are discussed, enabling estimation.", "are discussed"),
+        ("We aim at a tool kit for sandwich matrices.", "We aim"),
+        ("本文介绍了三种估计量。", "本文"),
+        ("作者指出铜的导电性好。", "作者指出"),
+        ("这段文字说明了铜的熔点。", "这段文字"),
+        ("A paper filter holds back particles of a few micrometres.", ""),
+        ("The author of a statute is its legislature.", ""),
+        ("Results are described by two numbers.", ""),
+        ("The text segment of a program holds its code.", ""),
+        ("本文件系统支持快照。", ""),
+    ],
+)
+def test_what_speaks_of_its_passage_is_told(text: str, found: str) -> None:
+    assert speaks_of_passage(text) == found
+
+
+def test_a_book_of_several_files_is_an_input_and_a_draw_keeps_what_was_drawn(
+    tmp_path: Path,
+) -> None:
+    """Of the sources said to be of one book, N passages for each input; a larger N, and more
+    sources, keep those that were drawn and still fit."""
+    with create_workspace(tmp_path / "work") as opened:
+        for part in ("Handbook", "One", "Two"):
+            file = tmp_path / f"{part}.txt"
+            file.write_text("\n\n".join(f"{part} {n}. {BOOK}" for n in range(6)), encoding="utf-8")
+            stated = Stated(stratum=Stratum(field="Metallurgy", book="Handbook"))
+            ingest_paths(opened.store, [file], clock=opened.clock, stated=stated)
+        builder = PIPELINES["statements"]
+
+        def entering(*inputs: str, **draw: int) -> list[bytes]:
+            spec = BuildSpec(kind="statements", inputs=inputs, name="x", **draw)
+            return [each.row.id for each in entering_rows(opened.store, builder, spec, {})]
+
+        every = entering("Handbook")
+        assert every == entering(*(found.id.hex() for found in reversed(
+            opened.store.lookup.every("source"))))  # fmt: skip
+        two, five = entering("Handbook", per_input=2), entering("Handbook", per_input=5)
+        assert (len(two), len(five)) == (2, 5)
+        assert set(two) < set(five)
+        assert five == [row for row in every if row in set(five)]
+        assert entering("Handbook", per_input=2, seed=1) != two
+        assert entering("Handbook", "Handbook", per_input=2, limit=3) == [*two, two[0]]
+        with pytest.raises(NotFound, match="no source is named 'Handbooks'"):
+            entering("Handbooks")
 
 
 def test_overlap_counts_words_numbers_and_pairs_of_characters() -> None:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.engines.giveaway import (
+    Area,
     FeatureTable,
+    GiveAway,
     area_within,
     audit_give_away,
     cross_fit,
@@ -125,6 +127,16 @@ def test_several_classifiers_stand_beside_all_together() -> None:
     assert list(found.areas) == ["telling", "mute", "all"]
     assert found.areas["mute"].low <= 0.5 <= found.areas["mute"].high
     assert found.worst in ("telling", "all")
+
+
+def test_the_worst_is_what_tells_most_surely() -> None:
+    """A larger area whose interval holds a half says less than a smaller one whose does not."""
+    areas = {
+        "rough": Area(0.94, 0.38, 1.0, 500, 3),
+        "sure": Area(0.77, 0.69, 0.85, 500, 3),
+        "unmeasured": Area(float("nan"), float("nan"), float("nan"), 0, 3),
+    }
+    assert GiveAway(areas, (), 40, 40, 3, 3, ()).worst == "sure"
 
 
 def test_degenerate_input_is_answered() -> None:

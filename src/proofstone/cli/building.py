@@ -56,6 +56,11 @@ def build_options(command: Command) -> Command:
             ),
             click.option("--judge", default="", metavar="PROVIDER/NAME",
                          help="The model that judges, in every role that does."),
+            click.option(
+                "--per-input", type=click.IntRange(1), metavar="N",
+                help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
+                "that were drawn.",
+            ),
             click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
             click.option(
                 "--dry-run", is_flag=True,

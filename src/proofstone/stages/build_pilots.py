@@ -23,8 +23,9 @@ from proofstone.engines.store import EnteringRow, Store, StoreJournal
 from proofstone.errors import BudgetReached
 from proofstone.ports import BatchStep, CallRecord, Clock, Maker, PipelineRow, Step
 from proofstone.records import Spent
-from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
+from proofstone.stages.build_plans import PlannedBuild, builder_of
 from proofstone.stages.building import BuildProgress, Workplace
+from proofstone.stages.entering import entering_rows
 from proofstone.stages.forecasting import reach_of
 from proofstone.stages.forecasts import (
     CONFIDENCE,

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
 
-from proofstone.engines.pipeline import ids_digest, make_row, plain_keys
-from proofstone.engines.store import EnteringRow, Store
+from proofstone.engines.pipeline import ids_digest, plain_keys
+from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
-from proofstone.records import Build, SourcedPassage, StepName, build_id
+from proofstone.records import Build, StepName, build_id
 from proofstone.stages.build import read_parameters
-from proofstone.stages.sampled_sources import placed_source, sampled_source
+from proofstone.stages.entering import BuildSpec, entering_rows
 
-__all__ = ["BuildSpec", "PlannedBuild", "builder_of", "entering_rows", "plan_build"]
-
-
-class BuildSpec(Struct, frozen=True, kw_only=True):
-    """What to build: a kind of facts from inputs, by which models (by role), with which settings
-    over those of the roles. ``limit`` lets only the first rows enter."""
-
-    kind: str
-    inputs: tuple[str, ...]
-    name: str
-    params: dict[str, Any] = {}
-    models: dict[str, str] = {}
-    settings: dict[str, Any] = {}
-    seed: int = 0
-    limit: int | None = None
+__all__ = ["PlannedBuild", "builder_of", "plan_build"]
 
 
 class PlannedBuild(Struct, frozen=True, kw_only=True):
@@ -103,30 +88,6 @@ def plan_build(
     )  # fmt: skip
     build = structs.replace(build, id=build_id(build))
     return PlannedBuild(build=build, pipeline=pipeline, spec=spec, settings=settings)
-
-
-def entering_rows(
-    store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
-) -> Iterator[EnteringRow]:
-    """The rows that enter a build, in order, read anew."""
-    if builder.rows is None:
-        own = _sources if builder.enters == "sources" else _passages
-        return islice(own(store, spec.inputs), spec.limit)
-    values: Iterable[Struct] = builder.rows(spec.inputs, params)
-    return islice((EnteringRow(make_row(value)) for value in values), spec.limit)
-
-
-def _passages(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
-    for name in names:
-        found = store.lookup.find(name, ("source",))
-        source = placed_source(store, found.id)
-        for passage in store.knowledge.passages_of(source.id):
-            yield EnteringRow(make_row(SourcedPassage(passage, source)), source.id)
-
-
-def _sources(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
-    for found in dict.fromkeys(store.lookup.find(name, ("source",)).id for name in names):
-        yield EnteringRow(make_row(sampled_source(store, found)), found)
 
 
 def _check_roles(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:

@@ -15,7 +15,8 @@ from proofstone.errors import CallFailed
 from proofstone.ports import BatchStep, Maker, PipelineRow, Step, StepContext
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.build_calls import AskedRole, request_for_row
-from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
+from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.entering import entering_rows
 from proofstone.stages.rendered import SentAs
 
 __all__ = ["StepPrompt", "show_prompts"]

@@ -25,8 +25,9 @@ from proofstone.errors import BadInput, BudgetReached
 from proofstone.ports import BatchStep, CallRecord, Clock, Maker, Step, StepContext
 from proofstone.records import Bank, Build, BuildFunnel, Placement, Spent
 from proofstone.stages.build_calls import AskedRole, RoleCall
-from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
+from proofstone.stages.build_plans import PlannedBuild, builder_of
 from proofstone.stages.calm import calm_interpreter
+from proofstone.stages.entering import entering_rows
 from proofstone.stages.holding import lease_held
 from proofstone.stages.placed import place_sources
 from proofstone.stages.progress import RunProgress

@@ -14,7 +14,8 @@ from proofstone.engines.store import EnteringRow, Origin, Store
 from proofstone.errors import CallFailed
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
-from proofstone.stages.build_plans import PlannedBuild, builder_of, entering_rows
+from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.entering import entering_rows
 from proofstone.stages.evidence import ask_item, spread_items
 from proofstone.stages.makers import find_maker
 from proofstone.stages.planning import PlannedRun

@@ -11,7 +11,8 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
 from proofstone.ports import BuildsInSteps, Maker
-from proofstone.stages.build_plans import BuildSpec, PlannedBuild, builder_of, plan_build
+from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
+from proofstone.stages.entering import BuildSpec
 from proofstone.wiring.asking import Asking, Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.dry_running import PILOT
@@ -54,6 +55,7 @@ class Building(Asking):
         judge: str = "",
         seed: int = 0,
         limit: int | None = None,
+        per_input: int | None = None,
         method: str | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
@@ -68,10 +70,12 @@ class Building(Asking):
         ``models`` names the model of each role, or one for all roles that build; ``judge`` the one
         for those that judge. The same call again goes on where it stopped: what a step made of a
         row is kept, and made again only where the step, its configuration or the row is another.
+        ``per_input`` rows of each input enter, drawn by the seed, or all; ``limit`` lets only the
+        first of them enter.
         ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
         """
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, method, params
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
         )
         return self.perform_build_spec(
             spec, chosen, max_connections=max_connections, cache=cache,
@@ -88,6 +92,7 @@ class Building(Asking):
         judge: str = "",
         seed: int = 0,
         limit: int | None = None,
+        per_input: int | None = None,
         method: str | None = None,
         pilot: int = PILOT,
         max_connections: int | None = None,
@@ -107,7 +112,7 @@ class Building(Asking):
         if pilot < _LEAST_PILOT:
             raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, method, params
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
         )
         connections = (max_connections, cache, self.spending(budget))
         planned = self._plan(spec, chosen, connections)
@@ -135,6 +140,7 @@ class Building(Asking):
         judge: str = "",
         seed: int = 0,
         limit: int | None = None,
+        per_input: int | None = None,
         method: str | None = None,
         settings: Mapping[str, Any] | None = None,
         max_connections: int | None = None,
@@ -144,7 +150,7 @@ class Building(Asking):
     ) -> list[StepPrompt]:
         """The prompts of the first ``n`` rows as they would be sent; asks nobody."""
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, method, params
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
         )
         connections = (max_connections, cache, self.spending(budget))
         planned = self._plan(spec, chosen, connections)
@@ -214,6 +220,7 @@ class Building(Asking):
         settings: Mapping[str, Any] | None,
         seed: int,
         limit: int | None,
+        per_input: int | None,
         method: str | None,
         params: dict[str, Any],
     ) -> tuple[Maker, BuildSpec]:
@@ -221,7 +228,7 @@ class Building(Asking):
         spec = BuildSpec(
             kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
             models=models_by_role(chosen, kind, models, judge), settings=dict(settings or {}),
-            seed=seed, limit=limit,
+            seed=seed, limit=limit, per_input=per_input,
         )  # fmt: skip
         return chosen, spec
 

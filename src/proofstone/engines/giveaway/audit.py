@@ -52,8 +52,13 @@ class GiveAway:
 
     @property
     def worst(self) -> str:
-        """The classifier that tells most; "" where none could be measured."""
-        known = {name: area.value for name, area in self.areas.items() if area.pairs}
+        """The classifier that tells most surely, by the lower end of its interval: a larger area
+        with a wide one says less. "" where none could be measured."""
+        known = {
+            name: (np.nan_to_num(area.low), area.value)  # no interval from one source a fold
+            for name, area in self.areas.items()
+            if area.pairs
+        }
         return max(known, key=known.__getitem__, default="")
 
 

@@ -16,6 +16,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_SHARE = 0.1
 _LOOKED_AT = 20_000
 _LEAST_LETTERS = 80  # of another script, before a passage is said to be in it
+_MOST_NAMED = 0.05  # Chinese characters in an untranslated passage: the titles that it refers to
 
 
 def guess_language(texts: Iterable[str]) -> str:
@@ -50,11 +51,12 @@ def read_language_code(text: str) -> str | None:
 
 def passage_language(text: str, language: str) -> str:
     """The language of a passage of a document in ``language``: another one where its script says
-    so, Chinese in a document that is not, or none of it in a Chinese one."""
+    so, Chinese in a document that is not, or hardly any of it in a Chinese one (a manual that is
+    translated in part)."""
     is_chinese = guess_language([text]) == "zh"
     if is_chinese and language.partition("-")[0] not in {"zh", "ja", "ko"}:
         return "zh"
     letters = len(_LETTER.findall(text))
-    if language.startswith("zh") and letters >= _LEAST_LETTERS and not _IDEOGRAPH.search(text):
-        return "en"
+    if language.startswith("zh") and letters >= _LEAST_LETTERS:
+        return "en" if len(_IDEOGRAPH.findall(text)) < _MOST_NAMED * letters else language
     return language

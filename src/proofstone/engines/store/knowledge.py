@@ -208,6 +208,13 @@ class KnowledgeStore:
         with self._database.reading() as connection:
             return {source.id: source for source in _sources_by_id(connection, identities)}
 
+    def sources_of_book(self, book: str) -> list[Source]:
+        """The sources that are said to be of this book, in the order in which they came."""
+        query = select(schema.source).where(schema.source.c.book == book)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(schema.source.c.id)).all()
+        return [source_of(row) for row in rows]
+
     def passage(self, identity: bytes) -> Passage | None:
         """The passage with this id, or None."""
         with self._database.reading() as connection:

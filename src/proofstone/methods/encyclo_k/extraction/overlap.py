@@ -6,11 +6,14 @@ from msgspec import structs
 
 from proofstone.engines.ingest.terms import terms
 from proofstone.methods.encyclo_k.extraction.rows import Draft
-from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS, sift_row
+from proofstone.methods.encyclo_k.extraction.speaking import SPEAKING_VERSION, speaks_of_passage
+from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS_OF_TRUE, sift_row
 from proofstone.ports import Drop, Kept, Row, Step, StepContext
 from proofstone.records import SiftedRow
 
 __all__ = ["filter_step", "overlap", "overlap_step"]
+
+_OF_PASSAGE = "speaks of its passage"
 
 
 def overlap(statement: str, passage: str) -> float:
@@ -40,9 +43,12 @@ def overlap_step(least: float) -> Step:
 
 
 def filter_step() -> Step:
-    """The cleaner and the filters for statements as they come from a book."""
+    """The cleaner and the filters for statements as they come from a book, and a filter for what
+    only models write: statements on the passage rather than its subject."""
 
     def check(row: Draft, _context: StepContext) -> Kept:
+        if found := speaks_of_passage(row.text):
+            return Drop(_OF_PASSAGE, found)
         sifted = sift_row(Row("", {"text": row.text, "correct": True}))
         if not isinstance(sifted, SiftedRow):
             return row
@@ -55,5 +61,6 @@ def filter_step() -> Step:
         version=FILTERS_VERSION,
         takes=Draft,
         work=check,
-        reasons=REASONS,
+        reasons=(_OF_PASSAGE, *REASONS_OF_TRUE),
+        config={"speaking": SPEAKING_VERSION},
     )

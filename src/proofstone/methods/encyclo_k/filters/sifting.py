@@ -27,7 +27,16 @@ from proofstone.methods.encyclo_k.filters.together import (
 from proofstone.ports import BatchStep, Drop, Kept, Row, Step, StepContext
 from proofstone.records import Funnel, FunnelStep, SiftedRow, SiftedRows
 
-__all__ = ["FILTERS", "FILTERS_VERSION", "REASONS", "STEPS", "Filter", "sift", "sift_row"]
+__all__ = [
+    "FILTERS",
+    "FILTERS_VERSION",
+    "REASONS",
+    "REASONS_OF_TRUE",
+    "STEPS",
+    "Filter",
+    "sift",
+    "sift_row",
+]
 
 # Raise it whenever a rule changes: a bank's funnel says by which rules it was made.
 FILTERS_VERSION = 2
@@ -49,6 +58,8 @@ FILTERS = (
     Filter("ambiguous", find_ambiguity),
     Filter("too short", find_brevity, falsified_only=True),
 )
+# What may drop a true statement that stands by itself, without the others of its file.
+REASONS_OF_TRUE = tuple(one.reason for one in FILTERS if not one.falsified_only)
 REASONS = (*(one.reason for one in FILTERS), REPEATED, ORPHANED)
 
 
