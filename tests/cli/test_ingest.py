@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Proofstone
+from told import Proofstone
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 

@@ -212,6 +212,43 @@ def test_a_book_of_several_files_is_an_input_and_a_draw_keeps_what_was_drawn(
             entering("Handbooks")
 
 
+def test_a_change_that_was_named_is_made_and_one_of_signs_is_none(workspace: Workspace) -> None:
+    """Small models name what they change and then copy the statement, or change its quotes."""
+    made: dict[str, dict[str, str]] = {
+        "copper": {"right": "conducts electric", "wrong": "insulates electric", "statement": "{}"},
+        "silver": {"right": "conducts", "wrong": "insulates", "statement": "`{}`"},
+        "gold": {"right": "", "wrong": "", "statement": "'{}'"},
+        "iron": {"right": "the lattice of tin", "wrong": "air", "statement": "{}"},
+        "zinc": {"right": "e", "wrong": "x", "statement": "{}"},
+    }
+
+    class Copying(Author):
+        def _falsify(self, blocks: list[str]) -> object:
+            metal = next((name for name in made if f"Pure {name} " in blocks[0]), "")
+            if not metal:
+                return super()._falsify(blocks)
+            statement = made[metal]["statement"].format(blocks[0])
+            return {
+                **made[metal], "statement": statement, "reason": "It conducts.",
+                "error_type": "detail falsification", "analysis": "",
+            }  # fmt: skip
+
+    with serving(Copying()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, "Metals")
+    assert dropped(result) == {"falsify": {"not changed": 3}}
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    false = sorted(
+        fact.payload.text.split(" well")[0] for fact in facts if not fact.payload.correct
+    )
+    assert false == [
+        "Pure copper insulates electric current",
+        "Pure silver insulates electric current",
+        "Pure tin insulates electric current",
+    ]
+
+
 def test_overlap_counts_words_numbers_and_pairs_of_characters() -> None:
     passage = "Copper melts at 1084.6 degrees and conducts current."
     assert overlap("Copper melts at 1084.6 degrees.", passage) == 1

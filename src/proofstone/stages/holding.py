@@ -31,10 +31,20 @@ async def lease_held(leases: _Leases, key: int, clock: Clock) -> AsyncIterator[N
         yield
     finally:
         heartbeat.cancel()
-        leases.give_back_lease(key, owner)
+        try:
+            await asyncio.wait({heartbeat})  # a renewal under way would take it again
+        finally:
+            leases.give_back_lease(key, owner)
 
 
 async def _renew(leases: _Leases, key: int, owner: str, clock: Clock) -> None:
     while True:
         await clock.sleep(_HEARTBEAT_S)
-        await asyncio.to_thread(leases.take_lease, key, owner, clock.now())
+        renewal = asyncio.ensure_future(
+            asyncio.to_thread(leases.take_lease, key, owner, clock.now())
+        )
+        try:
+            await asyncio.shield(renewal)
+        except asyncio.CancelledError:
+            await asyncio.wait({renewal})  # its thread goes on whatever becomes of who waits
+            raise

@@ -30,6 +30,8 @@ class _Made(Struct, frozen=True):
     statement: str
     reason: str
     analysis: str = ""
+    right: str = ""
+    wrong: str = ""
 
 
 _SCHEMA: Mapping[str, Any] = {
@@ -38,10 +40,12 @@ _SCHEMA: Mapping[str, Any] = {
     "properties": {
         "analysis": {"type": "string"},
         "error_type": {"type": "string", "enum": list(ERROR_TYPES)},
+        "right": {"type": "string"},
+        "wrong": {"type": "string"},
         "statement": {"type": "string"},
         "reason": {"type": "string"},
     },
-    "required": ["analysis", "error_type", "statement", "reason"],
+    "required": ["analysis", "error_type", "right", "wrong", "statement", "reason"],
     "additionalProperties": False,
 }
 
@@ -77,7 +81,7 @@ def falsify_step(types: Mapping[ErrorType, float]) -> Step:
 
     return Step(
         name="falsify",
-        version=1,
+        version=2,
         takes=Claim,
         work=falsify,
         reasons=(_UNREADABLE, _UNTYPED, _UNCHANGED, _LENGTH, _FILTERED),
@@ -112,11 +116,11 @@ def _drawn(types: Mapping[ErrorType, float], context: StepContext) -> ErrorType:
 
 
 def _checked(row: Claim, made: _Made) -> Kept:
-    text = " ".join(made.statement.split())
+    text = _changed(row.draft.text, made)
     kind = read_error_type(made.error_type)
     if kind is None:
         return Drop(_UNTYPED, made.error_type)
-    if text.casefold() == row.draft.text.casefold() or not text or not made.reason.strip():
+    if _signless(text) in ("", _signless(row.draft.text)) or not made.reason.strip():
         return Drop(_UNCHANGED, text)
     ratio = len(text) / len(row.draft.text)
     if not 1 / _MOST_LONGER <= ratio <= _MOST_LONGER:
@@ -125,3 +129,17 @@ def _checked(row: Claim, made: _Made) -> Kept:
     if isinstance(sifted, SiftedRow) and sifted.reason:
         return Drop(_FILTERED, f"{sifted.reason}: {sifted.found}")
     return structs.replace(row, false=Falsehood(text, kind, made.reason.strip()))
+
+
+def _changed(true: str, made: _Made) -> str:
+    """The false words. Where a model names its change and then copies the true statement (a small
+    one often does), the change is made for it."""
+    text, right = " ".join(made.statement.split()), made.right.strip()
+    if _signless(text) == _signless(true) and right and true.count(right) == 1:
+        return true.replace(right, made.wrong.strip())
+    return text
+
+
+def _signless(text: str) -> str:
+    """Letters and digits in their order, of one case: quotes and stops make no other statement."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
