@@ -239,10 +239,8 @@ def test_a_change_that_was_named_is_made_and_one_of_signs_is_none(workspace: Wor
     assert dropped(result) == {"falsify": {"not changed": 3}}
     assert result.bank is not None
     facts = workspace.store.knowledge.bank(result.bank.id).facts()
-    false = sorted(
-        fact.payload.text.split(" well")[0] for fact in facts if not fact.payload.correct
-    )
-    assert false == [
+    texts = [fact.payload.text for fact in facts if not fact.payload.correct]
+    assert sorted(text.split(" well")[0] for text in texts) == [
         "Pure copper insulates electric current",
         "Pure silver insulates electric current",
         "Pure tin insulates electric current",
