@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.report import render_page
+from proofstone.report.page import rows_on_paper
 from proofstone.report.page_paper import css_string, paper_line
+from proofstone.report.sections.section import Column, Section, Table
 from report.made_up import two_small
 from report.test_page import page_of
 
@@ -41,3 +44,29 @@ def test_of_many_runs_a_sheet_names_the_first() -> None:
     provenance = msgspec.structs.replace(data.provenance, runs=runs)
     many = msgspec.structs.replace(data, provenance=provenance)
     assert "run:0, run:1, run:2, run:3 +2" in paper_line(many)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "printed"),
+    [
+        (20, 7, 20),
+        (1770, 7, 1000 // 7),
+        (1770, 1, 1000),
+        (60, 62, 1000 // 62),
+        (40, 12, 40),
+        (3, 2000, 1),
+    ],
+)
+def test_of_a_long_table_the_first_rows_go_on_paper(rows: int, columns: int, printed: int) -> None:
+    """A thousand cells, some two sheets; the rest stands on the page, and it is said."""
+    table = Table(
+        title="All pairs",
+        columns=tuple(Column(key=f"c{n}", name=f"c{n}") for n in range(columns)),
+        rows=tuple((0,) * columns for _ in range(rows)),
+    )
+    assert rows_on_paper(table) == printed
+    part = Section(name="pairs", title="Pairs", finding="Some.", tables=(table,))
+    page = render_page(msgspec.structs.replace(page_of(two_small()), sections=(part,)))
+    assert page.count('<tr class="unprinted">') == rows - printed
+    said = f"On paper the first {printed:,} of {rows:,} rows;"
+    assert (said in page) == (printed < rows)

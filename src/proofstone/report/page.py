@@ -44,6 +44,7 @@ from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
 from proofstone.report.plans import plan_lines, unplanned_line
 from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
+from proofstone.report.sections.section import Table
 from proofstone.report.sentences import answer_sentences, scale_head
 from proofstone.report.shown_text import visible
 from proofstone.report.ties import tie_letters
@@ -58,6 +59,9 @@ __all__ = ["render_page"]
 MOST_LANES = 6
 # A table of more columns is printed row by row, each value beside the name of its column.
 MOST_COLUMNS_ON_PAPER = 12
+# Cells of a section's table that go on paper, some two sheets of them; the files hold all.
+MOST_CELLS_ON_PAPER = 1000
+FEWEST_ROWS_ON_PAPER = 24
 
 
 def render_page(data: PageData) -> str:
@@ -117,6 +121,7 @@ def _environment() -> Environment:
         "HAND_MARK": HAND_MARK,
         "MISSING": MISSING,
         "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
+        "rows_on_paper": rows_on_paper,
         "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
@@ -250,3 +255,12 @@ def _flags_used(data: PageData) -> list[str]:
     rows = [row for group in data.board.standings for row in (*group.ranked, *group.incomplete)]
     used = {flag for row in rows for flag in row.estimate.flags}
     return [text for flag, text in FLAGS.items() if flag in used]
+
+
+def rows_on_paper(table: Table) -> int:
+    """How many rows of a section's table are printed: all, or of a long one the first. Few rows of
+    many columns are cut too: in a broad table each row is a block of lines."""
+    most = MOST_CELLS_ON_PAPER // max(len(table.columns), 1)
+    if len(table.columns) <= MOST_COLUMNS_ON_PAPER:
+        most = max(most, FEWEST_ROWS_ON_PAPER)
+    return min(len(table.rows), max(most, 1))
