@@ -18,6 +18,7 @@ from proofstone.identity import short
 if TYPE_CHECKING:
     from proofstone.engines.ingest import Stated
     from proofstone.stages.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
+    from proofstone.wiring import Workspace
 
 __all__ = ["ingest_command"]
 
@@ -27,8 +28,23 @@ _EVERY_S = 0.2
 _FOR_OCR = ("image only", "garbled")
 
 
+class PathOrAddress(click.ParamType[Path | str]):
+    """A file or folder that is there, or an address of the web."""
+
+    name = "path"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """The address as it stands, or the path."""
+        if isinstance(value, str) and value.startswith(("https://", "http://")):
+            return value
+        there = click.Path(exists=True).convert(str(value), param, ctx)
+        return Path(str(there))
+
+
 @click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=PathOrAddress())
 @click.option("--meta", type=click.Path(path_type=Path), metavar="FILE", help="A table with a row "
               "a file: file, title, authors, year, licence, language, discipline, field, subfield, "
               "book.")  # fmt: skip
@@ -52,11 +68,33 @@ _FOR_OCR = ("image only", "garbled")
 @click.option("--book", default="", help="The finest level.")
 @click.option("--taxonomy", metavar="NAME|FILE", help="Take only places that this taxonomy has: "
               "see 'list taxonomy', or name a CSV or TOML file.")  # fmt: skip
+@click.option(
+    "--titles",
+    "titles_file",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="FILE",
+    help="Of a wiki's dump only these pages, a title a line.",
+)
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    type=int,
+    help="Of a wiki's dump the "
+    "pages in this namespace, by its number; may be repeated. Else 0, the articles.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Of a wiki's dump no more pages.")
+@click.option(
+    "--wiki-api",
+    default="",
+    metavar="URL",
+    help="Where the API of the addresses is; else /w/api.php.",
+)
 @workspace_option
 @json_option
 @quiet_option
 def ingest_command(
-    paths: tuple[Path, ...],
+    paths: tuple[Path | str, ...],
     meta: Path | None,
     title: str,
     authors: tuple[str, ...],
@@ -69,16 +107,25 @@ def ingest_command(
     subfield: str,
     book: str,
     taxonomy: str | None,
+    titles_file: Path | None,
+    namespaces: tuple[int, ...],
+    limit: int | None,
+    wiki_api: str,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Read documents into sources, pages and passages.
 
-    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, text,
-    Markdown and JSONL (one object with 'text' a line), also packed (.gz), and images of pages (PNG,
-    JPEG, WebP, TIFF with all its pages). Every passage stands verbatim at its offsets in the text
-    of its page; of a PDF or an image it is known where on the page.
+    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, LaTeX,
+    dumps of MediaWiki (.xml, .xml.bz2) and ZIM, text, Markdown and JSONL (one object with 'text' a
+    line), also packed (.gz), and images of pages (PNG, JPEG, WebP, TIFF with all its pages). Every
+    passage stands verbatim at its offsets in the text of its page; of a PDF or an image it is known
+    where on the page.
+
+    An address (https://en.wikipedia.org/wiki/Copper) is a page of a wiki, which is fetched through
+    the wiki's API, once a revision. Nothing but its title is sent; [egress] in proofstone.toml can
+    forbid it.
 
     What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
     The same file again changes nothing; a new edition becomes a source beside the old one.
@@ -95,7 +142,7 @@ def ingest_command(
     """
     from proofstone.engines.ingest import Stated, read_language_code, read_stated  # noqa: PLC0415
     from proofstone.records import Stratum  # noqa: PLC0415
-    from proofstone.stages.ingest import ingest_paths  # noqa: PLC0415
+    from proofstone.stages.ingest import WikiChoice, ingest_paths  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     code = read_language_code(language) if language else ""
@@ -110,10 +157,12 @@ def ingest_command(
     stated_for = read_stated(meta) if meta else {}
     if taxonomy is not None:
         stated, stated_for = _placed(taxonomy, stated, stated_for)
+    choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
     with open_workspace(folder) as workspace, _watching(quiet=quiet or as_json) as watch:
+        files = _files(workspace, paths, wiki_api, quiet=quiet)
         report = ingest_paths(
-            workspace.store, paths, clock=workspace.clock, stated=stated,
-            stated_for=stated_for, ocr=ocr, watch=watch,
+            workspace.store, files, clock=workspace.clock, stated=stated,
+            stated_for=stated_for, ocr=ocr, watch=watch, choice=choice,
         )  # fmt: skip
     if as_json:
         print_json(report)
@@ -131,6 +180,28 @@ def _placed(
     from proofstone.stages.taxonomies import placed_stated  # noqa: PLC0415
 
     return placed_stated(find_taxonomy(name), of_all, by_file)
+
+
+def _titles(file: Path | None) -> tuple[str, ...]:
+    """The titles that a file lists, a line each."""
+    if file is None:
+        return ()
+    from proofstone.engines.ingest import read_titles  # noqa: PLC0415
+
+    return read_titles(file)
+
+
+def _files(
+    workspace: Workspace, paths: tuple[Path | str, ...], api: str, *, quiet: bool
+) -> list[Path]:
+    """The paths, with the files of pages in place of their addresses."""
+    addresses = [path for path in paths if isinstance(path, str)]
+    if not addresses:
+        return [path for path in paths if isinstance(path, Path)]
+    from proofstone.wiring.wiki_pages import fetch_addresses  # noqa: PLC0415
+
+    fetched = fetch_addresses(workspace, addresses, api, tell=lambda text: say(text, quiet=quiet))
+    return [path if isinstance(path, Path) else fetched[path] for path in paths]
 
 
 @contextmanager

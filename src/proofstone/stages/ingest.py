@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct, structs
+
 from proofstone.engines.ingest import (
     FoundFile,
     GuardedReader,
@@ -19,7 +21,27 @@ from proofstone.stages.ingest_report import Ingested, IngestReport, NotRead, Ocr
 from proofstone.stages.scanning import OcrScanner, Scanner, scan_pages
 from proofstone.stages.taking import Taking
 
-__all__ = ["IngestReport", "Ingested", "NotRead", "OcrUse", "Watch", "ingest_paths"]
+__all__ = [
+    "IngestReport",
+    "Ingested",
+    "NotRead",
+    "OcrUse",
+    "Watch",
+    "WikiChoice",
+    "ingest_paths",
+]
+
+
+class WikiChoice(Struct, frozen=True):
+    """Which pages of a wiki's dump are read: those with ``titles`` (all where none) in
+    ``namespaces`` (the articles where none), the first ``limit`` of them (0: all)."""
+
+    titles: tuple[str, ...] = ()
+    namespaces: tuple[int, ...] = ()
+    limit: int = 0
+
+
+EVERY_ARTICLE = WikiChoice()
 
 
 def ingest_paths(
@@ -31,6 +53,7 @@ def ingest_paths(
     stated_for: Mapping[str, Stated] | None = None,
     ocr: OcrUse = "auto",
     watch: Watch | None = None,
+    choice: WikiChoice = EVERY_ARTICLE,
     open_reader: Callable[[], GuardedReader] = GuardedReader,
     scanner: Scanner | None = None,
 ) -> IngestReport:
@@ -40,8 +63,9 @@ def ingest_paths(
     cannot is stored as unread, with the reason. Then the pages that are images, or whose characters
     are no words, are read by ``scanner`` (by OCR, where there is none): with ``ocr`` "always" all
     pages that can be seen, with "never" none. ``stated`` holds for all files, ``stated_for`` for
-    those that it names. The same files again change nothing. Raises BadInput where there is no
-    document at all, ExtraMissing where OCR was asked for and is not installed.
+    those that it names, ``choice`` for dumps of wikis. The same files again change nothing. Raises
+    BadInput where there is no document at all, ExtraMissing where OCR was asked for and is not
+    installed.
     """
     scanner = scanner or OcrScanner()
     if ocr == "always" and scanner.needs:
@@ -51,8 +75,8 @@ def ingest_paths(
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in found.others.items())
         raise BadInput(
             "There is no document to read." + (f" Found: {kinds}." if kinds else ""),
-            hint="PDF, HTML, EPUB, DOCX, images, text, Markdown and JSONL are read, also packed "
-            "(.gz).",
+            hint="PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki, ZIM, images, text, Markdown and JSONL "
+            "are read.",
         )
     about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]
     taking = [
@@ -61,7 +85,13 @@ def ingest_paths(
     ]
     with open_reader() as reader:
         now = taking[0]
-        for place, event in reader.read([each.job for each in taking]):
+        jobs = [
+            structs.replace(
+                each.job, titles=choice.titles, namespaces=choice.namespaces, limit=choice.limit
+            )
+            for each in taking
+        ]
+        for place, event in reader.read(jobs):
             if taking[place] is not now:
                 now.pause()
                 now = taking[place]

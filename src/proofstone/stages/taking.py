@@ -74,6 +74,7 @@ class Taking:
         stated = self._stated
         return Job(
             path=str(self.file.path),
+            root=str(self.file.root),
             title=stated.title,
             language=stated.language,
             licence=stated.licence,
@@ -154,14 +155,14 @@ class Taking:
         if opened is None:
             return
         source = Source(
-            kind="document",
+            kind=opened.kind,
             title=stated.title or opened.title,
             content=self._content,
             language=language,
             licence=opened.licence or stated.licence,
             authors=stated.authors or opened.authors,
             year=opened.year if stated.year is None else stated.year,
-            origin=self.file.path.name,
+            origin=opened.origin or self.file.path.name,
             stratum=stated.stratum,
         )
         self._source = structs.replace(source, id=source_id(source))

@@ -42,6 +42,11 @@ class Archive:
         if len(self._names) > _MOST_FILES:
             raise BadInput(f"{self.name} holds more than {_MOST_FILES:,} files.", hint="Split it.")
 
+    @property
+    def names(self) -> list[str]:
+        """The files within, in order of names."""
+        return sorted(self._names)
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
 

@@ -133,7 +133,8 @@ def _rows(text: str) -> Iterator[tuple[int, int]]:
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """[start, end) in parts of no more than ``MAX_TOKENS``, at white space where there is some."""
-    while about_tokens(text[start:end]) > MAX_TOKENS:
+    # So long a stretch is too much whatever its script: nothing endless is counted again and again.
+    while end - start > 4 * MAX_TOKENS or about_tokens(text[start:end]) > MAX_TOKENS:
         reach = start + (
             MAX_TOKENS if _WIDE.search(text, start, start + 64) else 4 * MAX_TOKENS - 8
         )

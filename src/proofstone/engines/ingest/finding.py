@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from proofstone.engines.ingest.documents import plain_name
 from proofstone.engines.ingest.kinds_of_file import kind_of
+from proofstone.engines.ingest.latex.files import parts_of_documents
+from proofstone.engines.ingest.wiki.dump import is_dump
 
 __all__ = ["FoundFile", "FoundFiles", "find_files"]
 
@@ -21,6 +23,11 @@ class FoundFile(NamedTuple):
 
     path: Path
     inside: str
+
+    @property
+    def root(self) -> Path:
+        """The folder that was named, or the file's own."""
+        return self.path.parents[self.inside.count("/")]
 
 
 class FoundFiles(NamedTuple):
@@ -35,7 +42,8 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
 
     A file that is named by itself is one whatever its suffix. Hidden files and folders are left
     out, links to folders are not followed, and no file comes twice. Images in or below a folder
-    that holds web pages or other texts are figures of those: no documents, unless ``figures``.
+    that holds web pages or other texts are figures of those: no documents, unless ``figures``. A
+    LaTeX text that begins no document is a part of one where there is one in its folder or above.
     """
     found: dict[Path, FoundFile] = {}
     others: Counter[str] = Counter()
@@ -45,17 +53,26 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
             continue
         files = list(_within(path))
         illustrated = {file.parent for file in files if kind_of(file) in _ILLUSTRATED}
+        parts = parts_of_documents(files)
 
         def is_figure(file: Path, illustrated: set[Path] = illustrated) -> bool:
             return kind_of(file) == "image" and not illustrated.isdisjoint(file.parents)
 
         for file in files:
-            if kind_of(file) is None or (is_figure(file) and not figures):
+            if file in parts:
+                others[".tex (parts of others)"] += 1
+            elif not _is_document(file) or (is_figure(file) and not figures):
                 others[Path(plain_name(file)).suffix.lower() or "(no suffix)"] += 1
             else:
                 inside = file.relative_to(path).as_posix()
                 found.setdefault(file.resolve(), FoundFile(file, inside))
     return FoundFiles(list(found.values()), dict(sorted(others.items())))
+
+
+def _is_document(file: Path) -> bool:
+    """Whether a file is one by its name; XML only where it begins as a dump of a wiki does."""
+    kind = kind_of(file)
+    return kind is not None and (kind != "wikidump" or is_dump(file))
 
 
 def _within(folder: Path) -> Iterable[Path]:

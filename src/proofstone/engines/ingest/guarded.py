@@ -33,8 +33,10 @@ from proofstone.engines.ingest.reader_process import ReaderProcess
 __all__ = ["OCR_LIMITS", "PART", "GuardedReader", "ReadEvent", "ReadLimits"]
 
 PART = 96  # pages that one process reads before another one may go on
+_ENDS_OF_WIKI = 64  # pages of one wiki that may do so
 _ENDS = 4  # readers that one part may end before the rest of it is given up
 _TICK_S = 0.25
+_WIKIS = ("wikidump", "zim")
 
 
 class ReadLimits(Struct, frozen=True, kw_only=True):
@@ -63,12 +65,14 @@ class _Part:
     failed: dict[int, str] = field(default_factory=dict)
     next_page: int = 1
     last: int = 0
+    is_open: bool = False
 
     def put(self, event: ReadEvent) -> None:
         """Hands on an answer, once: a part that is begun again is not opened again."""
-        if isinstance(event, Opened) and self.last and is_in_parts(self.job):
+        if isinstance(event, Opened) and self.is_open and goes_on(self.job):
             return
         if isinstance(event, Opened):
+            self.is_open = True
             self.last = min(self.job.last, event.n_pages)
         if isinstance(event, PageRead) and event.number is not None:
             self.next_page = event.number + 1
@@ -164,7 +168,8 @@ class GuardedReader:
                 yield event
 
     def _begin(self, job: Job) -> _Part:
-        part = _Part(job, next_page=job.first, last=0 if job.first == 1 else job.last)
+        is_later = job.first > 1
+        part = _Part(job, next_page=job.first, last=job.last if is_later else 0, is_open=is_later)
         self._parts.put(part)
         if len(self._threads) < self._n:
             self._threads.append(threading.Thread(target=self._serve, daemon=True))
@@ -190,7 +195,7 @@ class GuardedReader:
 
     def _run(self, part: _Part) -> None:
         """Reads a part; what ends its reader is a page that the next reader skips."""
-        for _ in range(_ENDS):
+        for _ in range(_ENDS_OF_WIKI if kind_of(Path(part.job.path)) in _WIKIS else _ENDS):
             state = self._attempt(part)
             if state.ending is None or self._closed.is_set():
                 return
@@ -198,6 +203,8 @@ class GuardedReader:
                 part.answers.put(_given_up(part.job, state.ending))
                 return
             part.failed[state.touched] = state.ending
+        if kind_of(Path(part.job.path)) in _WIKIS:
+            part.answers.put(_given_up(part.job, f"ended its reader {len(part.failed)} times"))
         for number in part.numbers_left():
             why = part.failed.get(number, "left unread after pages that ended their readers")
             part.put(_unread(number, why))
@@ -239,6 +246,11 @@ class GuardedReader:
 def is_in_parts(job: Job) -> bool:
     """Whether a job's file is read in parts."""
     return kind_of(Path(job.path)) == "pdf" and not job.scan and job.draw is None
+
+
+def goes_on(job: Job) -> bool:
+    """Whether a job that ended its reader goes on behind the page that did."""
+    return is_in_parts(job) or kind_of(Path(job.path)) in _WIKIS
 
 
 def _following(page: PageRead, before: HeadingPath) -> PageRead:

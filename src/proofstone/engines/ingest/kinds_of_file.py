@@ -9,27 +9,27 @@ from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, plain_name
 
 __all__ = ["IMAGE_SUFFIXES", "READABLE_SUFFIXES", "FileKind", "has_pictures", "kind_of"]
 
-FileKind = Literal["pdf", "html", "epub", "docx", "image", "text"]
+FileKind = Literal[
+    "pdf", "html", "epub", "docx", "latex", "wikidump", "wikipage", "zim", "image", "text"
+]
 
+_LATEX = (".tex", ".ltx", ".zip", ".tar", ".tgz")  # .tar.gz as .tar
+_PACKED_DUMP = ".xml.bz2"
 _HTML = (".html", ".htm", ".xhtml")
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
-READABLE_SUFFIXES = (".pdf", *_HTML, ".epub", ".docx", *IMAGE_SUFFIXES, *DOCUMENT_SUFFIXES)
+_KINDS: dict[str, FileKind] = {
+    ".pdf": "pdf", ".epub": "epub", ".docx": "docx", ".xml": "wikidump", ".zim": "zim",
+    ".wikipage": "wikipage", **dict.fromkeys(_HTML, "html"), **dict.fromkeys(_LATEX, "latex"),
+    **dict.fromkeys(IMAGE_SUFFIXES, "image"), **dict.fromkeys(DOCUMENT_SUFFIXES, "text"),
+}  # fmt: skip
+READABLE_SUFFIXES = (*_KINDS, _PACKED_DUMP)
 
 
 def kind_of(path: Path) -> FileKind | None:
     """The kind of a file; None where its name says nothing that is read here."""
-    suffix = Path(plain_name(path)).suffix.lower()
-    if suffix == ".pdf":
-        return "pdf"
-    if suffix in _HTML:
-        return "html"
-    if suffix == ".epub":
-        return "epub"
-    if suffix == ".docx":
-        return "docx"
-    if suffix in IMAGE_SUFFIXES:
-        return "image"
-    return "text" if suffix in DOCUMENT_SUFFIXES else None
+    if path.name.lower().endswith(_PACKED_DUMP):
+        return "wikidump"
+    return _KINDS.get(Path(plain_name(path)).suffix.lower())
 
 
 def has_pictures(path: Path) -> bool:

@@ -7,7 +7,7 @@ of each document, ``PageRead`` for each page in order, and ``Finished`` or ``Ref
 from __future__ import annotations
 
 import struct
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import msgspec
 from msgspec import Struct
@@ -50,10 +50,14 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
 
     ``title``, ``language`` and ``licence`` are what was given for it, else empty. Pages to ``skip``
     are not touched. Where there are pages to ``scan``, those are read from their pictures and
-    nothing else is; where there is one to ``draw``, it is drawn.
+    nothing else is; where there is one to ``draw``, it is drawn. ``root`` is the folder in which a
+    document's other files may stand; empty for its own. Of a wiki's pages those with ``titles``
+    (all where none) in ``namespaces`` (the articles where none), the first ``limit`` of them (0:
+    all).
     """
 
     path: str
+    root: str = ""
     first: int = 1
     last: int = 0
     title: str = ""
@@ -62,6 +66,9 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
     skip: tuple[int, ...] = ()
     scan: tuple[int, ...] = ()
     draw: Draw | None = None
+    titles: tuple[str, ...] = ()
+    namespaces: tuple[int, ...] = ()
+    limit: int = 0
 
 
 class Reading(Struct, frozen=True, tag="reading"):
@@ -73,7 +80,7 @@ class Reading(Struct, frozen=True, tag="reading"):
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     """A document and what it says of itself; ``n_pages`` is 0 where it has none, ``language`` is
     empty where it has no letters that could tell. ``content`` is the digest of what it came from,
-    where that is more than its file."""
+    where that is more than its file, ``origin`` its address where it has one."""
 
     title: str
     language: str
@@ -82,6 +89,8 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     authors: tuple[str, ...] = ()
     year: int | None = None
     content: bytes = b""
+    kind: Literal["document", "dump"] = "document"
+    origin: str = ""
 
 
 class PageRead(Struct, frozen=True, kw_only=True, tag="page"):

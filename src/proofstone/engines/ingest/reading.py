@@ -14,8 +14,10 @@ from proofstone.engines.ingest.docx.reader import READER as DOCX_READER
 from proofstone.engines.ingest.docx.reader import read_docx
 from proofstone.engines.ingest.epub.reader import READER as EPUB_READER
 from proofstone.engines.ingest.epub.reader import read_epub
-from proofstone.engines.ingest.kinds_of_file import kind_of
+from proofstone.engines.ingest.kinds_of_file import FileKind, kind_of
 from proofstone.engines.ingest.languages import guess_language, passage_language
+from proofstone.engines.ingest.latex.reader import READER as LATEX_READER
+from proofstone.engines.ingest.latex.reader import read_latex
 from proofstone.engines.ingest.layout import lay_out
 from proofstone.engines.ingest.legible import garbled
 from proofstone.engines.ingest.lines import read_whole_file
@@ -30,6 +32,8 @@ from proofstone.engines.ingest.scan.pictures import Pictures, open_pictures
 from proofstone.engines.ingest.scan.reader import scanned_pages
 from proofstone.engines.ingest.web.reader import READER as HTML_READER
 from proofstone.engines.ingest.web.reader import WebPage, read_web_page
+from proofstone.engines.ingest.wiki.api import PAGE_READER, read_wiki_file
+from proofstone.engines.ingest.wiki_pages import read_dump_pages, read_zim_pages
 from proofstone.engines.ingest.written import Written
 from proofstone.errors import BadInput
 from proofstone.records import pack_layout
@@ -43,6 +47,9 @@ __all__ = ["MAX_TEXT", "OpenFiles", "read_job"]
 MAX_TEXT = 48 * 2**20
 TEXT_READER = "text 1"
 IMAGE_READER = "image 1"
+
+
+_PAGES_OF_WIKIS = {"wikidump": read_dump_pages, "zim": read_zim_pages}
 
 
 class OpenFiles:
@@ -130,12 +137,15 @@ def read_job(
         yield from _read_web(job, read_web_page(Path(job.path)), HTML_READER)
     elif kind == "epub":
         yield from _read_web(job, read_epub(Path(job.path)), EPUB_READER)
-    elif kind == "docx":
-        yield from _read_written(job, read_docx(Path(job.path)), DOCX_READER)
     elif kind == "image":
         yield from _read_image(job, files.pictures(job))
-    else:
+    elif kind in _PAGES_OF_WIKIS:
+        yield from _PAGES_OF_WIKIS[kind](job, tell)
+    elif kind == "text" or kind is None:
         yield from _read_text(job)
+    else:
+        for written, reader in _written(Path(job.path), kind, job.root):
+            yield from _read_written(job, written, reader)
 
 
 def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
@@ -224,6 +234,17 @@ def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRea
     )  # fmt: skip
 
 
+def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, str]]:
+    """The written documents of a file, and what reads them."""
+    if kind == "docx":
+        yield read_docx(path), DOCX_READER
+    elif kind == "wikipage":
+        yield read_wiki_file(path), PAGE_READER
+    else:
+        for written in read_latex(path, Path(root) if root else None):
+            yield written, LATEX_READER
+
+
 def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
     """A document's pages; one that is all of it has no number."""
     pages = list(written.pages)
@@ -232,7 +253,7 @@ def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | 
     yield Opened(
         title=job.title or written.title or stem, language=job.language or written.language,
         n_pages=len(pages) if is_paged else 0, licence=written.licence, authors=written.authors,
-        year=written.year, content=written.content,
+        year=written.year, content=written.content, origin=written.origin,
     )  # fmt: skip
     cutter = Cutter()
     for number, blocks in enumerate(pages, start=1):
@@ -243,7 +264,7 @@ def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | 
             number=number if is_paged else None, text=laid_out.text, reader=reader,
             layout=pack_layout(laid_out.layout, 0.0, 0.0),
             cuts=_with_languages(laid_out.text, cuts, job.language or written.language),
-            path=cutter.path,
+            path=cutter.path, detail=written.detail,
         )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ __all__ = ["Written"]
 class Written:
     """A document of one page, which then has no number, or of several, counted from 1.
 
-    ``content`` is a digest of all files that it came from, where they are more than one.
+    ``content`` is a digest of all files that it came from, where they are more than one,
+    ``origin`` its address and ``detail`` its revision where it has such.
     """
 
     pages: Iterable[list[Block]]
@@ -25,3 +26,5 @@ class Written:
     language: str = ""
     licence: str = ""
     content: bytes = b""
+    origin: str = ""
+    detail: str = ""

@@ -1,0 +1,1 @@
+"""MediaWiki: dumps and pages of wikis as blocks."""

@@ -1,0 +1,1 @@
+"""ZIM: the articles of an offline wiki."""

@@ -1,0 +1,164 @@
+"""MediaWiki's dumps: pages of the article namespace in their newest revision, as text."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reading_files import blocks_of, read_all, read_here, read_one
+
+from proofstone.engines.ingest import Job, Refused, find_files
+from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
+
+SITE = (
+    "<siteinfo><sitename>Metal Wiki</sitename><base>https://m.example/wiki/Main</base></siteinfo>"
+)
+COPPER = """{{Short description|no text}}{{Infobox element
+| name = Copper | melts_at = {{convert|1085|K}} | density = 8.96<ref>Book</ref>
+}}
+'''Copper''' is a [[metal|soft ''metal'']]<ref name="a" /> of 8.96&nbsp;g, H<sub>2</sub>O.
+It melts at {{val|1085}} degrees, as [https://x.example they] say.{{citation needed}}
+
+Its formula is <math>x^2</math>.
+:<math>E = mc^2</math>
+__TOC__
+== Ores ==
+[[File:ore.jpg|thumb|upright=1.2|A piece of [[ore]]]]
+* [[Bornite]]
+** its kinds
+* Chalcopyrite
+{| class="wikitable"
+|+ Points
+! Metal !! Melts at
+|-
+| Tin || 232
+|}
+<!-- hidden --> More text.
+== See also ==
+* [[Tin]]
+=== Books ===
+One.
+== History ==
+Old.
+[[Category:Metals]] [[de:Kupfer]]"""
+
+
+def page(title: str, *texts: str, ns: int = 0, redirect: str = "", number: int = 1) -> str:
+    led = f'<redirect title="{redirect}"/>' if redirect else ""
+    revisions = "".join(
+        f"<revision><id>{number * 10 + k}</id><timestamp>202{k}-01-01T00:00:00Z</timestamp>"
+        f"<model>wikitext</model><text>{escape(text)}</text></revision>"
+        for k, text in enumerate(texts)
+    )
+    return f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{led}{revisions}</page>"
+
+
+def dump(path: Path, *pages: str) -> Path:
+    text = (
+        '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" '
+        f'xml:lang="en">{SITE}{"".join(pages)}</mediawiki>'
+    ).encode()
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(text))
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.xml.gz", "a.xml.bz2"])
+def test_articles_are_pages_with_titles_and_revisions(tmp_path: Path, name: str) -> None:
+    """A redirect says where it leads, a talk page is none of them, the newest revision counts."""
+    path = dump(
+        tmp_path / name,
+        page("Copper", COPPER),
+        page("Cu", "#REDIRECT [[Copper]]", redirect="Copper", number=2),
+        page("Talk:Copper", "Talk.", ns=1, number=3),
+        page("Tin", "Old.", "Tin melts at 232.", number=4),
+    )
+    opened, (copper, cu, tin) = read_one(path)
+    assert (opened.title, opened.language, opened.kind, opened.n_pages) == (
+        "Metal Wiki", "en", "dump", 0,
+    )  # fmt: skip
+    assert blocks_of(copper) == [
+        ("heading", "Copper"),
+        ("table", "name | Copper\nmelts at | 1085 K\ndensity | 8.96"),
+        ("text", "Copper is a soft metal of 8.96 g, H₂O. It melts at 1085 degrees, as they say."),
+        ("text", "Its formula is $x^2$."),
+        ("equation", "E = mc^2"),
+        ("heading", "Ores"),
+        ("caption", "A piece of ore"),
+        ("list", "- Bornite\n  - its kinds\n- Chalcopyrite"),
+        ("caption", "Points"),
+        ("table", "Metal | Melts at\nTin | 232"),
+        ("text", "More text."),
+        ("heading", "History"),
+        ("text", "Old."),
+    ]
+    assert copper.cuts[-1][2] == ((1, "Copper"), (2, "History"))
+    assert (copper.number, copper.label) == (1, "Copper")
+    assert copper.detail == "page 1, revision 10 of 2020-01-01T00:00:00Z"
+    assert (cu.text, cu.reason, cu.cuts) == ("", "", ())
+    assert cu.detail.startswith("redirect to Copper; page 2")
+    assert (tin.number, tin.text) == (3, "Tin\n\nTin melts at 232.")
+    assert tin.detail == "page 4, revision 41 of 2021-01-01T00:00:00Z"
+
+
+def test_pages_are_chosen_by_namespace_title_and_number(tmp_path: Path) -> None:
+    path = dump(
+        tmp_path / "a.xml",
+        *(page(f"Metal {k}", f"Text {k}.", number=k + 1) for k in range(5)),
+        page("Help:Casting", "Help.", ns=12, number=9),
+    )
+    assert [p.label for p in read_here(path, namespaces=(12,))] == ["Help:Casting"]
+    assert [p.label for p in read_here(path, titles=("metal_3", "Metal 1"))] == [
+        "Metal 1", "Metal 3",
+    ]  # fmt: skip
+    assert [p.label for p in read_here(path, limit=2)] == ["Metal 0", "Metal 1"]
+    assert [p.number for p in read_here(path, first=4)] == [4, 5]
+
+
+def test_of_a_folder_only_xml_that_is_a_dump_is_read(tmp_path: Path) -> None:
+    dump(tmp_path / "a.xml", page("Tin", "Tin."))
+    (tmp_path / "b.xml").write_text("<settings/>", encoding="utf-8")
+    found = find_files([tmp_path])
+    assert [file.inside for file in found.files] == ["a.xml"]
+    assert found.others == {".xml": 1}
+
+
+def test_a_dump_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """Cut, other XML, entities, a text of 11 MB, nothing that was asked for."""
+    whole = dump(tmp_path / "a.xml.bz2", page("Tin", "Tin melts.")).read_bytes()
+    laughs = (
+        '<!DOCTYPE m [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "/etc/passwd">]>'
+        f"<mediawiki>{SITE}<page><title>T&b;&f;</title><ns>0</ns></page></mediawiki>"
+    )
+    (tmp_path / "cut.xml.bz2").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "other.xml").write_text("<settings/>", encoding="utf-8")
+    (tmp_path / "laughs.xml").write_text(laughs, encoding="utf-8")
+    dump(tmp_path / "wide.xml", page("x" * (11 * 2**20), "Tin."))
+    dump(tmp_path / "talk.xml", page("Talk:Tin", "Tin.", ns=1))
+    (tmp_path / "none.xml").write_text("no xml", encoding="utf-8")
+    names = ["cut.xml.bz2", "other.xml", "wide.xml", "talk.xml", "none.xml", "absent.xml"]
+    answers = read_all([Job(path=str(tmp_path / name)) for name in names])
+    refused = [events[-1] for events in answers if isinstance(events[-1], Refused)]
+    assert [event.message.partition(" (")[0] for event in refused] == [
+        "cut.xml.bz2 is damaged, or is no dump of a wiki",
+        "other.xml is XML, but no dump of a wiki.",
+        "wide.xml is damaged, or is no dump of a wiki",
+        "talk.xml holds no page that was asked for.",
+        "none.xml is damaged, or is no dump of a wiki",
+        f"There is no file {tmp_path / 'absent.xml'}.",
+    ]
+    (laughing,) = read_here(tmp_path / "laughs.xml")
+    assert "root:" not in laughing.label
+    assert len(laughing.label) < 20
+
+
+@given(st.text(st.sampled_from("[]{}|='*#:;<>/!-\n aref"), max_size=100))
+def test_any_wikitext_is_read(text: str) -> None:
+    """Every block has text (a figure may have none), and none holds a line that ends nothing."""
+    for block in wikitext_blocks(text):
+        assert block.text.strip() or block.kind == "figure"
