@@ -23,6 +23,7 @@ __all__ = [
     "FolderShared",
     "Incomplete",
     "NoPrice",
+    "NotAsked",
     "NotFound",
     "Problem",
     "ProofstoneError",
@@ -304,3 +305,8 @@ class CallFailed(Exception):
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail
+
+
+class NotAsked(CallFailed):
+    """A call that was not made, or the last of a model that cannot be asked any more: the run
+    stops, the budget is reached, the key is wrong. It says nothing of this one request."""

@@ -12,9 +12,9 @@ import json
 import re
 from collections import Counter
 
-from scripted_server import Act, Seen, answer
+from scripted_server import Act, Seen, answer, error
 
-__all__ = ["Author"]
+__all__ = ["Author", "Panelists", "panelists"]
 
 _BLOCK = re.compile(r"\[[^|\]]+ \| (?:begin|开始) [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
 _KINDS = {
@@ -46,9 +46,8 @@ class Author:
             if any(told in prompt for told in tells):
                 return kind
         labels = re.findall(r"^- (\w+)[:：]", prompt, re.MULTILINE)
-        return {"stands": "standing", "supported": "support", "false": "falsity", "fits": "reason"}[
-            labels[0]
-        ]
+        kinds = {"stands": "standing", "supported": "support", "false": "falsity", "fits": "reason"}
+        return next(kinds[label] for label in labels if label in kinds)
 
     def _extract(self, blocks: list[str]) -> object:
         parts = [part.strip() for part in _SENTENCES.findall(blocks[0])]
@@ -79,3 +78,32 @@ class Author:
 
 def _label(label: str) -> object:
     return {"reason": "seen", "label": label}
+
+
+class Panelists(Author):
+    """Judges of whom ``dissent`` finds nothing supported, ``silent`` gives no label, and ``dead``
+    cannot answer, each on whether copper and silver are supported."""
+
+    dissent: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    dead: frozenset[str] = frozenset()
+
+    def __call__(self, seen: Seen) -> Act:
+        model, prompt = str(seen.json["model"]), seen.json["messages"][-1]["content"]
+        if "Pure gold" not in prompt and self._kind(prompt) == "support":
+            if model in self.dead:
+                body = {"error": {"message": "this model's maximum context length is 3"}}
+                return error(400, body)
+            if model in self.silent:
+                return answer("I cannot say.")
+            if model in self.dissent:
+                return answer('{"reason": "not in it", "label": "unsupported"}')
+        return super().__call__(seen)
+
+
+def panelists(**who: str) -> Panelists:
+    """Judges with these traits, each of the models named, apart by spaces."""
+    author = Panelists()
+    for trait, models in who.items():
+        setattr(author, trait, frozenset(models.split()))
+    return author

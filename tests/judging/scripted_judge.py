@@ -13,7 +13,8 @@ __all__ = ["ScriptedJudge", "in_turn"]
 
 class ScriptedJudge:
     """``says`` gives the text of each reply, or None where the call fails; ``asked`` keeps the
-    messages, ``schemas`` and ``reasks`` what came with them."""
+    messages, ``schemas``, ``reasks`` and ``votes`` what came
+    with them."""
 
     def __init__(
         self, name: str, says: Callable[[Sequence[Message]], str | None], *, takes_schema: bool
@@ -23,14 +24,21 @@ class ScriptedJudge:
         self.asked: list[Sequence[Message]] = []
         self.schemas: list[Mapping[str, Any] | None] = []
         self.reasks: list[int] = []
+        self.votes: list[int] = []
         self._says = says
 
     async def __call__(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
     ) -> Reply:
         self.asked.append(messages)
         self.schemas.append(schema)
         self.reasks.append(reask)
+        self.votes.append(vote)
         said = self._says(messages)
         if said is None:
             raise CallFailed("overloaded", "the endpoint is busy")

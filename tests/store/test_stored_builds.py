@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec import Struct
 from rows_for_tests import call, open_store, source
+from sqlalchemy import select
 
 from proofstone.engines.pipeline import make_row
-from proofstone.engines.store import BuildPlace, EnteringRow, Store, StoreJournal, merge
+from proofstone.engines.store import BuildPlace, EnteringRow, Store, StoreJournal, merge, schema
+from proofstone.engines.store.verdicts import empty_verdicts
 from proofstone.errors import RunInUse
+from proofstone.identity import canonical_json
 from proofstone.ports import Drop, Outcome, PipelineRow, Step
-from proofstone.records import Build, BuildFunnel, StepFunnel, StepName, build_id
+from proofstone.records import (
+    Ballot,
+    Build,
+    BuildFunnel,
+    Heard,
+    PanelRules,
+    PanelVerdict,
+    RowVerdict,
+    StepFunnel,
+    StepName,
+    build_id,
+)
 
 
 class Line(Struct, frozen=True):
@@ -88,6 +102,69 @@ async def test_the_first_outcome_of_a_row_holds(store: Store) -> None:
     await written(store, MADE)
     await written(store, {"cut": Outcome((row("C"),)), "gone": Outcome(), "new": Outcome()})
     assert found(store, *MADE, "new") == {**MADE, "new": Outcome()}
+
+
+SAID = (
+    RowVerdict(
+        question="so",
+        verdict=PanelVerdict(
+            state="decided",
+            label="yes",
+            ballots=(
+                Ballot(
+                    judge="a", state="voted", label="yes", reason="the secret text says so",
+                    heard=(Heard(order=0, label="yes", reason="the secret text says so"),),
+                ),
+                Ballot(judge="b", state="failed", trouble="timeout"),
+            ),
+            rules=PanelRules(quorum=1),
+        ),
+    ),
+    RowVerdict(question="again", verdict=PanelVerdict(state="no_quorum")),
+)  # fmt: skip
+
+
+def said(store: Store, text: str) -> list[RowVerdict]:
+    journal = StoreJournal(store.outcomes)
+    journal.know(store.builds.step_keys([KEY]))
+    return list(journal.verdicts(KEY, [row(text).id]).get(row(text).id, []))
+
+
+async def test_what_judges_said_is_kept_with_the_outcome(store: Store) -> None:
+    """In their order, with the first outcome of a row only; of rows not judged there is nothing."""
+    await written(store, {**MADE, "judged": Outcome(verdicts=SAID)})
+    await written(store, {"judged": Outcome(verdicts=SAID[:1]), "same": Outcome(verdicts=SAID)})
+    assert said(store, "judged") == list(SAID)
+    assert said(store, "same") == []
+    steps = store.builds.step_keys([KEY])
+    assert store.outcomes.judged([*steps.values(), 99]) == set(steps.values())
+    assert found(store, "judged") == {"judged": Outcome()}
+
+
+async def test_verdicts_travel_with_their_outcome_only(new_database: Callable[[], str]) -> None:
+    """Where an outcome is there already, nothing is mixed into it."""
+    ours, theirs = open_store(new_database()), open_store(new_database())
+    await written(ours, {"known": Outcome()})
+    await written(theirs, {"known": Outcome(verdicts=SAID), "new": Outcome(verdicts=SAID)})
+    for _twice in range(2):
+        merge(theirs.database, ours.database)
+    assert said(ours, "known") == []
+    assert said(ours, "new") == list(SAID)
+    ours.close()
+    theirs.close()
+
+
+async def test_a_purge_takes_the_words_of_judges_and_leaves_their_labels(store: Store) -> None:
+    await written(store, {"judged": Outcome(verdicts=SAID), "other": Outcome(verdicts=SAID)})
+    with store.database.writing() as connection:
+        table = schema.build_row
+        query = select(table.c.id).where(table.c.hash == row("judged").id)
+        empty_verdicts(connection, [connection.execute(query).scalar_one()])
+    emptied = said(store, "judged")
+    assert b"secret" not in canonical_json(emptied)
+    assert [each.verdict.label for each in emptied] == ["yes", ""]
+    assert [b.label for b in emptied[0].verdict.ballots] == ["yes", ""]
+    assert said(store, "other") == list(SAID)
 
 
 async def test_a_build_has_its_rows_in_order(store: Store) -> None:

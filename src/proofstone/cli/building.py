@@ -52,10 +52,11 @@ def build_options(command: Command) -> Command:
             click.option("--name", help="The bank's name; else that of the first input."),
             click.option(
                 "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
-                help="The model that builds, or that of one role.",
+                help="The model that builds, or that of one role; of a panel judge=A,B,C.",
             ),
-            click.option("--judge", default="", metavar="PROVIDER/NAME",
-                         help="The model that judges, in every role that does."),
+            click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
+                         help="The model that judges, in every role that does; several are a "
+                         "panel where the role takes one."),
             click.option(
                 "--per-input", type=click.IntRange(1), metavar="N",
                 help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
@@ -160,19 +161,27 @@ def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     named = {name: asked.pop(name) for name in _SETTINGS}
     settings = {name: value for name, value in named.items() if value is not None}
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
-    asked["models"] = _models(read_list(asked.pop("models")))
+    asked["models"] = _models(asked.pop("models"))
+    asked["judge"] = read_list(asked.pop("judge"))
     asked["name"] = asked["name"] or Path(inputs[0]).stem
     return asked
 
 
-def _models(entries: Sequence[str]) -> str | dict[str, str]:
-    """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME`` (a query of a name may
-    have an equals sign too, behind a slash)."""
-    by_role: dict[str, str] = {}
-    for entry in entries:
+def _models(options: Sequence[str]) -> str | dict[str, list[str]]:
+    """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME``, of a panel
+    ``ROLE=A,B,C`` (a query of a name may have an equals sign too, behind a slash)."""
+    entries = [
+        (entry, at > 0) for option in options for at, entry in enumerate(read_list([option]))
+    ]
+    by_role: dict[str, list[str]] = {}
+    last = ""
+    for entry, is_further in entries:
         role, equals, model = entry.partition("=")
         if equals and "/" not in role:
-            by_role[role] = model
+            by_role[role] = [model]
+            last = role
+        elif is_further and last:
+            by_role[last].append(entry)
         elif by_role or len(entries) > 1:
             raise click.BadParameter(
                 f"{entry!r}: name the role of each of several models, as ROLE={entry}",

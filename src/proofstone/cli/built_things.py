@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.cli.output import print_json, print_table, print_text, say, visible
+from proofstone.cli.build_judges import show_judges, show_verdicts
+from proofstone.cli.built_rows import short_text, value_lines
+from proofstone.cli.output import print_json, print_table, print_text, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from proofstone.wiring import Workspace
 
 __all__ = ["list_builds", "show_build"]
-
-_SHOWN = 400  # characters of a row
 
 
 def list_builds(workspace: Workspace, *, as_json: bool) -> None:
@@ -45,12 +45,23 @@ def show_build(
     *,
     dropped: bool,
     pending: bool,
+    judges: bool,
+    verdicts: bool,
     step: str | None,
     reason: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
-    """A build with its funnel; or the rows that it dropped, or that are held up."""
+    """A build with its funnel; or the rows that it dropped, or that are held up; or what its judges
+    did, or said of each row."""
+    if judges + verdicts + (dropped or pending) > 1:
+        raise click.UsageError("--judges, --verdicts and --dropped are shown one at a time")
+    if verdicts and reason is None:
+        show_verdicts(workspace, found, step=step, limit=limit, as_json=as_json)
+        return
+    if judges and step is None and reason is None:
+        show_judges(workspace, found, as_json=as_json)
+        return
     from proofstone.stages.built import describe_build, list_ended  # noqa: PLC0415
 
     if dropped or pending:
@@ -65,7 +76,9 @@ def show_build(
             say("no such row")
         return
     if step is not None or reason is not None:
-        raise click.UsageError("--step and --reason go with --dropped or --pending")
+        raise click.UsageError(
+            "--step goes with --dropped, --pending or --verdicts, --reason with --dropped"
+        )
     description, funnel = describe_build(workspace.store, found)
     if as_json:
         import msgspec  # noqa: PLC0415
@@ -82,22 +95,5 @@ def show_build(
 def _row(ended: EndedRow) -> str:
     """A row with why it ended, in a few lines."""
     why = ended.reason or (f"failed: {ended.error}" if ended.error else "not worked on yet")
-    lines = [f"row {ended.row}   {ended.step}: {why}"]
-    if ended.found:
-        lines.append(f"  found   {_short(ended.found)}")
-    if ended.values is None:
-        lines.append("  its text was purged")
-    else:
-        lines += [f"  {name}   {_short(_text(value))}" for name, value in ended.values.items()]
-    return "\n".join(lines)
-
-
-def _text(value: Any) -> str:
-    import msgspec  # noqa: PLC0415
-
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _short(text: str) -> str:
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."
+    found = [f"  found   {short_text(ended.found)}"] if ended.found else []
+    return "\n".join([f"row {ended.row}   {ended.step}: {why}", *found, *value_lines(ended.values)])

@@ -93,7 +93,17 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
 )
 @click.option("--dropped", is_flag=True, help="Of a build: the rows that it dropped, and why.")
 @click.option("--pending", is_flag=True, help="Of a build: the rows that are held up, and why.")
-@click.option("--step", metavar="NAME", help="With --dropped or --pending: at this step.")
+@click.option(
+    "--judges",
+    is_flag=True,
+    help="Of a build: what each judge did, and how many rows the others would decide otherwise.",
+)
+@click.option(
+    "--verdicts", is_flag=True, help="Of a build: what the judges said of each row, and why."
+)
+@click.option(
+    "--step", metavar="NAME", help="With --dropped, --pending or --verdicts: at this step."
+)
 @click.option("--reason", metavar="TEXT", help="With --dropped: for this reason.")
 @workspace_option
 @json_option
@@ -105,6 +115,8 @@ def show_command(
     statistics: bool,
     dropped: bool,
     pending: bool,
+    judges: bool,
+    verdicts: bool,
     step: str | None,
     reason: str | None,
     folder: Path | None,
@@ -121,7 +133,7 @@ def show_command(
     taxonomy:NAME shows the nodes of a taxonomy with their counts: a carried one, or the CSV or TOML
     file of your own, checked whole.
 
-    Of a build its funnel; with --dropped or --pending its rows, the first -n of them.
+    Of a build its funnel; with --dropped, --pending or --verdicts its rows, the first -n of them.
 
     Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
     reply, and the answer that was extracted and how.
@@ -144,12 +156,14 @@ def show_command(
         found = workspace.find(identity)
         if found.kind == "build":
             show_build(
-                workspace, found, dropped=dropped, pending=pending, step=step, reason=reason,
-                limit=limit, as_json=as_json,
+                workspace, found, dropped=dropped, pending=pending, judges=judges,
+                verdicts=verdicts, step=step, reason=reason, limit=limit, as_json=as_json,
             )  # fmt: skip
             return
-        if dropped or pending or step or reason:
-            raise click.UsageError("--dropped, --pending, --step and --reason are for builds")
+        if dropped or pending or judges or verdicts or step or reason:
+            raise click.UsageError(
+                "--dropped, --pending, --judges, --verdicts, --step and --reason are for builds"
+            )
         if statistics:
             show_statistics(workspace, found, as_json=as_json)
             return
@@ -205,7 +219,7 @@ def _as_text(shown: ShownReply) -> dict[str, Any]:
 @click.argument("identity", metavar="ID")
 @click.option(
     "--what",
-    type=click.Choice(["facts", "items", "responses", "scores", "leaderboard"]),
+    type=click.Choice(["facts", "items", "responses", "scores", "leaderboard", "verdicts"]),
     help="Of a bank its facts, of a form its items, of a run its responses, unless named.",
 )
 @output_option
@@ -216,8 +230,9 @@ def export_command(
 ) -> None:
     """Write a bank, form, run, scores or leaderboard to a file.
 
-    Of a build: every row that it dropped or that is held up, with the step and the reason. Of a
-    taxonomy (taxonomy:kina): its nodes, as the table that can be changed and named with --taxonomy.
+    Of a build: every row that it dropped or that is held up, with the step and the reason; with
+    --what verdicts every ballot of its judges. Of a taxonomy (taxonomy:kina): its nodes, as the
+    table that can be changed and named with --taxonomy.
 
     JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
     a form can be imported again: a bank gives the very same facts.

@@ -6,7 +6,7 @@ A row is any frozen struct that JSON can hold; it is the same row wherever it ha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from proofstone.draws import Draws
 from proofstone.ports.asking import Judge
 from proofstone.ports.knowledge import BuiltFact
 from proofstone.ports.method import Parameter
-from proofstone.records import Message, Oracle, Purpose, Reply, Spent, Stratum
+from proofstone.records import Message, Oracle, Purpose, Reply, RowVerdict, Spent, Stratum
 
 __all__ = [
     "BatchRows",
@@ -83,6 +83,7 @@ class StepContext:
 
     ``calls`` are cached, limited, budgeted and recorded, one for each role that the step ``asks``;
     they raise CallFailed when no reply came: let it pass, and the row is tried again next time.
+    ``verdicts`` takes what panels said of the row: they are kept with what became of it.
     """
 
     row: bytes
@@ -90,6 +91,7 @@ class StepContext:
     seed: int = 0
     judge: Judge | None = None
     search: Searcher | None = None
+    verdicts: list[RowVerdict] = field(default_factory=list)
 
     @property
     def call(self) -> StepCall:
@@ -172,18 +174,21 @@ class SourcePlace(Struct, frozen=True, gc=False):
 
 class ModelRole(Struct, frozen=True, kw_only=True):
     """What a model is asked for in a build, with its default settings (max_tokens, ...).
-    ``optional``: only where a model is named for it."""
+    ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
+    seat of its own (``records.seats_of``); a step of theirs ``asks`` the seats."""
 
     help: str
     purpose: Purpose = "build"
     settings: Mapping[str, Any] = {}
     optional: bool = False
+    panel: bool = False
 
 
 class StepBuilder(Struct, frozen=True, kw_only=True):
     """How a method builds facts of one kind in steps: ``build KIND INPUT...``.
 
-    ``make`` gives the pipeline for parameters and for the models by role. ``rows`` reads what
+    ``make`` gives the pipeline for parameters and for the models by seat (the role, where one model
+    holds it). ``rows`` reads what
     enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
     their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
     ``records.SampledSource``.
@@ -219,11 +224,13 @@ class PipelineRow(Struct, frozen=True, gc=False):
 
 class Outcome(Struct, frozen=True, gc=False):
     """What a step made of a row: a ``reason`` where it was dropped, else the rows ``kept`` in its
-    place; None where the row went on as it was."""
+    place; None where the row went on as it was. ``verdicts`` are what judges said on the way: they
+    are written with it, and read apart from it."""
 
     kept: tuple[PipelineRow, ...] | None = None
     reason: str = ""
     found: str = ""
+    verdicts: tuple[RowVerdict, ...] = ()
 
 
 class Journal(Protocol):

@@ -52,7 +52,10 @@ from proofstone.records.judging import (
     Heard,
     JudgeQuestion,
     Label,
+    Majority,
+    PanelRules,
     PanelVerdict,
+    RowVerdict,
 )
 from proofstone.records.knowledge import (
     Bank,
@@ -118,6 +121,7 @@ from proofstone.records.results import (
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
+from proofstone.records.seats import role_of_seat, seated, seats_of
 from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
@@ -172,6 +176,7 @@ __all__ = [
     "Judged",
     "Label",
     "LoadedItem",
+    "Majority",
     "Mark",
     "MarkKind",
     "Measure",
@@ -183,6 +188,7 @@ __all__ = [
     "Page",
     "PageLayout",
     "PageState",
+    "PanelRules",
     "PanelVerdict",
     "Passage",
     "Person",
@@ -197,6 +203,7 @@ __all__ = [
     "Role",
     "RoleName",
     "Row",
+    "RowVerdict",
     "Ruling",
     "Run",
     "SampledSource",
@@ -246,9 +253,12 @@ __all__ = [
     "placement_id",
     "plan_id",
     "replies_wanted",
+    "role_of_seat",
     "ruling_id",
     "run_id",
     "run_label",
+    "seated",
+    "seats_of",
     "source_id",
     "unpack_layout",
     "usd",

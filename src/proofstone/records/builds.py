@@ -26,7 +26,8 @@ class Build(Struct, frozen=True, gc=False, kw_only=True):
     """A pipeline over certain rows: the same steps over the same rows are the same build.
 
     ``inputs`` hashes the ids of the ``n_inputs`` rows in their order; ``models`` are those behind
-    the roles that its steps ask; ``simulated``: one of them is made up.
+    the roles that its steps ask, by seat (several of a panel are numbered); ``simulated``: one of
+    them is made up.
     """
 
     id: bytes = b""

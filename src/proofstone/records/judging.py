@@ -6,9 +6,21 @@ from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ["Ballot", "BallotState", "Exhibit", "Heard", "JudgeQuestion", "Label", "PanelVerdict"]
+__all__ = [
+    "Ballot",
+    "BallotState",
+    "Exhibit",
+    "Heard",
+    "JudgeQuestion",
+    "Label",
+    "Majority",
+    "PanelRules",
+    "PanelVerdict",
+    "RowVerdict",
+]
 
 BallotState = Literal["voted", "unparsed", "failed", "split"]
+Majority = Literal["most", "half", "all"]
 
 
 class Label(Struct, frozen=True, gc=False):
@@ -43,10 +55,10 @@ class JudgeQuestion(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Heard(Struct, frozen=True, gc=False, kw_only=True):
-    """One reply of a judge. ``order`` is the arrangement it was asked in (0 as given), ``reask``
-    how often this arrangement was asked before; ``label`` is empty where none could be read, and
-    ``trouble`` then says why. ``listed_at`` is the place of the label in the list it was shown
-    (from 0), -1 without a label."""
+    """One reply of a judge. ``vote`` counts its votes from 0, ``order`` is the arrangement it was
+    asked in (0 as given), ``reask`` how often this arrangement was asked before; ``label`` is empty
+    where none could be read, and ``trouble`` then says why. ``listed_at`` is the place of the label
+    in the list it was shown (from 0), -1 without a label."""
 
     order: int
     reask: int = 0
@@ -54,12 +66,13 @@ class Heard(Struct, frozen=True, gc=False, kw_only=True):
     reason: str = ""
     trouble: str = ""
     listed_at: int = -1
+    vote: int = 0
 
 
 class Ballot(Struct, frozen=True, gc=False, kw_only=True):
     """What one judge came to. Only ``voted`` is a vote: ``unparsed`` gave no label in any
-    arrangement, ``split`` gave different ones in half of them or more, ``failed`` was not heard
-    (``trouble`` names the failure)."""
+    arrangement (of one of its votes), ``split`` gave different ones in half of them or more,
+    ``failed`` was not heard (``trouble`` names the failure)."""
 
     judge: str
     state: BallotState
@@ -69,14 +82,26 @@ class Ballot(Struct, frozen=True, gc=False, kw_only=True):
     heard: tuple[Heard, ...] = ()
 
 
+class PanelRules(Struct, frozen=True, gc=False, kw_only=True):
+    """How votes decide. ``quorum``: so many judges must have voted. ``majority``: the label with
+    the ``most`` votes, one with more than ``half`` of those cast, or one that ``all`` gave.
+    ``tie``: the label where there is no such one (the careful one, as a rule), or empty: then the
+    panel is tied and nothing is decided. Ballots without a vote count towards nothing."""
+
+    quorum: int = 1
+    majority: Majority = "half"
+    tie: str = ""
+
+
 class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
     """What a panel came to: ``label`` is empty unless ``decided``. ``by_rule``: the label is that
-    of the tie rule, nobody's majority."""
+    of the tie rule, nobody's majority. ``rules`` are those that decided."""
 
     state: Literal["decided", "tied", "no_quorum"]
     label: str = ""
     by_rule: bool = False
     ballots: tuple[Ballot, ...] = ()
+    rules: PanelRules = PanelRules()
 
     def votes(self) -> dict[str, int]:
         """How many judges gave each label that was given."""
@@ -85,3 +110,10 @@ class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
             if ballot.state == "voted":
                 found[ballot.label] = found.get(ballot.label, 0) + 1
         return found
+
+
+class RowVerdict(Struct, frozen=True, gc=False, kw_only=True):
+    """What a panel said in a step of a build: the ``question`` by its name, and the verdict."""
+
+    question: str
+    verdict: PanelVerdict

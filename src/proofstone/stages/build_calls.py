@@ -7,7 +7,7 @@ from typing import Any
 
 from proofstone.engines.models import Asker
 from proofstone.engines.store import BuildPlace, Writer
-from proofstone.errors import CallFailed
+from proofstone.errors import CallFailed, NotAsked
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import CallRecord, ModelRequest, ModelRole
 from proofstone.records import Message, Oracle, Reply, Usage
@@ -99,7 +99,9 @@ class RoleCall:
             self._progress.cached += 1
             await self._writer.write(asked.key, self._place)
         if asked.reply is None:
-            raise CallFailed(asked.record.error, asked.record.detail)
+            # The last failure of a model that cannot be asked any more says nothing of this row.
+            kind = CallFailed if self._asked.asker.stopped is None else NotAsked
+            raise kind(asked.record.error, asked.record.detail)
         return asked.reply
 
     async def _keep(self, call: CallRecord) -> None:

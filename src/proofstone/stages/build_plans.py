@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from proofstone.engines.pipeline import ids_digest, plain_keys
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
-from proofstone.records import Build, StepName, build_id
+from proofstone.records import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.stages.build import read_parameters
 from proofstone.stages.entering import BuildSpec, entering_rows
 
@@ -19,7 +20,7 @@ __all__ = ["PlannedBuild", "builder_of", "plan_build"]
 
 
 class PlannedBuild(Struct, frozen=True, kw_only=True):
-    """A build with its pipeline, and the settings that each role's model is asked with."""
+    """A build with its pipeline, and the settings that the model at each seat is asked with."""
 
     build: Build
     pipeline: Pipeline
@@ -49,7 +50,7 @@ def builder_of(method: Maker, kind: str) -> StepBuilder:
 def plan_build(
     store: Store, method: Maker, spec: BuildSpec, models: Mapping[str, Model]
 ) -> PlannedBuild:
-    """The build that ``spec`` means, not yet stored; ``models`` by role. The rows that enter are
+    """The build that ``spec`` means, not yet stored; ``models`` by seat. The rows that enter are
     read once, to know them.
 
     Raises BadUsage for parameters that cannot be and roles without a model, BadInput where nothing
@@ -57,10 +58,12 @@ def plan_build(
     """
     builder = builder_of(method, spec.kind)
     params = read_parameters(builder.parameters, spec.params)
+    _check_seats(builder, spec.models)
     pipeline = builder.make(params, spec.models)
-    _check_roles(builder, pipeline, spec.models)
+    _check_asked(builder, pipeline, spec.models)
     settings = {
-        role: _settings({**builder.roles[role].settings, **spec.settings}) for role in spec.models
+        seat: _settings({**builder.roles[role_of_seat(seat)].settings, **spec.settings})
+        for seat in spec.models
     }
     tools = {
         role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": asked}
@@ -90,17 +93,30 @@ def plan_build(
     return PlannedBuild(build=build, pipeline=pipeline, spec=spec, settings=settings)
 
 
-def _check_roles(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:
+def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:
+    roles = list(dict.fromkeys(map(role_of_seat, models)))
+    unknown = [role for role in roles if role not in builder.roles]
+    if unknown:
+        raise BadUsage(
+            f"no step asks {', '.join(unknown)}; roles are: {', '.join(builder.roles) or 'none'}"
+        )
+    for role in roles:
+        seats = seats_of(role, models)
+        if len(seats) > 1 and not builder.roles[role].panel:
+            raise BadUsage(
+                f"the {role} is one model, not {len(seats)}: {', '.join(seats.values())}"
+            )
+        twice = [model for model, n in Counter(seats.values()).items() if n > 1]
+        if twice:
+            raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")
+
+
+def _check_asked(builder: StepBuilder, pipeline: Pipeline, models: Mapping[str, str]) -> None:
     asked = dict.fromkeys(role for step in pipeline.steps for role in step.asks)
     lacking = [role for role in asked if role not in models]
     if lacking:
         told = "; ".join(f"{role}: {builder.roles[role].help}" for role in lacking)
         raise BadUsage(f"no model is named for {told}", hint="name it with -m ROLE=PROVIDER/NAME")
-    unknown = [role for role in models if role not in builder.roles]
-    if unknown:
-        raise BadUsage(
-            f"no step asks {', '.join(unknown)}; roles are: {', '.join(builder.roles) or 'none'}"
-        )
 
 
 def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from proofstone.engines.pipeline import MemoryJournal, StepProgress, Workshop, p
 from proofstone.engines.store import Store
 from proofstone.errors import CallFailed
 from proofstone.ports import BatchStep, Maker, PipelineRow, Step, StepContext
-from proofstone.records import Message, Oracle, Reply
+from proofstone.records import Message, Oracle, Reply, role_of_seat
 from proofstone.stages.build_calls import AskedRole, request_for_row
 from proofstone.stages.build_plans import PlannedBuild, builder_of
 from proofstone.stages.entering import entering_rows
@@ -43,8 +43,8 @@ async def show_prompts(
     build = planned.build
     builder = builder_of(method, build.kind)
     roles = {
-        role: AskedRole(builder.roles[role], askers[role], settings)
-        for role, settings in planned.settings.items()
+        seat: AskedRole(builder.roles[role_of_seat(seat)], askers[seat], settings)
+        for seat, settings in planned.settings.items()
     }
     shown: list[StepPrompt] = []
     rows = entering_rows(store, builder, planned.spec, build.params)

@@ -23,7 +23,7 @@ from proofstone.engines.pipeline import (
 from proofstone.engines.store import BuildPlace, Store, StoreJournal, Writer
 from proofstone.errors import BadInput, BudgetReached
 from proofstone.ports import BatchStep, CallRecord, Clock, Maker, Step, StepContext
-from proofstone.records import Bank, Build, BuildFunnel, Placement, Spent
+from proofstone.records import Bank, Build, BuildFunnel, Placement, Spent, role_of_seat
 from proofstone.stages.build_calls import AskedRole, RoleCall
 from proofstone.stages.build_plans import PlannedBuild, builder_of
 from proofstone.stages.calm import calm_interpreter
@@ -101,8 +101,10 @@ class Workplace:
         self.journal = StoreJournal(self.store.outcomes, self.writer)
         builder = builder_of(self.method, self.planned.build.kind)
         self.roles = {
-            role: AskedRole(builder.roles[role], self.askers[role], settings, bounds=self.bounds)
-            for role, settings in self.planned.settings.items()
+            seat: AskedRole(
+                builder.roles[role_of_seat(seat)], self.askers[seat], settings, bounds=self.bounds
+            )
+            for seat, settings in self.planned.settings.items()
         }
         names = [step.name for step in self.planned.build.steps]
         self._shown = dict(zip(names, self.progress.shown, strict=True))

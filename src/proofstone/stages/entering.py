@@ -22,9 +22,9 @@ __all__ = ["BuildSpec", "entering_rows"]
 
 
 class BuildSpec(Struct, frozen=True, kw_only=True):
-    """What to build: a kind of facts from inputs, by which models (by role), with which settings
-    over those of the roles. ``per_input`` rows of each input enter, drawn by the seed; ``limit``
-    lets only the first rows of them all enter."""
+    """What to build: a kind of facts from inputs, by which models (by seat: the role, numbered
+    where several hold it), with which settings over those of the roles. ``per_input`` rows of each
+    input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter."""
 
     kind: str
     inputs: tuple[str, ...]

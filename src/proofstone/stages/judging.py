@@ -36,7 +36,12 @@ class AskedJudge:
         self._settings = dict(settings)
 
     async def __call__(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
     ) -> Reply:
         """The reply; CallFailed where none came, the call kept all the same."""
         prompt = canonical_json(messages)
@@ -45,6 +50,7 @@ class AskedJudge:
             prompt=prompt,
             prompt_hash=digest(prompt),
             settings=self._settings if schema is None else {**self._settings, "schema": schema},
+            sample=vote,
             reask=reask,
             purpose="judge",
         )

@@ -70,9 +70,9 @@ def kin_of(
 def held_by_builders(
     models: Mapping[str, str], judging: Callable[[str], bool]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Of the models of a build by role: those that judge, and who makes what they judge."""
-    judges = [model for role, model in models.items() if judging(role)]
-    makers = [(role, model) for role, model in models.items() if not judging(role)]
+    """Of the models of a build by seat: those that judge, and who makes what they judge."""
+    judges = [model for seat, model in models.items() if judging(seat)]
+    makers = [(seat, model) for seat, model in models.items() if not judging(seat)]
     return judges, makers
 
 

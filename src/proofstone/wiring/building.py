@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
-from proofstone.ports import BuildsInSteps, Maker
+from proofstone.ports import BuildsInSteps, Maker, ModelRole
+from proofstone.records import role_of_seat, seated
 from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
 from proofstone.stages.entering import BuildSpec
 from proofstone.wiring.asking import Asking, Watch
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Building"]
 
+# A model for all roles that build, or models by role: several where a panel holds it.
+Models = str | Mapping[str, str | Sequence[str]]
 _LEAST_PILOT = 2
 
 
@@ -51,8 +54,8 @@ class Building(Asking):
         inputs: Sequence[str],
         *,
         name: str,
-        models: str | Mapping[str, str] = "",
-        judge: str = "",
+        models: Models = "",
+        judge: str | Sequence[str] = "",
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
@@ -67,11 +70,11 @@ class Building(Asking):
     ) -> BuildResult:
         """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
 
-        ``models`` names the model of each role, or one for all roles that build; ``judge`` the one
-        for those that judge. The same call again goes on where it stopped: what a step made of a
-        row is kept, and made again only where the step, its configuration or the row is another.
-        ``per_input`` rows of each input enter, drawn by the seed, or all; ``limit`` lets only the
-        first of them enter.
+        ``models`` names the model of each role, or one for all roles that build; ``judge`` the one,
+        or the panel, for those that judge. The same call again goes on where it stopped: what a
+        step made of a row is kept, and made again only where the step, its configuration or the
+        row is another. ``per_input`` rows of each input enter, drawn by the seed, or all;
+        ``limit`` lets only the first of them enter.
         ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
         """
         chosen, spec = self._spec(
@@ -88,8 +91,8 @@ class Building(Asking):
         inputs: Sequence[str],
         *,
         name: str = "",
-        models: str | Mapping[str, str] = "",
-        judge: str = "",
+        models: Models = "",
+        judge: str | Sequence[str] = "",
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
@@ -136,8 +139,8 @@ class Building(Asking):
         n: int,
         *,
         name: str = "",
-        models: str | Mapping[str, str] = "",
-        judge: str = "",
+        models: Models = "",
+        judge: str | Sequence[str] = "",
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
@@ -192,8 +195,8 @@ class Building(Asking):
         self,
         kind: str,
         *,
-        models: str | Mapping[str, str] = "",
-        judge: str = "",
+        models: Models = "",
+        judge: str | Sequence[str] = "",
         method: str | None = None,
     ) -> tuple[Kin, ...]:
         """The judges of a build that are, or whose family is, among those whose work they judge.
@@ -202,10 +205,8 @@ class Building(Asking):
 
         chosen = find_method(method) if method else self.method_building_in_steps(kind)
         roles = builder_of(chosen, kind).roles
-        named = models_by_role(chosen, kind, models, judge)
-        judges, makers = held_by_builders(
-            named, lambda role: role in roles and roles[role].purpose == "judge"
-        )
+        named = models_by_seat(chosen, kind, models, judge)
+        judges, makers = held_by_builders(named, lambda seat: _purpose(roles, seat) == "judge")
         return kin_of(judges, makers, self.family_of)
 
     # ---- inside
@@ -215,8 +216,8 @@ class Building(Asking):
         kind: str,
         inputs: Sequence[str],
         name: str,
-        models: str | Mapping[str, str],
-        judge: str,
+        models: Models,
+        judge: str | Sequence[str],
         settings: Mapping[str, Any] | None,
         seed: int,
         limit: int | None,
@@ -227,7 +228,7 @@ class Building(Asking):
         chosen = find_method(method) if method else self.method_building_in_steps(kind)
         spec = BuildSpec(
             kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
-            models=models_by_role(chosen, kind, models, judge), settings=dict(settings or {}),
+            models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
             seed=seed, limit=limit, per_input=per_input,
         )  # fmt: skip
         return chosen, spec
@@ -328,14 +329,29 @@ def _tell(shown: Sequence[BuildProgress], on_interrupt: Callable[[int], None] | 
         on_interrupt(sum(step.in_flight for each in shown for step in each.steps))
 
 
-def models_by_role(
-    method: Maker, kind: str, models: str | Mapping[str, str], judge: str
+def _purpose(roles: Mapping[str, ModelRole], seat: str) -> str:
+    role = role_of_seat(seat)
+    return roles[role].purpose if role in roles else ""
+
+
+def models_by_seat(
+    method: Maker, kind: str, models: Models, judge: str | Sequence[str]
 ) -> dict[str, str]:
-    """The model of each role: as named, else the one for all roles of its purpose."""
+    """The model at each seat: as named by role, else the one for all roles of its purpose. The
+    seats of a panel stand in the order of their models' names, so that the order in which they are
+    named makes no other build."""
     roles = builder_of(method, kind).roles
-    named = {} if isinstance(models, str) else dict(models)
-    usual = {"build": models if isinstance(models, str) else "", "judge": judge}
+    by_role = {} if isinstance(models, str) else {r: _listed(m) for r, m in models.items()}
+    usual = {"build": _listed(models) if isinstance(models, str) else [], "judge": _listed(judge)}
     for role, declared in roles.items():
-        if role not in named and not declared.optional and usual.get(declared.purpose):
-            named[role] = usual[declared.purpose]
-    return named
+        if role not in by_role and not declared.optional and usual.get(declared.purpose):
+            by_role[role] = usual[declared.purpose]
+    return {
+        seat: model
+        for role, named in by_role.items()
+        for seat, model in seated(role, sorted(named)).items()
+    }
+
+
+def _listed(models: str | Sequence[str]) -> list[str]:
+    return ([models] if models else []) if isinstance(models, str) else list(models)

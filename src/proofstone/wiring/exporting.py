@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTED", "Exporting", "What"]
 
-What = Literal["facts", "items", "responses", "scores", "leaderboard"]
+What = Literal["facts", "items", "responses", "scores", "leaderboard", "verdicts"]
 EXPORTED: tuple[What, ...] = get_args(What)
 _USUAL: dict[str, What] = {"bank": "facts", "form": "items", "run": "responses"}
 
@@ -35,14 +35,15 @@ class Exporting(Reading):
         """Writes rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel); returns how many.
 
         Of a bank its facts, of a form its items, of a run its responses, of a plan the plan, of
-        a build the rows that it dropped or that are held up, each with why; with ``what`` also the
+        a build the rows that it dropped or that are held up, each with why, or with ``what``
+        "verdicts" every ballot of its judges; with ``what`` also the
         "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are
         those of ``leaderboard``. Facts and items can be imported again. Raises BadUsage for what a
         row has none of.
         """
         found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
         if found.kind == "build":
-            return write_rows(Path(path), ended_fields(self.store, found))
+            return self._export_build(found, Path(path), what)
         if found.kind == "plan":
             return write_rows(Path(path), [plan_row(self.store.plans.one(found.key))])
         what = what or _USUAL[found.kind]
@@ -78,6 +79,14 @@ class Exporting(Reading):
         from proofstone.stages.export_rows import score_rows  # noqa: PLC0415 - numpy
 
         return write_rows(file, score_rows(self.score_table(found, **options)))
+
+    def _export_build(self, found: Found, file: Path, what: What | None) -> int:
+        from proofstone.stages.verdicts import verdict_fields  # noqa: PLC0415
+
+        if what not in (None, "verdicts"):
+            raise BadUsage(f"a build has no {what}", hint="it has: its dropped rows, verdicts")
+        fields = ended_fields if what is None else verdict_fields
+        return write_rows(file, fields(self.store, found))
 
     def _export_bank(self, found: Found, file: Path) -> int:
         method = find_method(self.store.knowledge.bank(found.id).method)

@@ -1,6 +1,6 @@
 """Judging: a closed label on a text, by one model or a panel, with every vote accounted for."""
 
-from proofstone.engines.judging.accounts import JudgeAccount, judge_accounts
+from proofstone.engines.judging.accounts import JudgeAccount, JudgeTally, judge_accounts
 from proofstone.engines.judging.arranging import arrangements
 from proofstone.engines.judging.fencing import fence_code, harmless
 from proofstone.engines.judging.injections import (
@@ -15,7 +15,8 @@ from proofstone.engines.judging.panel import JudgeModel, JudgingRules, Panel
 from proofstone.engines.judging.posing import ReplyForm, fence, pose
 from proofstone.engines.judging.reading import ReadLabel, read_label
 from proofstone.engines.judging.row_judge import RowJudge
-from proofstone.engines.judging.votes import PanelRules, decide, without
+from proofstone.engines.judging.votes import decide, without
+from proofstone.records import PanelRules
 
 __all__ = [
     "Attack",
@@ -23,6 +24,7 @@ __all__ = [
     "AttackSummary",
     "JudgeAccount",
     "JudgeModel",
+    "JudgeTally",
     "JudgingRules",
     "Panel",
     "PanelRules",

@@ -1,4 +1,4 @@
-"""What each judge did over many verdicts: votes, silences, changes of mind with the order."""
+"""What each judge did over many verdicts: votes, silences, changes of mind, and its weight."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from proofstone.engines.judging.votes import without
 from proofstone.records import Ballot, PanelVerdict
 
-__all__ = ["JudgeAccount", "judge_accounts"]
+__all__ = ["JudgeAccount", "JudgeTally", "judge_accounts"]
 
 
 class JudgeAccount(Struct, frozen=True, kw_only=True):
     """One judge over ``n`` questions: ballots by what they were, replies that had to be asked for
     again, questions heard in several orders and those of them with different labels (``turned``),
-    labels given by their place in the list (from the first), and how often it was with and against
-    the panel's decision."""
+    those on which its several votes differ (``wavered``), labels given by their place in the list
+    (from the first), and how often it was with and against the panel's decision. ``otherwise``:
+    the questions that the others alone would have decided in another way, or not at all, or that
+    only its ballot kept undecided."""
 
     judge: str
     n: int
@@ -27,47 +30,72 @@ class JudgeAccount(Struct, frozen=True, kw_only=True):
     reasked: int
     in_orders: int
     turned: int
+    wavered: int = 0
     by_place: tuple[int, ...]
     with_panel: int
     against_panel: int
+    otherwise: int
+
+
+class JudgeTally:
+    """Adds up verdicts one by one; nothing of them is held."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+        self._places: dict[str, Counter[int]] = {}
+
+    def add(self, verdict: PanelVerdict) -> None:
+        """Counts one verdict."""
+        for ballot in verdict.ballots:
+            counts = self._counts.setdefault(ballot.judge, Counter())
+            counts["n"] += 1
+            counts[ballot.state] += 1
+            counts["otherwise"] += without(verdict, ballot.judge).label != verdict.label
+            if ballot.state == "voted" and verdict.label and not verdict.by_rule:
+                counts["with" if ballot.label == verdict.label else "against"] += 1
+            _count_heard(ballot, counts, self._places.setdefault(ballot.judge, Counter()))
+
+    def accounts(self) -> tuple[JudgeAccount, ...]:
+        """An account a judge, in the order of their first ballots."""
+        return tuple(self._account(judge, counts) for judge, counts in self._counts.items())
+
+    def _account(self, judge: str, counts: Counter[str]) -> JudgeAccount:
+        places = self._places[judge]
+        return JudgeAccount(
+            judge=judge,
+            n=counts["n"],
+            voted=counts["voted"],
+            unparsed=counts["unparsed"],
+            failed=counts["failed"],
+            split=counts["split"],
+            reasked=counts["reasked"],
+            in_orders=counts["in_orders"],
+            turned=counts["turned"],
+            wavered=counts["wavered"],
+            by_place=tuple(places[place] for place in range(max(places, default=-1) + 1)),
+            with_panel=counts["with"],
+            against_panel=counts["against"],
+            otherwise=counts["otherwise"],
+        )
 
 
 def judge_accounts(verdicts: Iterable[PanelVerdict]) -> tuple[JudgeAccount, ...]:
     """An account a judge, in the order of their first ballots."""
-    found: dict[str, list[tuple[Ballot, PanelVerdict]]] = {}
+    tally = JudgeTally()
     for verdict in verdicts:
-        for ballot in verdict.ballots:
-            found.setdefault(ballot.judge, []).append((ballot, verdict))
-    return tuple(_account(judge, ballots) for judge, ballots in found.items())
+        tally.add(verdict)
+    return tally.accounts()
 
 
-def _account(judge: str, cast: list[tuple[Ballot, PanelVerdict]]) -> JudgeAccount:
-    states = Counter(ballot.state for ballot, _verdict in cast)
-    heard = [_labels_by_order(ballot) for ballot, _verdict in cast]
-    several = [labels for labels in heard if len(labels) > 1]
-    places = Counter(
-        each.listed_at for ballot, _ in cast for each in ballot.heard if each.listed_at >= 0
-    )
-    sided = Counter(
-        ballot.label == verdict.label
-        for ballot, verdict in cast
-        if ballot.state == "voted" and verdict.label and not verdict.by_rule
-    )
-    return JudgeAccount(
-        judge=judge,
-        n=len(cast),
-        voted=states["voted"],
-        unparsed=states["unparsed"],
-        failed=states["failed"],
-        split=states["split"],
-        reasked=sum(each.reask > 0 for ballot, _verdict in cast for each in ballot.heard),
-        in_orders=len(several),
-        turned=sum(len(set(labels)) > 1 for labels in several),
-        by_place=tuple(places[place] for place in range(max(places, default=-1) + 1)),
-        with_panel=sided[True],
-        against_panel=sided[False],
-    )
-
-
-def _labels_by_order(ballot: Ballot) -> list[str]:
-    return [heard.label for heard in ballot.heard if heard.label]
+def _count_heard(ballot: Ballot, counts: Counter[str], places: Counter[int]) -> None:
+    by_vote: dict[int, list[str]] = {}
+    for heard in ballot.heard:
+        counts["reasked"] += heard.reask > 0
+        if heard.listed_at >= 0:
+            places[heard.listed_at] += 1
+        if heard.label:
+            by_vote.setdefault(heard.vote, []).append(heard.label)
+    several = [labels for labels in by_vote.values() if len(labels) > 1]
+    counts["in_orders"] += bool(several)
+    counts["turned"] += any(len(set(labels)) > 1 for labels in several)
+    counts["wavered"] += len({tuple(labels) for labels in by_vote.values()}) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -12,9 +12,17 @@ from msgspec import Struct, structs
 from proofstone.engines.judging.arranging import arrangements
 from proofstone.engines.judging.posing import ReplyForm, label_schema, pose
 from proofstone.engines.judging.reading import read_label
-from proofstone.engines.judging.votes import PanelRules, decide
-from proofstone.errors import BadUsage, CallFailed
-from proofstone.records import Ballot, Heard, JudgeQuestion, Message, PanelVerdict, Reply
+from proofstone.engines.judging.votes import decide
+from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.records import (
+    Ballot,
+    Heard,
+    JudgeQuestion,
+    Message,
+    PanelRules,
+    PanelVerdict,
+    Reply,
+)
 
 __all__ = ["JudgeModel", "JudgingRules", "Panel"]
 
@@ -30,16 +38,22 @@ class JudgeModel(Protocol):
     takes_schema: bool
 
     async def __call__(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
     ) -> Reply:
-        """The reply to one request; ``reask`` tells repeated ones apart in the cache."""
+        """The reply to one request; ``reask`` and ``vote`` tell it from others in the cache."""
         ...
 
 
 class JudgingRules(Struct, frozen=True, kw_only=True):
-    """How each judge is asked: in how many ``orders`` of labels and compared texts, and how often
-    again in each where no label could be read (``reasks``)."""
+    """How each judge is asked: for how many ``votes``, each in how many ``orders`` of labels and
+    compared texts, and how often again in each where no label could be read (``reasks``)."""
 
+    votes: int = 1
     orders: int = 1
     reasks: int = 2
 
@@ -69,29 +83,60 @@ class Panel:
 
     async def decide(self, question: JudgeQuestion) -> PanelVerdict:
         """All judges asked at once, and what they come to. Raises BadUsage for a question without
-        two different labels, or a tie rule that is none of them."""
+        two different labels, or a tie rule that is none of them; NotAsked, once all have ended,
+        where one was not asked: that says nothing of the judge."""
         _check_labels(question, self.rules)
         asked = (_ballot(judge, question, self._asking) for judge in self._judges)
-        return decide(await asyncio.gather(*asked), self.rules)
+        return decide(await _all(asked), self.rules)
+
+
+async def _all(asked: Iterable[Awaitable[Ballot]]) -> list[Ballot]:
+    """What all come to. The first that raises is heard only when nobody is at work any more."""
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    ballots = []
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+        ballots.append(each)
+    return ballots
 
 
 async def _ballot(judge: JudgeModel, question: JudgeQuestion, rules: JudgingRules) -> Ballot:
-    """One judge's ballot. A failure in any order ends it: half a hearing is no vote."""
+    """One judge's ballot. A failure in any vote or order ends it: half a hearing is no vote."""
+    votes = await asyncio.gather(
+        *(_vote(judge, question, vote, rules) for vote in range(rules.votes))
+    )
+    heard = tuple(each for replies, _trouble in votes for each in replies)
+    trouble = next((trouble for _replies, trouble in votes if trouble), "")
+    if trouble:
+        return Ballot(judge=judge.name, state="failed", trouble=trouble, heard=heard)
+    return _counted(Ballot(judge=judge.name, state="unparsed", heard=heard), rules.votes)
+
+
+async def _vote(
+    judge: JudgeModel, question: JudgeQuestion, vote: int, rules: JudgingRules
+) -> tuple[list[Heard], str]:
+    """What was heard for one vote, and the kind of the failure that ended it."""
     heard: list[Heard] = []
     try:
         for order, arranged in enumerate(arrangements(question, rules.orders)):
-            heard += await _hear(judge, arranged, order, rules.reasks)
+            heard += await _hear(judge, arranged, vote, order, rules.reasks)
+    except NotAsked:
+        raise
     except CallFailed as failure:
-        return Ballot(judge=judge.name, state="failed", trouble=failure.kind, heard=tuple(heard))
-    return _counted(Ballot(judge=judge.name, state="unparsed", heard=tuple(heard)))
+        return heard, failure.kind
+    return heard, ""
 
 
-async def _hear(judge: JudgeModel, question: JudgeQuestion, order: int, reasks: int) -> list[Heard]:
+async def _hear(
+    judge: JudgeModel, question: JudgeQuestion, vote: int, order: int, reasks: int
+) -> list[Heard]:
     form: ReplyForm = "json" if judge.takes_schema else "line"
     schema = label_schema(question) if judge.takes_schema else None
     heard: list[Heard] = []
     for reask in range(reasks + 1):
-        reply = await judge(pose(question, form, is_again=reask > 0), schema=schema, reask=reask)
+        posed = pose(question, form, is_again=reask > 0)
+        reply = await judge(posed, schema=schema, reask=reask, vote=vote)
         read = read_label(reply, question.names, form)
         listed_at = question.names.index(read.label) if read.label else -1
         heard.append(
@@ -102,6 +147,7 @@ async def _hear(judge: JudgeModel, question: JudgeQuestion, order: int, reasks: 
                 reason=read.reason,
                 trouble=read.trouble,
                 listed_at=listed_at,
+                vote=vote,
             )
         )
         if read.label:
@@ -109,18 +155,27 @@ async def _hear(judge: JudgeModel, question: JudgeQuestion, order: int, reasks: 
     return heard
 
 
-def _counted(ballot: Ballot) -> Ballot:
-    """The vote of a judge who was heard: the label of more than half of the orders in which it
-    gave one."""
-    labels = [heard.label for heard in ballot.heard if heard.label]
-    if not labels:
-        trouble = ballot.heard[-1].trouble if ballot.heard else ""
-        return structs.replace(ballot, trouble=trouble)
-    label, n = Counter(labels).most_common(1)[0]
-    if 2 * n <= len(labels):
+def _counted(ballot: Ballot, n_votes: int) -> Ballot:
+    """The ballot of a judge who was heard: the label of more than half of its votes, all of which
+    must be there; each is the label of more than half of the orders in which it gave one."""
+    votes = []
+    for vote in range(n_votes):
+        heard = [each for each in ballot.heard if each.vote == vote]
+        labels = [each.label for each in heard if each.label]
+        if not labels:
+            return structs.replace(ballot, trouble=heard[-1].trouble if heard else "")
+        votes.append(_of_most(labels))
+    label = _of_most(votes) if all(votes) else ""
+    if not label:
         return structs.replace(ballot, state="split")
     reason = next(heard.reason for heard in ballot.heard if heard.label == label)
     return structs.replace(ballot, state="voted", label=label, reason=reason)
+
+
+def _of_most(labels: Sequence[str]) -> str:
+    """The label of more than half of them, or none."""
+    label, n = Counter(labels).most_common(1)[0]
+    return label if 2 * n > len(labels) else ""
 
 
 def _check(judges: Sequence[JudgeModel], asking: JudgingRules, rules: PanelRules) -> None:
@@ -132,8 +187,11 @@ def _check(judges: Sequence[JudgeModel], asking: JudgingRules, rules: PanelRules
         raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")
     if rules.quorum > len(names):
         raise BadUsage(f"a quorum of {rules.quorum} cannot be had from {len(names)} judges")
-    if asking.orders < 1 or asking.reasks < 0:
-        raise BadUsage("a judge is asked in one order at least, and never fewer than 0 times again")
+    if asking.votes < 1 or asking.orders < 1 or asking.reasks < 0:
+        raise BadUsage(
+            "a judge has one vote and is asked in one order at least, and never fewer than 0 times "
+            "again"
+        )
 
 
 def _check_labels(question: JudgeQuestion, rules: PanelRules) -> None:

@@ -13,25 +13,29 @@ __all__ = ["RowJudge"]
 
 
 class RowJudge:
-    """A ``JudgeModel`` over a step's call for one row; ``sample`` tells votes of one apart."""
+    """A ``JudgeModel`` over a step's call for one row; its votes are samples."""
 
     takes_schema = True  # the client leaves a schema out where the endpoint takes none
 
-    def __init__(self, call: StepCall, question: str, *, name: str, sample: int = 0) -> None:
+    def __init__(self, call: StepCall, question: str, *, name: str) -> None:
         self.name = name
         self.failure: CallFailed | None = None
         self._call = call
         self._question = question
-        self._sample = sample
 
     async def __call__(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None, reask: int
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None,
+        reask: int,
+        vote: int,
     ) -> Reply:
         """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
         row that has to be judged again."""
         try:
             return await self._call(
-                self._question, messages, schema=schema, reask=reask, sample=self._sample
+                self._question, messages, schema=schema, reask=reask, sample=vote
             )
         except CallFailed as failure:
             self.failure = failure

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.records import Ballot, PanelVerdict
+from proofstone.records import Ballot, Majority, PanelRules, PanelVerdict
 
-__all__ = ["Majority", "PanelRules", "decide", "without"]
-
-Majority = Literal["most", "half", "all"]
-
-
-class PanelRules(Struct, frozen=True, kw_only=True):
-    """How votes decide. ``quorum``: so many judges must have voted. ``majority``: the label with
-    the ``most`` votes, one with more than ``half`` of those cast, or one that ``all`` gave.
-    ``tie``: the label where there is no such one (the careful one, as a rule), or empty: then the
-    panel is tied and nothing is decided. Ballots without a vote count towards nothing."""
-
-    quorum: int = 1
-    majority: Majority = "half"
-    tie: str = ""
+__all__ = ["decide", "without"]
 
 
 def decide(ballots: Sequence[Ballot], rules: PanelRules) -> PanelVerdict:
     """What ballots come to, in any order. Raises BadUsage for a quorum below 1."""
     if rules.quorum < 1:
         raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
-    made = PanelVerdict(state="no_quorum", ballots=tuple(ballots))
+    made = PanelVerdict(state="no_quorum", ballots=tuple(ballots), rules=rules)
     votes = made.votes()
     cast = sum(votes.values())
     if cast < rules.quorum:
@@ -44,12 +30,12 @@ def decide(ballots: Sequence[Ballot], rules: PanelRules) -> PanelVerdict:
     return structs.replace(made, state="tied")
 
 
-def without(verdict: PanelVerdict, judge: str, rules: PanelRules) -> PanelVerdict:
-    """The verdict that the other judges alone come to, their quorum one less where all were
-    needed."""
+def without(verdict: PanelVerdict, judge: str) -> PanelVerdict:
+    """The verdict that the other judges alone come to by the same rules, their quorum one less
+    where all were needed."""
     left = [ballot for ballot in verdict.ballots if ballot.judge != judge]
-    quorum = max(1, min(rules.quorum, len(left)))
-    return decide(left, structs.replace(rules, quorum=quorum))
+    quorum = max(1, min(verdict.rules.quorum, len(left)))
+    return decide(left, structs.replace(verdict.rules, quorum=quorum))
 
 
 def _suffices(most: int, cast: int, majority: Majority) -> bool:

@@ -25,7 +25,7 @@ from proofstone.engines.models.served import CacheUse, ServedVersions
 from proofstone.engines.models.spending import Spending
 from proofstone.engines.models.stopping import Halt, Stopped
 from proofstone.engines.models.stored_calls import StoredCalls
-from proofstone.errors import BudgetReached, CallFailed, EndpointUnusable, ProofstoneError
+from proofstone.errors import BudgetReached, EndpointUnusable, NotAsked, ProofstoneError
 from proofstone.ports import Attempt, CallRecord, CallStore, Clock, Model, ModelRequest, Recorder
 from proofstone.records import Reply, Usage
 
@@ -255,10 +255,10 @@ class Asker:
         if self._halt.is_set:
             raise self._refusal()
 
-    def _refusal(self) -> CallFailed:
+    def _refusal(self) -> NotAsked:
         """Why nothing is sent any more: the model is stopped, or else the run is."""
         if self.stopped is not None:
-            return CallFailed(self._stopped_by, self.stopped.message)
+            return NotAsked(self._stopped_by, self.stopped.message)
         return Stopped()
 
     def _row(

@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from proofstone.errors import CallFailed
+from proofstone.errors import NotAsked
 from proofstone.ports import Clock
 
 __all__ = ["Halt", "Stopped"]
 
 
-class Stopped(CallFailed):
+class Stopped(NotAsked):
     """The call was given up before it was sent, because the run stops. Nothing is recorded."""
 
     def __init__(self, detail: str = "the run stops") -> None:

@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from proofstone.engines.pipeline.channel import Channel
 from proofstone.engines.pipeline.progress import StepProgress
 from proofstone.engines.pipeline.rows import read_row
-from proofstone.engines.pipeline.working import PURGED, is_async, outcome_of, outcome_of_row
+from proofstone.engines.pipeline.working import (
+    PURGED,
+    is_async,
+    outcome_of,
+    outcome_of_row,
+    with_verdicts,
+)
 from proofstone.errors import CallFailed
 from proofstone.ports import Journal, Outcome, PipelineRow, Step, StepContext
 
@@ -162,7 +168,8 @@ class _StepWork:
         step = self._step
         value = read_row(row, step.takes)
         context = self._workshop.open_context(step, self._key, row.id)
-        return outcome_of(step, value, row, await step.work(value, context))  # type: ignore[misc]
+        kept = await step.work(value, context)  # type: ignore[misc]
+        return with_verdicts(outcome_of(step, value, row, kept), context)
 
     async def _pass_on(self, made: Sequence[tuple[PipelineRow, Outcome]]) -> None:
         """Counts outcomes, and hands what was kept to the next step."""

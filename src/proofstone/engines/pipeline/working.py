@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.pipeline.rows import make_row, read_row
 from proofstone.ports import BatchStep, Drop, Kept, Outcome, PipelineRow, Step, StepContext
 
-__all__ = ["PURGED", "SAME", "is_async", "outcome_of", "outcome_of_row"]
+__all__ = ["PURGED", "SAME", "is_async", "outcome_of", "outcome_of_row", "with_verdicts"]
 
 SAME = Outcome()
 # Of a row that was on its way when the text of its source was purged: nothing is left to work on.
@@ -29,7 +29,7 @@ def outcome_of_row(step: Step, row: PipelineRow, context: StepContext) -> Outcom
         return PURGED
     value = read_row(row, step.takes)
     try:
-        return outcome_of(step, value, row, step.work(value, context))
+        return with_verdicts(outcome_of(step, value, row, step.work(value, context)), context)
     except Exception as error:
         error.add_note(f"in step {step.name} at row {row.id.hex()[:8]}")
         raise
@@ -49,6 +49,13 @@ def outcome_of(step: Step | BatchStep, value: Any, row: PipelineRow, kept: Any) 
         return Outcome(reason=kept.reason, found=kept.found)
     rows = tuple(make_row(each) for each in _structs(step, kept))
     return SAME if rows == (row,) else Outcome(kept=rows)
+
+
+def with_verdicts(outcome: Outcome, context: StepContext) -> Outcome:
+    """``outcome`` with what judges said on the way to it."""
+    if not context.verdicts:
+        return outcome
+    return structs.replace(outcome, verdicts=tuple(context.verdicts))
 
 
 def _structs(step: Step | BatchStep, kept: Kept) -> Sequence[Struct]:

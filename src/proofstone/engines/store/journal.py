@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from proofstone.engines.store.outcomes import OutcomeRow, OutcomeStore
 from proofstone.engines.store.writer import Writer
 from proofstone.ports import BatchStep, Outcome, Step
-from proofstone.records import Spent
+from proofstone.records import RowVerdict, Spent
 
 __all__ = ["StoreJournal"]
 
@@ -67,6 +67,10 @@ class StoreJournal:
     def spent(self, step: bytes, rows: Sequence[bytes]) -> Spent:
         """What the calls for these rows took at a step."""
         return self._outcomes.spent(self._steps[step], rows)
+
+    def verdicts(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, Sequence[RowVerdict]]:
+        """What judges said of these rows at a step, of those on which they said anything."""
+        return self._outcomes.verdicts(self._steps[step], rows)
 
     def errors(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, str]:
         """Why the newest failed call for each of these rows failed at a step."""

@@ -125,7 +125,7 @@ _PLAN = (
 )  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
 _LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
-_ALONG = {_s.build_output}  # comes along with the outcome that it belongs to
+_ALONG = {_s.build_output, _s.build_verdict}  # come along with the outcome that they belong to
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
 
 

@@ -1,4 +1,5 @@
-"""Merging outcomes of build steps: each with all the rows that it kept, or not at all.
+"""Merging outcomes of build steps: each with all the rows that it kept and what judges said on the
+way to it, or not at all.
 
 A model may have made other rows of the same one in either workspace. The outcome that is there
 stays, and nothing of the other's is mixed in.
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, Table, select, tuple_
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_rows
 from proofstone.engines.store.snapshot import Readable
+from proofstone.engines.store.verdicts import VERDICT
 
 __all__ = ["copy_outcomes"]
 
@@ -35,7 +37,8 @@ def copy_outcomes(
         (each["step_id"], each["row_id"]): (steps[each["step_id"]], rows[each["row_id"]])
         for each in page
     }
-    kept = _outputs(origin, list(ours))
+    kept = _along(origin, schema.build_output, list(ours))
+    said = _along(origin, schema.build_verdict, list(ours))
     with target.writing() as connection:
         there = _there(connection, list(ours.values()))
         new = {place: own for place, own in ours.items() if own not in there}
@@ -51,10 +54,15 @@ def copy_outcomes(
             if (each.step_id, each.row_id) in new
         ]
         insert_rows(connection, schema.build_output, _OUTPUT, outputs)
+        verdicts = [
+            (*new[each.step_id, each.row_id], *each[2:])
+            for each in said
+            if (each.step_id, each.row_id) in new
+        ]
+        insert_rows(connection, schema.build_verdict, VERDICT, verdicts)
 
 
-def _outputs(origin: Readable, places: Sequence[tuple[int, int]]) -> list[Any]:
-    table = schema.build_output
+def _along(origin: Readable, table: Table, places: Sequence[tuple[int, int]]) -> list[Any]:
     found: list[Any] = []
     with origin.reading() as connection:
         for part in chunks(places, _CHUNK):

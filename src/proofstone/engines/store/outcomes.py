@@ -22,9 +22,10 @@ from proofstone.engines.store.rows import (
     select_many,
 )
 from proofstone.engines.store.spent import spent_of, totals
+from proofstone.engines.store.verdicts import insert_verdicts, select_verdicts, steps_judged
 from proofstone.identity import canonical_json
 from proofstone.ports import BatchStep, Outcome, PipelineRow, Step
-from proofstone.records import Spent
+from proofstone.records import RowVerdict, Spent
 
 __all__ = ["BuildPlace", "OutcomeRow", "OutcomeStore"]
 
@@ -124,6 +125,19 @@ class OutcomeStore:
                 found |= {row.hash: row.error for row in connection.execute(query)}
         return found
 
+    def verdicts(self, step: int, rows: Sequence[bytes]) -> dict[bytes, list[RowVerdict]]:
+        """What judges said of these rows at a step, of those on which they said anything."""
+        with self._database.reading() as connection:
+            keys = self._known_keys(connection, rows)
+            named = {key: row for row, key in keys.items()}
+            found = select_verdicts(connection, step, list(named))
+        return {named[key]: verdicts for key, verdicts in found.items()}
+
+    def judged(self, steps: Sequence[int]) -> set[int]:
+        """Those of these steps at which judges said anything."""
+        with self._database.reading() as connection:
+            return steps_judged(connection, steps)
+
     def forget(self) -> None:
         """Forgets keys that it remembers: a purge gave rows other ids."""
         self._keys.clear()
@@ -151,13 +165,14 @@ class OutcomeStore:
         return keys | added
 
     def insert(self, connection: Connection, made: Sequence[OutcomeRow]) -> None:
-        """Inserts outcomes of rows that are stored, with the rows that they kept; those that have
-        an outcome already are left as they are."""
+        """Inserts outcomes of rows that are stored, with the rows that they kept and what judges
+        said; those that have an outcome already are left as they are."""
         kept = self.add_rows(connection, (row for each in made for row in each.outcome.kept or ()))
         keys = self._known_keys(connection, [each.row for each in made])
         there = self._there(connection, {(each.step, keys[each.row]) for each in made})
         outcomes: list[tuple[Any, ...]] = []
         outputs: list[tuple[Any, ...]] = []
+        judged: list[tuple[tuple[int, int], Sequence[RowVerdict]]] = []
         for each in made:
             place, outcome = (each.step, keys[each.row]), each.outcome
             if place in there:
@@ -167,8 +182,11 @@ class OutcomeStore:
             outcomes.append((*place, is_same, outcome.reason, outcome.found))
             for position, row in enumerate(outcome.kept or ()):
                 outputs.append((*place, position, kept[row.id]))
+            if outcome.verdicts:
+                judged.append((place, outcome.verdicts))
         insert_rows(connection, schema.build_outcome, _OUTCOME, outcomes)
         insert_rows(connection, schema.build_output, _OUTPUT, outputs)
+        insert_verdicts(connection, judged)
 
     def insert_calls(self, connection: Connection, calls: Sequence[tuple[BuildPlace, int]]) -> None:
         """Inserts which call was made where; a place that is no row is one without content."""

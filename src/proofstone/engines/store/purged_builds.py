@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select, update
 from proofstone.engines.store import schema
 from proofstone.engines.store.purged_text import Finder, ids_in, strings_of
 from proofstone.engines.store.rows import chunks
+from proofstone.engines.store.verdicts import empty_verdicts
 from proofstone.identity import content_id
 
 __all__ = ["calls_for_rows", "derived_build_rows", "empty_build_rows"]
@@ -44,9 +45,12 @@ def calls_for_rows(connection: Connection, rows: Iterable[int]) -> set[int]:
 
 
 def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
-    """Takes the texts out of rows, and what quotes them out of their outcomes. Such a row, and a
-    build that it entered, get another hash: they are others should their source ever come back."""
+    """Takes the texts out of rows, what quotes them out of their outcomes, and the words of judges
+    out of their verdicts. Such a row, and a build that it entered, get another hash: they are
+    others should their source ever come back."""
     row, outcome, entered = schema.build_row, schema.build_outcome, schema.build_input
+    rows = list(rows)
+    empty_verdicts(connection, rows)
     builds: set[int] = set()
     for chunk in chunks(rows, _CHUNK):
         quotes = outcome.c.row_id.in_(chunk)

@@ -31,7 +31,7 @@ _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
 _EMPTIED = (
     "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
-    "build_outcome",
+    "build_outcome", "build_verdict",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from proofstone.engines.store.schema_columns import text as _text
 
 __all__ = ["HEAD", "metadata"]
 
-HEAD = "0012"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0013"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -329,6 +329,15 @@ build_output = Table(
     "build_output", metadata, _ref("step_id", "build_step", primary=True),
     _ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
     _ref("output_id", "build_row"), sqlite_with_rowid=False,
+)  # fmt: skip
+
+# What a panel of judges said on the way to an outcome, question by question: its ballots with their
+# reasons are in the payload.
+build_verdict = Table(
+    "build_verdict", metadata, _ref("step_id", "build_step", primary=True),
+    _ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
+    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
+    _text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
 )  # fmt: skip
 
 # The calls that a step made for a row; those of a batch step stand at a row without content.

@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from proofstone.engines.judging import fence
 from proofstone.identity import digest
-from proofstone.methods.encyclo_k.extraction.judged import ask_judges, question_config
+from proofstone.methods.encyclo_k.extraction.judged import Judges, why_undecided
 from proofstone.methods.encyclo_k.extraction.replies import ask_for
 from proofstone.methods.encyclo_k.extraction.rows import Draft
 from proofstone.methods.encyclo_k.prompting import render_template, template_bytes
@@ -15,7 +15,7 @@ from proofstone.records import Message
 
 __all__ = ["standing_step", "support_step"]
 
-_LEANS, _UNJUDGED, _UNSUPPORTED = "needs its book", "not judged", "not supported by its passage"
+_LEANS, _UNSUPPORTED = "needs its book", "not supported by its passage"
 _SCHEMA = {
     "title": "statement",
     "type": "object",
@@ -29,18 +29,17 @@ class _Rewritten(Struct, frozen=True):
     text: str
 
 
-def standing_step() -> Step:
+def standing_step(judges: Judges) -> Step:
     """Drops what cannot be understood without its book, after one round of rewriting by the writer
     with the passage at hand."""
 
     async def check(row: Draft, context: StepContext) -> Kept:
-        judge, writer = context.calls["judge"], context.calls["writer"]
-        language = row.ground.language
-        first = await ask_judges(judge, "standing", language, {"statement": row.text})
+        writer, language = context.calls["writer"], row.ground.language
+        first = await judges.ask(context, "standing", language, {"statement": row.text})
         if first.label == "stands":
             return row
         if not first.label:
-            return Drop(_UNJUDGED, row.text)
+            return Drop(why_undecided(first), row.text)
         prompt = render_template(
             "rewrite",
             language,
@@ -52,9 +51,9 @@ def standing_step() -> Step:
         text = "" if isinstance(new, str) else " ".join(new.text.split())
         if not text or text == row.text:
             return Drop(_LEANS, row.text)
-        again = await ask_judges(judge, "standing", language, {"statement": text})
+        again = await judges.ask(context, "standing", language, {"statement": text})
         if again.label != "stands":
-            return Drop(_LEANS if again.label else _UNJUDGED, text)
+            return Drop(_LEANS if again.label else why_undecided(again), text)
         return structs.replace(row, text=text, rewritten=True)
 
     return Step(
@@ -62,36 +61,33 @@ def standing_step() -> Step:
         version=1,
         takes=Draft,
         work=check,
-        reasons=(_LEANS, _UNJUDGED),
-        config={
-            **question_config("standing", 1),
-            "prompt": digest(template_bytes("rewrite")).hex(),
-        },
-        asks=("judge", "writer"),
+        reasons=(_LEANS, *judges.silent),
+        config={**judges.config("standing"), "prompt": digest(template_bytes("rewrite")).hex()},
+        asks=(*judges.asks, "writer"),
     )
 
 
-def support_step(votes: int) -> Step:
-    """Drops what the passage does not support, by ``votes`` votes of the judge."""
+def support_step(judges: Judges) -> Step:
+    """Drops what the passage does not support, by the votes of the judges."""
 
     async def check(row: Draft, context: StepContext) -> Kept:
-        verdict = await ask_judges(
-            context.call,
+        verdict = await judges.ask(
+            context,
             "support",
             row.ground.language,
             {"passage": row.ground.text, "statement": row.text},
-            votes=votes,
+            votes=judges.votes,
         )
         if verdict.label == "supported":
             return row
-        return Drop(_UNSUPPORTED if verdict.label else _UNJUDGED, row.text)
+        return Drop(_UNSUPPORTED if verdict.label else why_undecided(verdict), row.text)
 
     return Step(
         name="support",
         version=1,
         takes=Draft,
         work=check,
-        reasons=(_UNSUPPORTED, _UNJUDGED),
-        config=question_config("support", votes),
-        asks=("judge",),
+        reasons=(_UNSUPPORTED, *judges.silent),
+        config=judges.config("support", judges.votes),
+        asks=judges.asks,
     )

@@ -9,7 +9,7 @@ from msgspec import structs
 from proofstone.methods.encyclo_k.extraction.rows import Claim
 from proofstone.methods.encyclo_k.payloads import Statement
 from proofstone.ports import BuiltFact
-from proofstone.records import Fact, Role, fact_id
+from proofstone.records import Fact, Role, fact_id, seats_of
 
 __all__ = ["facts_by"]
 
@@ -17,7 +17,7 @@ _KIND = "encyclo_k.statement"
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
-    """The facts of claims, with the models of the build by role as those who had a hand in them."""
+    """The facts of claims, with the models of the build by seat as those who had a hand in them."""
 
     def facts(claims: Iterable[Claim]) -> Iterator[BuiltFact]:
         for claim in claims:
@@ -65,7 +65,7 @@ def _false_fact(claim: Claim, true: Fact) -> Fact:
 def _roles(models: Mapping[str, str], *names: str) -> tuple[Role, ...]:
     by_role = {"wrote": "writer", "falsified": "falsifier", "checked": "judge"}
     return tuple(
-        Role(name, models[by_role[name]])  # type: ignore[arg-type]
+        Role(name, model)  # type: ignore[arg-type]
         for name in names
-        if by_role[name] in models
+        for model in seats_of(by_role[name], models).values()
     )

@@ -12,6 +12,7 @@ from proofstone.methods.encyclo_k.extraction.checked import standing_step, suppo
 from proofstone.methods.encyclo_k.extraction.extract import extract_step
 from proofstone.methods.encyclo_k.extraction.facts import facts_by
 from proofstone.methods.encyclo_k.extraction.falsify import claim_step, falsify_step
+from proofstone.methods.encyclo_k.extraction.judged import PANEL_PARAMETERS, judges_of
 from proofstone.methods.encyclo_k.extraction.overlap import filter_step, overlap_step
 from proofstone.methods.encyclo_k.extraction.rows import Claim
 from proofstone.methods.encyclo_k.extraction.verify import falsity_step, reason_step
@@ -52,12 +53,7 @@ PARAMETERS = (
         help="Types of error by weight (detail falsification=2,scope change=1), drawn; else the "
         "falsifier picks what suits.",
     ),
-    Parameter(
-        name="votes",
-        kind="int",
-        default=1,
-        help="Votes of the judge on support and falsity; more than half decide.",
-    ),
+    *PANEL_PARAMETERS,
 )
 ROLES = {
     "writer": ModelRole(
@@ -72,6 +68,7 @@ ROLES = {
         help="checks: alone, supported, false, reason",
         purpose="judge",
         settings={"temperature": 0.0, "max_tokens": 512},
+        panel=True,
     ),
 }
 
@@ -80,18 +77,19 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     """The steps for these parameters. Raises BadUsage for what they cannot be."""
     _check(params)
     types = _types(params["error_types"])
+    judges = judges_of(params, models)
     return Pipeline(
         steps=(
             extract_step(params["statements"]),
             overlap_step(params["overlap"]),
             filter_step(),
-            standing_step(),
-            support_step(params["votes"]),
+            standing_step(judges),
+            support_step(judges),
             alike_step(params["alike"]),
             claim_step(params["falsified"]),
             falsify_step(types),
-            falsity_step(params["votes"]),
-            reason_step(),
+            falsity_step(judges),
+            reason_step(judges),
         ),
         gives=Claim,
         facts=facts_by(models),
@@ -102,9 +100,8 @@ def _check(params: Mapping[str, Any]) -> None:
     for name in ("overlap", "alike", "falsified"):
         if not 0 <= params[name] <= 1:
             raise BadUsage(f"--{name} is a share from 0 to 1, not {params[name]}")
-    for name in ("statements", "votes"):
-        if params[name] < 1:
-            raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
+    if params["statements"] < 1:
+        raise BadUsage(f"--statements is 1 or more, not {params['statements']}")
 
 
 def _types(text: str) -> dict[ErrorType, float]:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from proofstone.methods.encyclo_k.extraction.judged import ask_judges, question_config
+from proofstone.methods.encyclo_k.extraction.judged import Judges, why_undecided
 from proofstone.methods.encyclo_k.extraction.rows import Claim
 from proofstone.ports import Drop, Kept, Step, StepContext
 
 __all__ = ["falsity_step", "reason_step"]
 
-_UNJUDGED = "not judged"
 _TRUE, _OPEN, _MISSES = "still true", "neither true nor false", "reason does not fit"
 
 
-def falsity_step(votes: int) -> Step:
-    """Drops falsified statements that are not found false by the judge with the passage."""
+def falsity_step(judges: Judges) -> Step:
+    """Drops falsified statements that are not found false by the judges with the passage."""
 
     async def check(row: Claim, context: StepContext) -> Kept:
         if row.false is None:
             return row
         ground = row.draft.ground
-        verdict = await ask_judges(
-            context.call,
+        verdict = await judges.ask(
+            context,
             "falsity",
             ground.language,
             {"passage": ground.text, "statement": row.false.text},
-            votes=votes,
+            votes=judges.votes,
         )
-        dropped = {"true": _TRUE, "open": _OPEN, "": _UNJUDGED}.get(verdict.label)
+        dropped = {"true": _TRUE, "open": _OPEN, "": why_undecided(verdict)}.get(verdict.label)
         return row if dropped is None else Drop(dropped, row.false.text)
 
     return Step(
@@ -34,25 +33,25 @@ def falsity_step(votes: int) -> Step:
         version=1,
         takes=Claim,
         work=check,
-        reasons=(_TRUE, _OPEN, _UNJUDGED),
-        config=question_config("falsity", votes),
-        asks=("judge",),
+        reasons=(_TRUE, _OPEN, *judges.silent),
+        config=judges.config("falsity", judges.votes),
+        asks=judges.asks,
     )
 
 
-def reason_step() -> Step:
+def reason_step(judges: Judges) -> Step:
     """Drops falsified statements whose stated reason does not name what is wrong."""
 
     async def check(row: Claim, context: StepContext) -> Kept:
         if row.false is None:
             return row
-        verdict = await ask_judges(
-            context.call,
+        verdict = await judges.ask(
+            context,
             "reason",
             row.draft.ground.language,
             {"true": row.draft.text, "changed": row.false.text, "reason": row.false.reason},
         )
-        dropped = {"misses": _MISSES, "": _UNJUDGED}.get(verdict.label)
+        dropped = {"misses": _MISSES, "": why_undecided(verdict)}.get(verdict.label)
         return row if dropped is None else Drop(dropped, row.false.reason)
 
     return Step(
@@ -60,7 +59,7 @@ def reason_step() -> Step:
         version=1,
         takes=Claim,
         work=check,
-        reasons=(_MISSES, _UNJUDGED),
-        config=question_config("reason", 1),
-        asks=("judge",),
+        reasons=(_MISSES, *judges.silent),
+        config=judges.config("reason"),
+        asks=judges.asks,
     )

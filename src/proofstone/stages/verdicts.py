@@ -1,0 +1,170 @@
+"""What the judges of a build said: every verdict with its reasons, and what each judge weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.engines.judging import JudgeAccount, JudgeTally
+from proofstone.engines.pipeline import Visit, walk
+from proofstone.engines.store import Found, Store, StoreJournal
+from proofstone.errors import BadUsage
+from proofstone.identity import short
+from proofstone.ports import PipelineRow
+from proofstone.records import Build, PanelVerdict, RowVerdict
+
+__all__ = ["JudgedRow", "QuestionAccount", "list_verdicts", "read_accounts", "verdict_fields"]
+
+
+class JudgedRow(Struct, frozen=True, kw_only=True):
+    """A verdict on a row of a build, and the row's content, None where that was purged."""
+
+    step: str
+    row: str
+    question: str
+    verdict: PanelVerdict
+    values: dict[str, Any] | None
+
+
+class QuestionAccount(Struct, frozen=True, kw_only=True):
+    """One question of a step over its ``n`` verdicts: those ``decided`` (by the tie rule:
+    ``by_rule``), ``tied`` and without a quorum; those ``unanimous`` had two votes or more, all for
+    one label. ``labels`` counts what was decided."""
+
+    step: str
+    question: str
+    n: int
+    decided: int
+    by_rule: int
+    tied: int
+    no_quorum: int
+    unanimous: int
+    labels: dict[str, int]
+    judges: tuple[JudgeAccount, ...]
+
+
+def list_verdicts(
+    store: Store, found: Found, *, step: str | None = None, limit: int | None = None
+) -> list[JudgedRow]:
+    """The verdicts of a build, of one step where it is named, in the order of the rows that
+    entered. Raises BadUsage for a step that this build does not have."""
+    key, build = store.builds.build(found.id)
+    _check(build, step)
+    judged = (
+        JudgedRow(
+            step=name,
+            row=short(row.id),
+            question=each.question,
+            verdict=each.verdict,
+            values=msgspec.json.decode(row.payload) if row.payload else None,
+        )
+        for name, row, each in _verdicts(store, key, build)
+        if step in (None, name)
+    )
+    return list(islice(judged, limit))
+
+
+def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount, ...]:
+    """What was made of each question of a build, and of each judge on it; none where no verdict
+    is kept. Verdicts are read one by one."""
+    tallies: dict[tuple[str, str], _QuestionTally] = {}
+    for step, _row, each in _verdicts(store, key, build):
+        tallies.setdefault((step, each.question), _QuestionTally()).add(each.verdict)
+    return tuple(tally.account(*place) for place, tally in tallies.items())
+
+
+def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
+    """Every ballot of every verdict of a build, for a file."""
+    key, build = store.builds.build(found.id)
+    for step, row, each in _verdicts(store, key, build):
+        verdict = each.verdict
+        for ballot in verdict.ballots:
+            yield {
+                "row": row.id.hex(),
+                "step": step,
+                "question": each.question,
+                "state": verdict.state,
+                "label": verdict.label,
+                "by_rule": verdict.by_rule,
+                "judge": ballot.judge,
+                "ballot": ballot.state,
+                "vote": ballot.label,
+                "reason": ballot.reason,
+                "trouble": ballot.trouble,
+            }
+
+
+class _QuestionTally:
+    """Adds up the verdicts of one question."""
+
+    def __init__(self) -> None:
+        self._judges = JudgeTally()
+        self._labels: dict[str, int] = {}
+        self._states = {"decided": 0, "tied": 0, "no_quorum": 0}
+        self._by_rule = self._unanimous = 0
+
+    def add(self, verdict: PanelVerdict) -> None:
+        """Counts one verdict."""
+        self._judges.add(verdict)
+        self._states[verdict.state] += 1
+        self._by_rule += verdict.by_rule
+        votes = verdict.votes()
+        self._unanimous += len(votes) == 1 and sum(votes.values()) > 1
+        if verdict.label:
+            self._labels[verdict.label] = self._labels.get(verdict.label, 0) + 1
+
+    def account(self, step: str, question: str) -> QuestionAccount:
+        """What was counted."""
+        return QuestionAccount(
+            step=step,
+            question=question,
+            n=sum(self._states.values()),
+            decided=self._states["decided"],
+            tied=self._states["tied"],
+            no_quorum=self._states["no_quorum"],
+            by_rule=self._by_rule,
+            unanimous=self._unanimous,
+            labels=dict(sorted(self._labels.items())),
+            judges=self._judges.accounts(),
+        )
+
+
+def _verdicts(
+    store: Store, key: int, build: Build
+) -> Iterator[tuple[str, PipelineRow, RowVerdict]]:
+    """Each verdict with its step's name and its row, step by step for each page of rows; a row that
+    comes to a step several times was judged once."""
+    reached = store.builds.stages(key)
+    steps = store.builds.step_keys(reached)
+    judged = store.outcomes.judged(list(steps.values()))
+    if not judged:
+        return
+    journal = StoreJournal(store.outcomes)
+    journal.know(steps)
+    names = [step.name for step in build.steps]
+    seen: set[tuple[int, bytes]] = set()
+    page: list[tuple[str, PipelineRow, RowVerdict]] = []
+
+    def visit(at: Visit) -> None:
+        identity = reached[at.place]
+        if steps[identity] not in judged:
+            return
+        found = journal.verdicts(identity, [row.id for row in at.rows])
+        for row in at.rows:
+            if row.id in found and (at.place, row.id) not in seen:
+                seen.add((at.place, row.id))
+                page.extend((names[at.place], row, each) for each in found[row.id])
+
+    for _left in walk(reached, store.builds.pages(key), journal, visit):
+        yield from page
+        page.clear()
+
+
+def _check(build: Build, step: str | None) -> None:
+    names = [each.name for each in build.steps]
+    if step is not None and step not in names:
+        raise BadUsage(f"this build has no step {step!r}", hint=f"it has: {', '.join(names)}")

@@ -1,0 +1,93 @@
+"""``build --judge A,B,C`` and ``show BUILD --judges``, ``--verdicts``, as people type them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from encyclo_k.scripted_author import panelists
+from proofstone.stages.ingest import ingest_paths
+from proofstone.wiring import Workspace, create_workspace
+from serving import HurriedClock, configure, serving
+from told import Proofstone
+
+BOOK = "\n\n".join(
+    f"Pure {metal} conducts electric current well at room temperature because its electrons move "
+    f"freely through the lattice of {metal}."
+    for metal in ("copper", "silver", "gold")
+)
+A, B, C = "scripted/a", "scripted/b", "scripted/c"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with create_workspace(tmp_path / "work") as opened:
+        (tmp_path / "Metals.txt").write_text(BOOK, encoding="utf-8")
+        ingest_paths(opened.store, [tmp_path / "Metals.txt"], clock=HurriedClock())
+        yield opened
+
+
+SHOWN = """\
+stands alone: standing   stands 3; unanimous 3 of 3
+judge       n  voted
+scripted/a  3      3
+scripted/b  3      3
+scripted/c  3      3
+
+support: support   supported 3; unanimous 1 of 3
+judge       n  voted  against  weighs
+scripted/a  3      3                2
+scripted/b  3      3                2
+scripted/c  3      3        2
+
+false: falsity   false 3; unanimous 3 of 3
+judge       n  voted
+scripted/a  3      3
+scripted/b  3      3
+scripted/c  3      3
+
+reason: reason   fits 3; unanimous 3 of 3
+judge       n  voted
+scripted/a  3      3
+scripted/b  3      3
+scripted/c  3      3
+"""
+
+
+def test_the_command_takes_a_panel_and_shows_what_it_said(
+    workspace: Workspace, proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """``--judge A,B`` and ``-m judge=A,B`` mean the same; dry run and egress know all judges."""
+    at = ("-w", workspace.folder)
+    build = ("build", "statements", "Metals", "--name", "m", "-m", "scripted/author")
+    author = panelists(dissent="c")
+    with serving(author) as server:
+        configure(workspace.folder, server.url)
+        dry = proofstone(*build, "--judge", "scripted/a,scripted/b,scripted/c", "--dry-run", *at)
+        assert "scripted/a, scripted/b, scripted/c" in dry.out
+        made = proofstone(*build, "--judge", f"{A},{B}", "--judge", C, *at, "--json")
+        assert made.code == 0
+        by_role = proofstone(
+            *build[:-2], "-m", "writer=scripted/author,falsifier=scripted/author",
+            "-m", f"judge={A},{B},{C}", *at, "--json",
+        )  # fmt: skip
+    assert by_role.json["build"] == made.json["build"]
+    name = f"build:{made.json['build'][:8]}"
+    assert proofstone("show", name, "--judges", *at).out == SHOWN
+    said = proofstone("show", name, "--verdicts", "--step", "support", "-n", "1", *at).out
+    head, *ballots = said.splitlines()[:4]
+    assert head.endswith("support: support: supported")
+    assert ballots == [
+        "  scripted/a: supported. seen", "  scripted/b: supported. seen",
+        "  scripted/c: unsupported. not in it",
+    ]  # fmt: skip
+    (one,) = proofstone("show", name, "--verdicts", "-n", "1", "--json", *at).json
+    assert one["verdict"]["rules"] == {"quorum": 3, "majority": "half", "tie": ""}
+    assert proofstone("show", name, "--verdicts", "--judges", *at).code == 2
+    assert "no step 'sing'" in proofstone("show", name, "--verdicts", "--step", "sing", *at).err
+    two = proofstone(*build, "-m", f"writer={A},{B}", "--judge", C, *at)
+    assert (two.code, "name the role of each" in two.err) == (2, True)
+    roles = proofstone(*build[:-2], "-m", f"writer={A},{B}", "--judge", C, *at)
+    assert "the writer is one model, not 2" in roles.err
