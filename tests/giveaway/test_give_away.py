@@ -139,6 +139,14 @@ def test_the_worst_is_what_tells_most_surely() -> None:
     assert GiveAway(areas, (), 40, 40, 3, 3, ()).worst == "sure"
 
 
+def test_of_a_lone_text_nothing_is_said_to_tell() -> None:
+    """Whatever sets it apart has an area of 1 without any spread."""
+    values, _second, source = drawn(7, 4, 5, 0.0)
+    lone = np.arange(len(source)) == 3
+    values[lone, 0] = 99.0
+    assert audit_give_away({"surface": table(values)}, lone, source).leaks == ()
+
+
 def test_degenerate_input_is_answered() -> None:
     values, _second, source = drawn(6, 4, 5, 0.0)
     all_true = np.zeros(len(source), dtype=bool)

@@ -21,6 +21,7 @@ EMBEDDINGS = "embeddings"  # the name of their classifier
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+_FEWEST = 5  # texts of a kind: of one alone every column "tells", without any spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _spread_by_chance(
 def _leaks(
     table: FeatureTable, is_second: Bools, source: Ints, confidence: float
 ) -> tuple[FeatureLeak, ...]:
-    if not is_second.any() or is_second.all() or not table.names:
+    if min(is_second.sum(), (~is_second).sum()) < _FEWEST or not table.names:
         return ()
     level = 1.0 - (1.0 - confidence) / len(table.names)
     one = np.zeros(len(is_second), dtype=np.int64)  # raw columns compare over all texts
