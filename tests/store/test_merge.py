@@ -20,6 +20,9 @@ from proofstone.records import (
     ItemSet,
     Person,
     Plan,
+    Review,
+    ReviewPlace,
+    ReviewSheet,
     Role,
     Ruling,
     Run,
@@ -28,6 +31,8 @@ from proofstone.records import (
     correction_id,
     item_id,
     plan_id,
+    review_id,
+    review_sheet_id,
     ruling_id,
 )
 
@@ -70,6 +75,37 @@ async def fill(store: Store, model: str, texts: list[str]) -> None:
     store.scores.complete(scoring, now=5.0)
     person = store.people.add(f"Somebody of {model}", now=1.0)
     correct(store, person, made, items, asked)
+    review(store, person, bank.id, first.fact.id, items[0].id)
+
+
+def review(store: Store, person: Person, bank: bytes, fact: bytes, item_: bytes) -> None:
+    """A sheet, a decision in it, the same reviewer's correction of it, and a judge's on an item."""
+    sheet = ReviewSheet(
+        kind="bank", target=bank, reviewer=person.actor, recipe={"seed": 1}, at=30.0,
+        places=(ReviewPlace("format", "fact", fact), ReviewPlace("format", "item", item_)),
+    )  # fmt: skip
+    sheet = structs.replace(sheet, id=review_sheet_id(sheet))
+    store.reviews.add_sheets([sheet, sheet])
+    assert store.reviews.sheets_of(bank) == [sheet]
+    assert store.reviews.sheet(sheet.id.hex()[:16]) == sheet
+    one = Review(
+        target=fact, task="format", verdict="drop", reviewer=person.actor, reason="r", at=31.0,
+        sheet=sheet.id,
+    )  # fmt: skip
+    one = structs.replace(one, id=review_id(one))
+    two = structs.replace(
+        one, id=b"", verdict="fix", reason="", changes={"text": "x"}, rubric={"clear": 3},
+        seconds=4.5, at=32.0, corrects=one.id,
+    )  # fmt: skip
+    two = structs.replace(two, id=review_id(two))
+    judged = Review(
+        kind="item", target=item_, task="truth", verdict="true", judge="scripted/judge", at=33.0
+    )
+    judged = structs.replace(judged, id=review_id(judged))
+    assert store.reviews.add([one, two, judged]) == 3
+    assert store.reviews.add([one, two, judged]) == 0
+    assert store.reviews.of_facts([fact])[-2:] == [one, two]
+    assert judged in store.reviews.of_items([item_])
 
 
 def correct(store: Store, person: Person, made: ItemSet, items: list[Item], asked: Run) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "read_seeds",
     "read_settings",
     "seed_option",
+    "sheet_language_option",
     "with_parameters",
     "workspace_option",
     "yes_option",
@@ -61,6 +62,15 @@ language_option = click.option(
     expose_value=False,
     callback=_speak,
     help="The language of page, figures and summary: English or Chinese.",
+)
+sheet_language_option = click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    expose_value=False,
+    callback=_speak,
+    help="The language of the sheets: English or Chinese.",
 )
 audience_option = click.option(
     "--audience",

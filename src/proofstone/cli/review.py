@@ -1,4 +1,4 @@
-"""``review erase``."""
+"""``review`` and ``review erase``; its other commands stand in modules of their own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import click
 
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import print_json
+from proofstone.cli.review_sheets import export_command, import_command
+from proofstone.cli.review_shown import agreement_command, decide_command, status_command
 
 __all__ = ["review_command"]
 
 
 @click.group("review")
 def review_command() -> None:
-    """The people behind corrections.
+    """Reviews by people: sheets out and in, agreement, what follows.
 
     Rows name people by random actor ids. Names stand in one table, outside every hash, export and
     merge.
@@ -36,3 +38,7 @@ def erase(person: str, folder: Path | None, as_json: bool) -> None:
         print_json({"erased": erased.actor})
     else:
         click.echo(f"erased   actor {short(erased.actor)} has no name any more")
+
+
+for _command in (export_command, import_command, status_command, agreement_command, decide_command):
+    review_command.add_command(_command)

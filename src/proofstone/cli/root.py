@@ -20,7 +20,6 @@ __all__ = ["cli", "main"]
 TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
         "demo": ("demo", "The whole path on real facts with a real model, offline."),
-        "start": ("starting", "Begin with a folder of documents: examples, cost, and a run file."),
         "init": ("workspaces", "Make a folder a workspace."),
         "status": ("workspaces", "Say what this workspace holds and what is unfinished."),
         "doctor": ("doctor", "Check this installation and workspace, and say what to mend."),
@@ -34,7 +33,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "People": {
-        "review": ("review", "The people behind corrections."),
+        "review": ("review", "Reviews by people: sheets out and in, agreement, what follows."),
     },
     "Freeze": {
         "plan": ("planning", "Fix the analysis of a form's or bank's runs, before they are run."),

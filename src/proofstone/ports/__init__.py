@@ -41,6 +41,7 @@ from proofstone.ports.checking import Contrast, Contrasts
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import Method, Parameter, PayloadType, Revises, TakesPrompts
+from proofstone.ports.reviewing import Reviews
 from proofstone.records import Row
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "Pipeline",
     "PipelineRow",
     "Recorder",
+    "Reviews",
     "Revises",
     "Row",
     "Searcher",

@@ -119,12 +119,28 @@ from proofstone.records.results import (
     run_label,
     values_kind,
 )
+from proofstone.records.reviews import (
+    CheckedRate,
+    Review,
+    ReviewDecision,
+    ReviewedKind,
+    ReviewFunnel,
+    ReviewOutcome,
+    ReviewPlace,
+    ReviewPolicy,
+    ReviewSheet,
+    ReviewTask,
+    ReviewText,
+    review_id,
+    review_sheet_id,
+)
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 from proofstone.records.seats import role_of_seat, seated, seats_of
 from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
+from proofstone.records.workbooks import Grid, SheetColumn, SheetTab, Workbook, cell_name
 
 __all__ = [
     "CONTEXT",
@@ -152,6 +168,7 @@ __all__ = [
     "Card",
     "CardSnapshot",
     "Cell",
+    "CheckedRate",
     "Choice",
     "Coded",
     "Column",
@@ -166,6 +183,7 @@ __all__ = [
     "Finish",
     "Funnel",
     "FunnelStep",
+    "Grid",
     "Heard",
     "HeldRole",
     "ImagePart",
@@ -200,6 +218,16 @@ __all__ = [
     "Purpose",
     "Reply",
     "Respondent",
+    "Review",
+    "ReviewDecision",
+    "ReviewFunnel",
+    "ReviewOutcome",
+    "ReviewPlace",
+    "ReviewPolicy",
+    "ReviewSheet",
+    "ReviewTask",
+    "ReviewText",
+    "ReviewedKind",
     "Role",
     "RoleName",
     "Row",
@@ -210,6 +238,8 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreTable",
+    "SheetColumn",
+    "SheetTab",
     "SiftedRow",
     "SiftedRows",
     "Source",
@@ -230,9 +260,11 @@ __all__ = [
     "Usage",
     "Verdict",
     "Way",
+    "Workbook",
     "asked_as",
     "bank_id",
     "build_id",
+    "cell_name",
     "coded_texts",
     "composed_set_id",
     "context_label",
@@ -253,6 +285,8 @@ __all__ = [
     "placement_id",
     "plan_id",
     "replies_wanted",
+    "review_id",
+    "review_sheet_id",
     "role_of_seat",
     "ruling_id",
     "run_id",

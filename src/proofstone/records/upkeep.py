@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from proofstone.records.reviews import CheckedRate
+
 __all__ = ["Upkeep"]
 
 
 class Upkeep(Struct, frozen=True, kw_only=True):
     """What a workspace knows of the items of some runs: of how many people ruled on a reply, how
-    many are versions that somebody corrected, and which judges scored."""
+    many are versions that somebody corrected, and which judges scored. ``n_read`` rest on
+    statements that people have reviewed, all of them, ``n_partly_read`` on some, by ``n_readers``
+    people in all; ``checked`` is what a check of the banks' truth came to."""
 
     n_ruled: int = 0
     n_corrected: int = 0
     judges: tuple[str, ...] = ()
+    n_read: int = 0
+    n_partly_read: int = 0
+    n_readers: int = 0
+    checked: tuple[CheckedRate, ...] = ()

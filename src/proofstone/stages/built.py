@@ -15,9 +15,11 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import Build, BuildFunnel, ItemSet
 from proofstone.report.funnels import funnel_section, funnel_sentence
+from proofstone.report.reviewed import review_section
 from proofstone.report.sections import Section
 from proofstone.stages.building import funnel_of
 from proofstone.stages.inspection import Description
+from proofstone.stages.review_standing import review_funnel
 
 __all__ = [
     "BuildState",
@@ -88,11 +90,14 @@ def describe_build(store: Store, found: Found) -> tuple[Description, BuildFunnel
 
 
 def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section, ...]:
-    """How the banks of these item sets were built, for a page: each build that was whole once."""
+    """How the banks of these item sets were built and reviewed, for a page: each build that was
+    whole, and each bank that people reviewed, once."""
     banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
     builds = {build.id: (key, build) for bank in banks for key, build in store.builds.of_bank(bank)}
     found = ((build, store.builds.funnel(key)) for key, build in builds.values())
-    return tuple(funnel_section(build, funnel) for build, funnel in found if funnel is not None)
+    built = (funnel_section(build, funnel) for build, funnel in found if funnel is not None)
+    reviewed = (review_funnel(store, store.lookup.find(f"bank:{bank.hex()}")) for bank in banks)
+    return (*built, *(review_section(funnel) for funnel in reviewed if funnel is not None))
 
 
 def list_ended(

@@ -21,6 +21,7 @@ from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
 from proofstone.stages.history import history_lines, ruling_line
 from proofstone.stages.origins_shown import describe_passage, describe_source
+from proofstone.stages.review_standing import review_lines
 from proofstone.stages.ruling import response_name
 from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.summarise import headline, select_runs
@@ -235,6 +236,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         counted = store.builds.funnel(key)
         said = "" if counted is None else f"  {funnel_sentence(counted)}"
         lines.append(("build", f"build:{short(build.id)}{said}"))
+    lines += review_lines(store, found)
     texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit])
     return Description(title=found.name, lines=tuple(lines), texts=texts)
 

@@ -36,6 +36,7 @@ from proofstone.engines.ingest.wiki.api import (
     read_html,
     read_titles,
 )
+from proofstone.engines.ingest.workbooks import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.engines.ingest.writing import check_target, write_rows
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "SUFFIXES",
     "UNDETERMINED",
     "WIKI_SUFFIX",
+    "WORKBOOK_SUFFIXES",
     "Document",
     "Draw",
     "Drawn",
@@ -89,6 +91,7 @@ __all__ = [
     "read_checked",
     "read_documents",
     "read_found",
+    "read_grids",
     "read_html",
     "read_identity",
     "read_json",
@@ -99,4 +102,5 @@ __all__ = [
     "resting_on",
     "table_suffix",
     "write_rows",
+    "write_workbook",
 ]

@@ -18,7 +18,7 @@ import orjson
 from proofstone.engines.ingest.formulas import neutralised
 from proofstone.errors import BadInput, ExtraMissing, Problem
 
-__all__ = ["write_xlsx"]
+__all__ = ["write_xlsx", "xlsxwriter_module"]
 
 _MOST_ROWS = 1_048_575  # below the header
 _MOST_COLUMNS = 16_384
@@ -36,7 +36,7 @@ def write_xlsx(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, A
     Raises BadInput naming every text that is too long for a cell, and more rows or columns than a
     sheet takes, and OSError where the file cannot be written.
     """
-    writer = _xlsxwriter()
+    writer = xlsxwriter_module()
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     _check(columns, cells)
     # Put together in memory: XlsxWriter wraps a full disk in an error of its own, and its archive
@@ -67,7 +67,8 @@ def _write(
                     sheet.write_number(number, place, value)
 
 
-def _xlsxwriter() -> Any:
+def xlsxwriter_module() -> Any:
+    """XlsxWriter. Raises ExtraMissing, saying what to install, without it."""
     try:
         import xlsxwriter  # noqa: PLC0415
     except ImportError as cause:

@@ -43,6 +43,7 @@ from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_pu
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.purging import empty_rows, rewrite
 from proofstone.engines.store.responses import ResponseStore, StoredResponse
+from proofstone.engines.store.reviews import ReadItems, ReviewStore
 from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.rulings import RulingInForce, RulingStore
 from proofstone.engines.store.runs import Failure, ItemReplies, RawReply, RunStore, RunTotals
@@ -89,10 +90,12 @@ __all__ = [
     "PlacedPassage",
     "PurgePlan",
     "RawReply",
+    "ReadItems",
     "ReadPage",
     "Readable",
     "ResponseTrace",
     "Retired",
+    "ReviewStore",
     "RulingInForce",
     "RunTotals",
     "ScoreRow",
@@ -157,6 +160,7 @@ class Store:
         self.funnels = FunnelStore(self.database)
         self.responses = ResponseStore(self.database)
         self.plans = PlanStore(self.database)
+        self.reviews = ReviewStore(self.database)
         self.rulings = RulingStore(self.database)
         self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)

@@ -119,6 +119,22 @@ _PLAN = (
             "follows_id": _s.placement,
         },
     ),
+    _Copied(
+        _s.review_sheet,
+        {"bank_id": _s.bank, "item_set_id": _s.item_set, "actor_id": _s.actor},
+    ),
+    _Copied(
+        _s.review_place,
+        {"sheet_id": _s.review_sheet, "fact_id": _s.fact, "item_id": _s.item},
+        (),
+    ),
+    _Copied(
+        _s.review,
+        {
+            "fact_id": _s.fact, "item_id": _s.item, "actor_id": _s.actor,
+            "sheet_id": _s.review_sheet, "corrects_id": _s.review,
+        },
+    ),
     _Copied(_s.plan, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
     _Copied(_s.tombstone, {"actor_id": _s.actor}),
     _Copied(_s.expense, {}, ("owner", "started_at")),

@@ -20,6 +20,7 @@ from proofstone.engines.store.copies import sqlite_file
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.purge_plan import PurgePlan
 from proofstone.engines.store.purged_builds import empty_build_rows
+from proofstone.engines.store.purged_reviews import empty_reviews
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.rows import chunks
 from proofstone.errors import WorkspaceInUse
@@ -31,7 +32,7 @@ _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
 _EMPTIED = (
     "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
-    "build_outcome", "build_verdict",
+    "build_outcome", "review", "build_verdict",
 )  # fmt: skip
 
 
@@ -47,6 +48,7 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
         connection.execute(update(table).where(long).values(answer=""))
+    empty_reviews(connection, plan.facts, plan.items)
     _empty_named(connection, schema.prompt, plan.prompts)
     _empty_named(connection, schema.image, plan.images)
     empty_build_rows(connection, plan.rows)

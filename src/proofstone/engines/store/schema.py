@@ -28,10 +28,11 @@ from proofstone.engines.store.schema_columns import payload as _payload
 from proofstone.engines.store.schema_columns import ref as _ref
 from proofstone.engines.store.schema_columns import stratum as _stratum
 from proofstone.engines.store.schema_columns import text as _text
+from proofstone.engines.store.schema_reviews import review, review_place, review_sheet
 
-__all__ = ["HEAD", "metadata"]
+__all__ = ["HEAD", "metadata", "review", "review_place", "review_sheet"]
 
-HEAD = "0013"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0014"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)

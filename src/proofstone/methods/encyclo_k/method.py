@@ -13,6 +13,7 @@ from proofstone.methods.encyclo_k import (
     own_prompts,
     recipe,
     rendering,
+    reviewing,
     revising,
     score,
 )
@@ -53,6 +54,7 @@ from proofstone.records import (
     OwnPrompt,
     Preset,
     Reply,
+    ReviewText,
     Scale,
     Score,
     Tabulation,
@@ -120,6 +122,10 @@ class EncycloK:
     def item_contrasts(self, items: Iterable[LoadedItem]) -> Iterator[Contrast]:
         """See ``contrasts.item_contrasts``."""
         return contrasts.item_contrasts(items)
+
+    def review_text(self, fact: Fact) -> ReviewText:
+        """See ``reviewing.review_text``."""
+        return reviewing.review_text(fact)
 
     def fact_fields(self, fact: BuiltFact) -> dict[str, Any]:
         """See ``revising.fact_fields``."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from proofstone.records import CheckedRate
 from proofstone.report.board import BoardRow
 from proofstone.report.hand_sentences import deeds
 from proofstone.report.key_words import counted_sources
+from proofstone.report.numbers import points, shown_share
 from proofstone.report.sections.section import Evidence
 from proofstone.report.trust.respondents import meant_rows
 from proofstone.report.trust.trust import TrustLine
@@ -24,10 +26,21 @@ _CLUSTERS = noted("What items share")
 
 
 def checked_line(evidence: Evidence) -> TrustLine:
-    """Reviews of items; none are on record anywhere yet, but rulings show that people looked."""
+    """Reviews of items by people, and rulings, which show that people looked."""
     upkeep = evidence.upkeep
+    is_known = upkeep is not None and bool(upkeep.n_read or upkeep.n_partly_read)
     if upkeep is None:
         said = say("Not known: the files hold no review of the items.")
+    elif is_known:
+        said = say_of(
+            upkeep.n_readers,
+            "One person has read all statements of {whole} of {items}, and some of {partly} more.",
+            "{n} people have read all statements of {whole} of {items}, and some of {partly} more.",
+            n=upkeep.n_readers,
+            whole=upkeep.n_read,
+            partly=upkeep.n_partly_read,
+            items=counted(evidence.board.n_items + evidence.board.n_retired, "item"),
+        )
     else:
         said = say("Not known: no review of these items is on record.")
     if upkeep is not None and upkeep.n_ruled:
@@ -38,17 +51,29 @@ def checked_line(evidence: Evidence) -> TrustLine:
             items=counted(upkeep.n_ruled, "item"),
         )
         said = paragraph(said, looked)
-    return TrustLine(name="checked", about=say(_CHECKED), says=said, known=False)
+    return TrustLine(name="checked", about=say(_CHECKED), says=said, known=is_known)
 
 
 def faults_line(evidence: Evidence) -> TrustLine:
-    """What was retired or corrected: so many errors at least, since no sample was drawn."""
+    """What was retired or corrected: so many errors at least; and where people checked a sample of
+    statements, how often they were wrong."""
     upkeep, n_retired = evidence.upkeep, evidence.board.n_retired
     about = say(_FAULTS)
     if upkeep is None:
         said = say("Not known: the files do not say which items turned out wrong.")
         return TrustLine(name="faults", about=about, says=said, known=False)
     n = evidence.board.n_items + n_retired
+    if upkeep.checked:
+        said = paragraph(*map(_rate_said, upkeep.checked))
+        if n_retired or upkeep.n_corrected:
+            since = say(
+                "Of {items}, {retired} retired and {corrected} corrected.",
+                items=counted(n, "item"),
+                retired=n_retired,
+                corrected=upkeep.n_corrected,
+            )
+            said = paragraph(said, since)
+        return TrustLine(name="faults", about=about, says=said)
     if not n_retired and not upkeep.n_corrected:
         said = say("Not known: nobody checked a sample, and no item was retired or corrected.")
         return TrustLine(name="faults", about=about, says=said, known=False)
@@ -60,6 +85,19 @@ def faults_line(evidence: Evidence) -> TrustLine:
         corrected=upkeep.n_corrected,
     )
     return TrustLine(name="faults", about=about, says=said)
+
+
+def _rate_said(checked: CheckedRate) -> str:
+    """``Of 100 statements that are meant to be true, people found 2 false: 2.0% [0.6, 7.0].``"""
+    rate = checked.rate
+    share = f"{shown_share(rate.value)} [{points(rate.low)}, {points(rate.high)}]"
+    values = {"n": rate.n, "wrong": checked.wrong, "share": share}
+    if checked.name == "true":
+        return say("Of {n} statements that are meant to be true, people found {wrong} false: "
+                   "{share}.", **values)  # fmt: skip
+    if checked.name == "false":
+        return say("Of {n} that were falsified, people found {wrong} true: {share}.", **values)
+    return say("Of {n} reasons why a statement is false, {wrong} did not fit: {share}.", **values)
 
 
 def roles_line(evidence: Evidence) -> TrustLine:

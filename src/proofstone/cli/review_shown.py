@@ -1,0 +1,241 @@
+"""``review status``, ``review agreement`` and ``review decide``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from proofstone.cli.options import json_option, workspace_option
+from proofstone.cli.output import pasted, print_json, print_table, say
+from proofstone.cli.review_options import policy_options, read_policy
+
+if TYPE_CHECKING:
+    from proofstone.records import CheckedRate
+    from proofstone.stages.review_standing import Agreed, Standing
+    from proofstone.stages.review_work import Decided
+
+__all__ = ["agreement_command", "decide_command", "status_command", "tell_agreement"]
+
+
+@click.command("status")
+@click.argument("target")
+@policy_options
+@workspace_option
+@json_option
+def status_command(
+    target: str,
+    quorum: int,
+    drop: Literal["any", "majority", "all"],
+    tie: Literal["open", "keep", "drop"],
+    fix: Literal["any", "majority", "all"],
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Say who read how much of a bank or form, and what came of it."""
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        standing = workspace.review_standing(target, read_policy(quorum, drop, tie, fix))
+    if as_json:
+        print_json(standing)
+        return
+    _tell_standing(standing)
+
+
+def _tell_standing(standing: Standing) -> None:
+    click.echo(
+        f"{standing.target}   {standing.n_read:,} of {standing.n:,} statements read for their "
+        f"format, by {standing.n_people} {'person' if standing.n_people == 1 else 'people'} in all"
+    )
+    if standing.readers:
+        rows: list[tuple[object, ...]] = [("reader", "given", "decided", "")]
+        rows += [
+            (
+                one.reviewer,
+                one.given,
+                one.done,
+                ", ".join(f"{n} {v}" for v, n in one.verdicts.items()),
+            )
+            for one in standing.readers
+        ]
+        print_table(rows)
+    said = ", ".join(f"{n:,} {outcome}" for outcome, n in standing.outcomes.items() if n)
+    if said:
+        wanted = standing.outcomes["drop"] + standing.outcomes["fix"]
+        done = f"; of {wanted:,} to drop or fix {standing.carried_out:,} are done" if wanted else ""
+        click.echo(f"decided: {said}{done}")
+    _tell_rates(standing.rates)
+
+
+def _counts(verdicts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
+
+
+def _tell_rates(rates: Sequence[CheckedRate]) -> None:
+    from proofstone.report.numbers import shown_estimate  # noqa: PLC0415
+    from proofstone.stages.review_standing import RATE_NAMES  # noqa: PLC0415
+
+    if not rates:
+        return
+    rows: list[tuple[object, ...]] = [("checked for truth", "%", "wrong", "of", "cannot tell")]
+    rows += [
+        (RATE_NAMES[one.name], shown_estimate(one.rate), one.wrong, one.rate.n, one.unsure)
+        for one in rates
+    ]
+    print_table(rows)
+
+
+@click.command("agreement")
+@click.argument("target")
+@click.option(
+    "-n",
+    "most",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How many of the statements to list that were judged differently.",
+)
+@workspace_option
+@json_option
+def agreement_command(target: str, most: int, folder: Path | None, as_json: bool) -> None:
+    """Say how far reviewers agree on what several of them read.
+
+    Agreement beyond chance: Cohen's kappa of two, Fleiss' of more; Gwet's AC1, which stays high
+    where nearly all is kept, as it should be; Krippendorff's alpha. Intervals are bootstrapped over
+    sources, where there are several.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        agreed = workspace.review_agreement(target)
+    if as_json:
+        print_json(agreed)
+        return
+    tell_agreement(target, agreed, most=most)
+
+
+def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
+    """Prints agreement, a table a task, and what was judged differently."""
+    from proofstone.report.numbers import shown_estimate  # noqa: PLC0415
+
+    if not agreed:
+        click.echo(f"{name}   no statement was read by two people yet")
+    for one in agreed:
+        click.echo(
+            f"{name}, {one.task}   {one.n_shared:,} read by several of {len(one.reviewers)}, "
+            f"{one.n_differ:,} judged differently"
+        )
+        rows: list[tuple[object, ...]] = [("agreement", "x 100", "n")]
+        rows += [(name, shown_estimate(e), e.n) for name, e in one.measures.items()]
+        print_table(rows)
+        for differing in one.differing[:most]:
+            click.echo(f"  {differing.target}  {differing.text}")
+            for reviewer, verdict, reason in differing.said:
+                click.echo(f"    {reviewer}: {verdict}{f', {reason}' if reason else ''}")
+        if len(one.differing) > most:
+            click.echo(f"  and {len(one.differing) - most:,} more (--json has all)")
+
+
+@click.command("decide")
+@click.argument("target")
+@policy_options
+@click.option(
+    "--work-list",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what is to be done, for 'retire' and 'edit --from FILE': .csv, .jsonl, .xlsx.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the decision on each statement: .jsonl, .csv.",
+)
+@workspace_option
+@json_option
+def decide_command(
+    target: str,
+    quorum: int,
+    drop: Literal["any", "majority", "all"],
+    tie: Literal["open", "keep", "drop"],
+    fix: Literal["any", "majority", "all"],
+    work_list: Path | None,
+    output: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Make one decision of all reviews: keep, fix, drop, or open.
+
+    TARGET is a bank or form; or a file of reviews (.jsonl), and then no workspace is asked. Of each
+    reviewer the newest decision on a statement counts. First it is decided whether a statement
+    goes; of those who would keep it, --fix of them make it a fix, if they want the same change.
+    What is open needs one more reviewer: 'review export --undecided' gives it out. Nothing is
+    retired or edited before you carry the work list out.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.reviewing import decide_reviews  # noqa: PLC0415
+
+    policy = read_policy(quorum, drop, tie, fix)
+    if _is_file(target):
+        _refuse_work(work_list)
+        decided = decide_reviews(target, policy)
+    else:
+        with open_workspace(folder) as workspace:
+            decided = workspace.review_decisions(target, policy)
+    _write(decided, work_list, output)
+    if as_json:
+        found = {"outcomes": decided.outcomes, "decisions": decided.rows}
+        print_json({"policy": decided.policy, **found})
+        return
+    _tell_decided(target, decided, work_list, output)
+
+
+def _is_file(target: str) -> bool:
+    return Path(target).suffix.lower() in (".jsonl", ".ndjson", ".json") and Path(target).is_file()
+
+
+def _refuse_work(work_list: Path | None) -> None:
+    from proofstone.errors import BadUsage  # noqa: PLC0415
+
+    if work_list is not None:
+        raise BadUsage(
+            "a work list is made for a bank or form of a workspace",
+            hint="review import FILE, then review decide BANK --work-list work.csv",
+        )
+
+
+def _write(decided: Decided, work_list: Path | None, output: Path | None) -> None:
+    import msgspec  # noqa: PLC0415
+
+    from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+    from proofstone.stages.review_work import ReviewedRow  # noqa: PLC0415
+
+    if work_list is not None:
+        rows = [msgspec.structs.asdict(row) for row in decided.work]
+        write_rows(work_list, rows, columns=ReviewedRow.__struct_fields__)
+    if output is not None:
+        write_rows(output, decided.rows)
+
+
+def _tell_decided(
+    target: str, decided: Decided, work_list: Path | None, output: Path | None
+) -> None:
+    said = ", ".join(f"{n:,} {outcome}" for outcome, n in decided.outcomes.items() if n)
+    click.echo(f"{target}   {said or 'nobody has read any of it'}")
+    if output is not None:
+        say(f"{output}   {len(decided.rows):,} decisions")
+    if work_list is not None:
+        say(f"{work_list}   {len(decided.work):,} to act on or left open")
+        for action in ("retire", "edit"):
+            if any(row.decision == action for row in decided.work):
+                say(f"carry it out: proofstone {action} --from {pasted(str(work_list))}")
+    if decided.outcomes["open"]:
+        say(
+            f"open: proofstone review export {pasted(target)} --undecided --people NAME "
+            "--to third.xlsx"
+        )

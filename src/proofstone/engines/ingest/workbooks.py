@@ -1,0 +1,212 @@
+"""Workbooks that people fill in: written as .xlsx, read back from .xlsx, .ods and .csv.
+
+Written by XlsxWriter and read by python-calamine, both of the extra ``[xlsx]``. Texts that would be
+formulas are marked as everywhere (``formulas``), and cells to write in are text cells, so that
+nothing typed there is taken for a formula, a number or a truth value.
+"""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+from proofstone.engines.ingest.csv_rows import separator_of
+from proofstone.engines.ingest.encodings import checked_encoding
+from proofstone.engines.ingest.formulas import neutralised, restored
+from proofstone.engines.ingest.lines import read_whole_file
+from proofstone.engines.ingest.xlsx import xlsxwriter_module
+from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
+from proofstone.records import Grid, SheetTab, Workbook
+
+__all__ = ["WORKBOOK_SUFFIXES", "read_grids", "write_workbook"]
+
+WORKBOOK_SUFFIXES = (".xlsx", ".ods", ".csv")
+_MOST_CHARACTERS = 32_767  # of one cell
+_MOST_BYTES = 256 * 2**20  # of a workbook's parts, unpacked
+_MADE = datetime(2000, 1, 1, tzinfo=UTC)  # the same sheet gives the same bytes
+_LINE, _TALLEST = 15.0, 400.0  # points; no row may be taller than 409
+_ABOUT = 100
+_GREY, _YELLOW, _HEAD = "#F2F2F2", "#FFF9DB", "#D9E2EC"
+
+
+def write_workbook(path: Path, book: Workbook) -> None:
+    """Writes a workbook whose locked cells are protected, without a password.
+
+    Raises BadInput naming every text that is too long for a cell, StoreFailed where the file cannot
+    be written, ExtraMissing without XlsxWriter.
+    """
+    problems = [
+        Problem(f"{tab.name}, row {number}", f"a cell would have {len(text):,} characters")
+        for tab in book.tabs
+        for number, row in enumerate(tab.rows, start=1)
+        for text in row
+        if len(neutralised(text)) > _MOST_CHARACTERS
+    ]
+    if problems:
+        raise BadInput(f"a cell of a workbook holds {_MOST_CHARACTERS:,} characters", problems)
+    packed = BytesIO()
+    with xlsxwriter_module().Workbook(packed, {"in_memory": True}) as made:
+        made.set_properties({"created": _MADE})
+        _Writing(made).write(book)
+    try:
+        path.write_bytes(packed.getbuffer())
+    except OSError as cause:
+        raise StoreFailed(f"{path} was not written: {cause.strerror or cause}.") from cause
+
+
+class _Writing:
+    """A workbook under way, with the looks of its cells."""
+
+    def __init__(self, made: Any) -> None:
+        cell = {"text_wrap": True, "valign": "top", "border": 1, "border_color": "#C8C8C8"}
+        self._made = made
+        self._title = made.add_format({"bold": True, "font_size": 14})
+        self._line = made.add_format({"text_wrap": True, "valign": "top"})
+        self._locked = made.add_format({**cell, "bg_color": _GREY})
+        self._open = made.add_format(
+            {**cell, "bg_color": _YELLOW, "locked": False, "num_format": "@"}
+        )
+        self._head = made.add_format({**cell, "bold": True, "bg_color": _HEAD})
+
+    def write(self, book: Workbook) -> None:
+        about = self._made.add_worksheet(book.about_name)
+        about.set_column(0, 0, _ABOUT)
+        about.hide_gridlines(2)
+        about.fit_to_pages(1, 0)
+        for number, line in enumerate(book.about):
+            look = self._line if number else self._title
+            about.set_row(number, _LINE * (_lines(line, _ABOUT) if number else 2))
+            about.write_string(number, 0, neutralised(line), look)
+        about.protect("", {"format_rows": True})
+        for tab in book.tabs:
+            self._tab(tab)
+
+    def _tab(self, tab: SheetTab) -> None:
+        sheet = self._made.add_worksheet(tab.name)
+        last = max(len(tab.rows), 1)
+        for place, column in enumerate(tab.columns):
+            sheet.set_column(place, place, column.width, None, {"hidden": column.is_hidden})
+            sheet.write_string(0, place, column.title, self._head)
+        for number, row in enumerate(tab.rows, start=1):
+            sheet.set_row(number, _height(row, tab))
+        for place, column in enumerate(tab.columns):
+            look = self._open if column.is_answer else self._locked
+            for number, row in enumerate(tab.rows, start=1):
+                if row[place]:
+                    sheet.write_string(number, place, neutralised(row[place]), look)
+                else:
+                    sheet.write_blank(number, place, None, look)
+            if column.choices:
+                rule = {
+                    "validate": "list", "source": list(column.choices),
+                    "error_title": column.title[:32], "error_message": column.wrong[:255],
+                }  # fmt: skip
+                sheet.data_validation(1, place, last, place, rule)
+        sheet.freeze_panes(1, 2)
+        sheet.autofilter(0, 0, last, len(tab.columns) - 1)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
+        sheet.repeat_rows(0)
+        sheet.protect(
+            "",
+            {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True},
+        )
+
+
+def _height(row: Sequence[str], tab: SheetTab) -> float:
+    """What a row needs to show its texts whole. LibreOffice fits no row to its text by itself."""
+    shown = [
+        _lines(text, column.width)
+        for text, column in zip(row, tab.columns, strict=True)
+        if not column.is_hidden
+    ]
+    return min(_LINE * max(shown, default=1) + 3.0, _TALLEST)
+
+
+def _lines(text: str, width: int) -> int:
+    """About how many lines a text takes; a Chinese character is as wide as two letters."""
+    room = max(width - 2, 1)
+    return sum(
+        max(1, -(-(len(line) + sum(sign > "\u2e7f" for sign in line)) // room))
+        for line in text.split("\n")
+    )
+
+
+def read_grids(path: Path, encoding: str = "") -> list[Grid]:
+    """The sheets of a workbook, or the one of a CSV file, as texts.
+
+    Raises NotFound for a missing file, BadUsage for another suffix, BadInput for what is no such
+    file or unpacks to more than 256 MiB.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in WORKBOOK_SUFFIXES:
+        raise BadUsage(
+            f"{path.name} is no sheet", hint=f"expected one of {', '.join(WORKBOOK_SUFFIXES)}"
+        )
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    return [_separated(path, encoding)] if suffix == ".csv" else _workbook(path)
+
+
+def _workbook(path: Path) -> list[Grid]:
+    calamine = _calamine()
+    damaged = BadInput(
+        f"{path.name} cannot be read as a workbook",
+        hint="open it in your spreadsheet program and save it again as .xlsx",
+    )
+    try:
+        with zipfile.ZipFile(path) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+        if size > _MOST_BYTES:
+            raise BadInput(f"{path.name} unpacks to {size:,} bytes, more than any sheet needs")
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        return [_grid(book, name) for name in book.sheet_names]
+    except (zipfile.BadZipFile, calamine.CalamineError, OSError, ValueError) as cause:
+        raise damaged from cause
+
+
+def _grid(book: Any, name: str) -> Grid:
+    rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    return Grid(name=name, rows=[[_text(value) for value in row] for row in rows])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return restored(str(value))
+
+
+def _separated(path: Path, encoding: str) -> Grid:
+    """The rows of a CSV file, numbered as a spreadsheet shows them."""
+    named = checked_encoding(encoding) if encoding else "utf-8-sig"
+    try:
+        text = read_whole_file(path).decode(named)
+    except UnicodeDecodeError as cause:
+        raise BadInput(
+            f"{path.name} is no {named.removesuffix('-sig').upper()} text",
+            hint="save it as .xlsx, or as CSV in UTF-8, or name its encoding: --encoding gb18030",
+        ) from cause
+    first = text.partition("\n")[0]
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator_of(first, ","))
+    try:
+        return Grid(name="", rows=[[restored(cell) for cell in row] for row in rows])
+    except csv.Error as cause:
+        raise BadInput(f"{path.name} is no CSV: {cause}") from cause
+
+
+def _calamine() -> Any:
+    try:
+        import python_calamine  # noqa: PLC0415
+    except ImportError as cause:
+        raise ExtraMissing(
+            "Workbooks are read by python-calamine, which is not installed.",
+            hint="pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8.",
+        ) from cause
+    return python_calamine

@@ -1,0 +1,238 @@
+"""Sheets as they came back, read row by row: every answer, and every problem at its cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+from msgspec import Struct
+
+from proofstone.engines.review.sheets import TITLES, Role, row_key
+from proofstone.engines.review.tasks import TASKS, Task
+from proofstone.errors import Problem
+from proofstone.records import Grid, ReviewPlace, ReviewSheet, cell_name
+from proofstone.wording import LANGUAGES, speaking, word
+
+__all__ = ["Answer", "ReadSheets", "SheetOf", "read_answers"]
+
+_KEY = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,8})-([0-9a-f]{8})")
+
+
+class SheetOf(Struct, frozen=True, kw_only=True):
+    """A sheet that was given out, with the texts that it showed, and the fields that new wordings
+    go into, by target."""
+
+    sheet: ReviewSheet
+    texts: Mapping[bytes, str]
+    fields: Mapping[bytes, str] = {}
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """A row that was filled in: where (``Statements!G14``), of which sheet, and what; ``field`` is
+    the one that ``new`` is the new text of."""
+
+    where: str
+    sheet: ReviewSheet
+    place: ReviewPlace
+    verdict: str
+    field: str = ""
+    new: str = ""
+    why: str = ""
+
+
+class ReadSheets(Struct, frozen=True, kw_only=True):
+    """What all files held: an answer a row, the rows that were left empty, and what is wrong."""
+
+    answers: tuple[Answer, ...]
+    empty: tuple[tuple[ReviewSheet, ReviewPlace], ...]
+    problems: tuple[Problem, ...]
+
+
+FindSheet = Callable[[str], SheetOf | None]
+
+
+def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -> ReadSheets:
+    """The answers in ``files`` (a name and its grids each); ``find`` gives the sheet whose id
+    starts with these digits. Rows are known by their keys and columns by their heads, so that
+    neither's order matters. A row that comes twice must say the same."""
+    reading = _Reading(find, names_files=len(files) > 1)
+    for name, grids in files:
+        before = reading.n_tabs
+        for grid in grids:
+            reading.read(name, grid)
+        if reading.n_tabs == before:
+            reading.problems.append(
+                Problem(name, "holds no sheet that 'review export' wrote: no column of row keys")
+            )
+    return ReadSheets(
+        answers=tuple(reading.answers.values()),
+        empty=tuple(empty for key, empty in reading.empty.items() if key not in reading.answers),
+        problems=tuple(reading.problems),
+    )
+
+
+class _Reading:
+    """The answers found so far, by sheet and row."""
+
+    def __init__(self, find: FindSheet, *, names_files: bool) -> None:
+        self._find = cache(find)
+        self._names_files = names_files
+        self.n_tabs = 0
+        self.empty: dict[tuple[bytes, int], tuple[ReviewSheet, ReviewPlace]] = {}
+        self.answers: dict[tuple[bytes, int], Answer] = {}
+        self.problems: list[Problem] = []
+
+    def read(self, file: str, grid: Grid) -> None:
+        head = _head(grid)
+        if head is None:
+            return
+        self.n_tabs += 1
+        first, columns = head
+        for number in range(first + 1, len(grid.rows)):
+            row = _Row(file if self._names_files else "", grid, number, columns)
+            if row.is_blank:
+                continue
+            self._row(row)
+
+    def _row(self, row: _Row) -> None:
+        key = row.text("key")
+        found = _KEY.fullmatch(key)
+        if found is None:
+            if any(row.text(role) for role in ("verdict", "new", "why")):
+                lost = f"came {key!r}" if key else "is empty"
+                self._wrong(row, "key", f"the row's hidden key {lost}, so nobody can say which "
+                            "statement this is: take the row from the file that was sent out"
+                            )  # fmt: skip
+            return
+        of = self._find(found[1])
+        if of is None:
+            self._wrong(row, "key", f"sheet {found[1]} was not given out from this workspace")
+            return
+        position = int(found[2]) - 1
+        if position >= len(of.sheet.places) or row_key(of.sheet, position) != key:
+            self._wrong(row, "key", f"the row's hidden key {key!r} was changed")
+            return
+        self._answer(row, of, position)
+
+    def _answer(self, row: _Row, of: SheetOf, position: int) -> None:
+        place = of.sheet.places[position]
+        task = TASKS[place.task]
+        problems = list(_problems(row, task, of.texts.get(place.target, "")))
+        self.problems += problems
+        if problems:
+            return
+        said = row.text("verdict")
+        if not said:
+            self.empty[of.sheet.id, position] = (of.sheet, place)
+            return
+        answer = Answer(
+            where=row.at("verdict"), sheet=of.sheet, place=place,
+            verdict=_labels(task)[_plain(said)], field=of.fields.get(place.target, ""),
+            new=row.text("new"), why=row.text("why"),
+        )  # fmt: skip
+        before = self.answers.setdefault((of.sheet.id, position), answer)
+        if (before.verdict, before.new, before.why) != (answer.verdict, answer.new, answer.why):
+            self._wrong(row, "verdict", f"says otherwise than {before.where}, which is the same "
+                        "row of the same sheet: leave one of them out")  # fmt: skip
+
+    def _wrong(self, row: _Row, role: Role, what: str) -> None:
+        self.problems.append(Problem(row.at(role), what))
+
+
+class _Row:
+    """One row of a grid, its cells by what they are."""
+
+    def __init__(self, file: str, grid: Grid, number: int, columns: Mapping[Role, int]) -> None:
+        self._file, self._grid, self._number, self._columns = file, grid, number, columns
+
+    @property
+    def is_blank(self) -> bool:
+        return not any(cell.strip() for cell in self._grid.rows[self._number])
+
+    def text(self, role: Role) -> str:
+        """The cell's text without white space around it; empty where there is no such column."""
+        cells, column = self._grid.rows[self._number], self._columns.get(role)
+        return cells[column].strip() if column is not None and column < len(cells) else ""
+
+    def at(self, role: Role) -> str:
+        """Where the cell is, for people."""
+        cell = cell_name(self._grid.name, self._number, self._columns.get(role, 0))
+        return f"{self._file}, {cell}" if self._file else cell
+
+
+def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
+    """What is wrong with a row of a known statement."""
+    if shown and _spaced(row.text("text")) != _spaced(shown):
+        yield Problem(row.at("text"), "the statement was changed in its own column: put it back, "
+                      "and write the new one under 'New wording'")  # fmt: skip
+    said, new, why = row.text("verdict"), row.text("new"), row.text("why")
+    if not said:
+        if new or why:
+            role: Role = "new" if new else "why"
+            yield Problem(row.at("verdict"), f"no decision, and {row.at(role)} is filled in")
+        return
+    verdict = _labels(task).get(_plain(said))
+    if verdict is None:
+        choices = ", ".join(word(text) for text in task.verdicts.values())
+        yield Problem(row.at("verdict"), f"expected one of: {choices}; came {said!r}")
+        return
+    words = word(task.verdicts[verdict])
+    if verdict in task.needs_text:
+        if not new:
+            yield Problem(row.at("new"), f"{words!r} needs the new wording, and there is none")
+        elif _spaced(new) == _spaced(shown):
+            yield Problem(row.at("new"), "the new wording is the old one")
+    elif new:
+        yield Problem(row.at("new"), f"there is a new wording, and the decision is {words!r}")
+    if verdict in task.needs_reason and not why:
+        yield Problem(row.at("why"), f"{words!r} needs a reason, and there is none")
+
+
+def _head(grid: Grid) -> tuple[int, dict[Role, int]] | None:
+    """The row that holds the heads, and the column of each; None for a grid without keys."""
+    roles = _roles()
+    for number, cells in enumerate(grid.rows[:50]):
+        columns: dict[Role, int] = {}
+        for column, cell in enumerate(cells):
+            role = roles.get(_plain(cell))
+            if role is not None:
+                columns.setdefault(role, column)
+        if "key" in columns and "verdict" in columns:
+            return number, columns
+    return None
+
+
+@cache
+def _roles() -> dict[str, Role]:
+    found: dict[str, Role] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            for role, titles in TITLES.items():
+                found |= {_plain(word(title)): role for title in titles}
+    return found
+
+
+@cache
+def _labels_of(name: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            for verdict, text in next(t for t in TASKS.values() if t.name == name).verdicts.items():
+                found |= {_plain(word(text)): verdict, verdict: verdict}
+    return found
+
+
+def _labels(task: Task) -> dict[str, str]:
+    """The verdicts by their words in every language, and by their names."""
+    return _labels_of(task.name)
+
+
+def _plain(text: str) -> str:
+    """A head or a label as it is known again."""
+    return _spaced(text).casefold()
+
+
+def _spaced(text: str) -> str:
+    """A text as cells are compared: spreadsheets change line ends and spaces around."""
+    return " ".join(text.split())

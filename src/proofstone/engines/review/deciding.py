@@ -1,0 +1,82 @@
+"""From all decisions on a version to one: keep, fix, drop, or open until one more has read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from proofstone.identity import canonical_json
+from proofstone.records import Review, ReviewDecision, ReviewOutcome, ReviewPolicy
+
+__all__ = ["decide", "latest"]
+
+
+def latest(reviews: Iterable[Review]) -> list[Review]:
+    """The newest decision of each reviewer on each version and task, in the order of their first
+    ones; of two at one time the later in the list. What another names as corrected never counts,
+    whatever the clocks said."""
+    every = list(reviews)
+    corrected = {one.corrects for one in every if one.corrects is not None}
+    newest: dict[tuple[Any, ...], Review] = {}
+    for one in sorted(every, key=lambda one: one.at):
+        if one.id and one.id in corrected:
+            continue
+        newest[one.kind, one.target, one.task, one.who] = one
+    return list(newest.values())
+
+
+def decide(reviews: Iterable[Review], policy: ReviewPolicy) -> list[ReviewDecision]:
+    """One decision a version that anybody reviewed for its format, in the order of first reviews.
+
+    First whether it goes: by ``policy.drop`` of those who read it. Of those who would keep it,
+    ``policy.fix`` of them asking for a change make it a fix, provided that they want the same
+    change. Fewer than ``policy.quorum``, half against half, and different changes leave it open:
+    a third reviewer decides. Encyclo-K's review is ``ReviewPolicy(quorum=3)``.
+    """
+    of: dict[tuple[Any, ...], list[Review]] = {}
+    for one in latest(reviews):
+        if one.task == "format":
+            of.setdefault((one.kind, one.target), []).append(one)
+    return [_decided(members, policy) for members in of.values()]
+
+
+def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:
+    votes = Counter(one.verdict for one in reviews)
+    outcome, why = _fate(votes, len(reviews), policy)
+    changes: Mapping[str, Any] = {}
+    if outcome == "keep":
+        asked = [one.changes for one in reviews if one.verdict == "fix"]
+        if _is_enough(len(asked), len(asked) + votes["keep"], policy.fix, ties=True):
+            if len({canonical_json(dict(one)) for one in asked}) > 1:
+                outcome, why = "open", "they want different changes"
+            else:
+                outcome, changes = "fix", asked[0]
+    if outcome in ("drop", "fix"):
+        why = "; ".join(
+            dict.fromkeys(r.reason for r in reviews if r.verdict == outcome and r.reason)
+        )
+    return ReviewDecision(
+        kind=reviews[0].kind, target=reviews[0].target, outcome=outcome,
+        votes={verdict: votes[verdict] for verdict in ("keep", "fix", "drop") if votes[verdict]},
+        why=why, changes=changes,
+    )  # fmt: skip
+
+
+def _fate(votes: Counter[str], n: int, policy: ReviewPolicy) -> tuple[ReviewOutcome, str]:
+    """Whether it goes, stays, or is open, by those who would drop it against all others."""
+    if n < policy.quorum:
+        return "open", f"{n} of {policy.quorum} have read it"
+    drops = votes["drop"]
+    if policy.drop == "majority" and 2 * drops == n:
+        return policy.tie, "half of them would drop it" if policy.tie == "open" else ""
+    return ("drop" if _is_enough(drops, n, policy.drop) else "keep"), ""
+
+
+def _is_enough(said: int, n: int, rule: str, *, ties: bool = False) -> bool:
+    """Whether ``said`` of ``n`` are any, the majority or all; with ``ties`` half suffices."""
+    if not said:
+        return False
+    if rule == "any":
+        return True
+    return said == n if rule == "all" else 2 * said > n or (ties and 2 * said == n)

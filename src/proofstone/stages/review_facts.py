@@ -1,0 +1,100 @@
+"""What of a bank or form people review: its facts in force, and what reviewers are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from proofstone.engines.review import SheetRow
+from proofstone.engines.store import Found, Store
+from proofstone.errors import BadUsage
+from proofstone.identity import short
+from proofstone.methods import find_method
+from proofstone.ports import Reviews
+from proofstone.records import Fact, Review, ReviewText
+from proofstone.stages.composing import fewer_facts, retired_facts
+
+__all__ = ["facts_under_review", "named", "reviewed_texts", "reviewing", "reviews_of", "shown_rows",
+           "source_of"]  # fmt: skip
+
+
+def reviewing(store: Store, found: Found) -> Reviews:
+    """The method of a bank or form, which must say what a reviewer is shown. Raises BadUsage."""
+    of = store.knowledge.bank(found.id) if found.kind == "bank" else store.items.item_set(found.id)
+    method = find_method(of.method)
+    if not isinstance(method, Reviews):
+        raise BadUsage(f"{of.method} has no sheets for reviewers")
+    return method
+
+
+def facts_under_review(store: Store, found: Found) -> Sequence[Fact]:
+    """A bank's facts that are not retired, or those that a form's items rest on, each once.
+
+    Raises BadUsage for a form that rests on none.
+    """
+    if found.kind == "bank":
+        bank = store.knowledge.bank(found.id)
+        return fewer_facts(bank, retired_facts(store, bank)).facts()
+    pages = store.items.pages(found.id)
+    facts = {f.id: f for page in pages for stored in page for f in stored.loaded.facts}
+    if not facts:
+        raise BadUsage(
+            f"form {found.name} was made elsewhere and rests on no statements",
+            hint="review its bank, or take its items' reviews in: review import reviews.jsonl",
+        )
+    retired = set(store.corrections.retired_facts(facts))
+    return [fact for fact in facts.values() if fact.id not in retired]
+
+
+def reviewed_texts(method: Reviews, facts: Iterable[Fact]) -> dict[bytes, ReviewText]:
+    """What reviewers are shown of facts, by id."""
+    return {fact.id: method.review_text(fact) for fact in facts}
+
+
+def shown_rows(
+    store: Store, facts: Sequence[Fact], texts: Mapping[bytes, ReviewText]
+) -> dict[bytes, SheetRow]:
+    """What stands in a sheet beside each fact: its passage, page and source, where it has them."""
+    passages = store.knowledge.passages({fact.passage for fact in facts if fact.passage})
+    sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
+    rows: dict[bytes, SheetRow] = {}
+    for fact in facts:
+        passage = passages.get(fact.passage or b"")
+        source = sources.get(fact.source or b"")
+        page = fact.page or (str(passage.page) if passage and passage.page is not None else "")
+        rows[fact.id] = SheetRow(
+            text=texts[fact.id].text,
+            because=texts[fact.id].because,
+            passage=passage.text if passage else "",
+            page=page,
+            source=fact.stratum.book or (source.title if source else ""),
+        )
+    return rows
+
+
+def source_of(fact: Fact) -> str:
+    """What a fact was taken from: its book, else its document, else nothing but itself."""
+    return fact.stratum.book or (fact.source or fact.id).hex()
+
+
+def reviews_of(store: Store, facts: Iterable[Fact]) -> tuple[list[Review], dict[bytes, bytes]]:
+    """All reviews of facts and of the versions that they correct, and for each version the fact
+    that stands for it now."""
+    now = {fact.id: fact.id for fact in facts}
+    behind = {fact.corrects: fact.id for fact in facts if fact.corrects is not None}
+    while behind:
+        now |= {former: current for former, current in behind.items() if former not in now}
+        older = store.knowledge.facts_by_id(behind)
+        behind = {
+            fact.corrects: behind[fact.id]
+            for fact in older.values()
+            if fact.corrects is not None and fact.corrects not in now
+        }
+    return store.reviews.of_facts(now), now
+
+
+def named(store: Store, who: bytes | str) -> str:
+    """A reviewer as people know them: a name, else digits of the actor id; a judge's name."""
+    if isinstance(who, str):
+        return who
+    person = store.people.person(who)
+    return person.name if person is not None and person.name else f"actor {short(who)}"

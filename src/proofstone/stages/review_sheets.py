@@ -1,0 +1,281 @@
+"""Giving sheets out: who reads which statements, drawn by seed, and a file for each reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from proofstone.engines.ingest import WORKBOOK_SUFFIXES, write_workbook
+from proofstone.engines.review import (
+    Assignment,
+    assign,
+    decide,
+    draw_by_stratum,
+    make_workbook,
+    size_for,
+)
+from proofstone.engines.store import Found, Store
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.identity import short
+from proofstone.ports import Clock
+from proofstone.records import (
+    Fact,
+    Person,
+    ReviewPlace,
+    ReviewPolicy,
+    ReviewSheet,
+    ReviewTask,
+    ReviewText,
+    review_sheet_id,
+)
+from proofstone.stages.acting import acting_person
+from proofstone.stages.review_facts import (
+    facts_under_review,
+    reviewed_texts,
+    reviewing,
+    reviews_of,
+    shown_rows,
+    source_of,
+)
+from proofstone.wording import language
+
+__all__ = ["GivenOut", "GivenSheet", "SheetsAsked", "give_out"]
+
+
+class SheetsAsked(Struct, frozen=True, kw_only=True):
+    """Who reads how much of what.
+
+    ``overlap`` is the share of statements that ``readers`` people read (None: all of them);
+    ``most`` the most that one is given. ``truth``: a sample of so many is checked for its truth, or
+    ``half_width`` says how many; ``only`` takes those that are meant to be true, or false.
+    ``undecided``: what ``policy`` leaves open, to people who have not read it.
+    """
+
+    people: tuple[str, ...]
+    overlap: float = 0.2
+    readers: int | None = None
+    most: int | None = None
+    truth: int | None = None
+    half_width: float | None = None
+    only: Literal["true", "false", ""] = ""
+    undecided: bool = False
+    policy: ReviewPolicy = ReviewPolicy()
+    seed: int = 0
+
+
+class GivenSheet(Struct, frozen=True, kw_only=True):
+    """A sheet as it was written: the file, whose it is, and how many rows it holds."""
+
+    sheet: str
+    file: str
+    reviewer: str
+    n_rows: int
+    n_statements: int
+
+
+class GivenOut(Struct, frozen=True, kw_only=True):
+    """All sheets of one command; how many statements several read, how many nobody was given for
+    none may have more (``n_left``), and how many everybody named had read before (``n_barred``)."""
+
+    target: str
+    sheets: tuple[GivenSheet, ...]
+    n_statements: int
+    n_shared: int
+    n_left: int = 0
+    n_barred: int = 0
+    round: int = 1
+
+
+def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock: Clock) -> GivenOut:
+    """Writes a sheet for each of ``asked.people`` beside ``to`` (``sheet-anna.xlsx``; ``to`` itself
+    for one), and stores who was given what. The same command gives the same sheets.
+
+    Raises BadUsage for shares that cannot be, and where there is nothing to review; BadInput for
+    files that are there already, which may hold somebody's decisions.
+    """
+    _check(asked, to)
+    method = reviewing(store, found)
+    facts = facts_under_review(store, found)
+    texts = reviewed_texts(method, facts)
+    chosen, barred, number = _chosen(store, found, facts, texts, asked)
+    shares = _shares(chosen, barred, asked)
+    kept = [n for n, rows in enumerate(shares.rows) if rows]
+    files = _files(asked.people, to)
+    _refuse_written([files[n] for n in kept])
+    sheets = {
+        n: _sheet(
+            found, asked, acting_person(store, asked.people[n], clock),
+            [chosen[place] for place in shares.rows[n]], texts, number, clock,
+        )
+        for n in kept
+    }  # fmt: skip
+    store.reviews.add_sheets(list(sheets.values()))
+    rows = shown_rows(store, chosen, texts)
+    for n in kept:
+        shown = [rows[place.target] for place in sheets[n].places]
+        book = make_workbook(sheets[n], shown, name=found.name, reviewer=asked.people[n])
+        write_workbook(files[n], book)
+    return GivenOut(
+        target=found.name,
+        sheets=tuple(_given(sheets[n], files[n], asked.people[n]) for n in kept),
+        n_statements=len(chosen),
+        n_shared=len(shares.shared),
+        n_left=len(shares.left),
+        n_barred=len(shares.barred),
+        round=number,
+    )
+
+
+# ---------------------------------------------------------------- what is reviewed
+
+
+def _shares(
+    chosen: Sequence[Fact], barred: Mapping[bytes, set[str]], asked: SheetsAsked
+) -> Assignment:
+    """Who reads what; of what is open one more reader each suffices."""
+    apart = {
+        place: frozenset(
+            n for n, name in enumerate(asked.people) if name in barred.get(fact.id, ())
+        )
+        for place, fact in enumerate(chosen)
+    }
+    one_more = asked.undecided and asked.readers is None
+    return assign(
+        len(chosen), len(asked.people),
+        overlap=1.0 if asked.undecided else asked.overlap,
+        readers=1 if one_more else asked.readers,
+        most=asked.most, seed=asked.seed, barred=apart,
+    )  # fmt: skip
+
+
+def _chosen(
+    store: Store,
+    found: Found,
+    facts: Sequence[Fact],
+    texts: Mapping[bytes, ReviewText],
+    asked: SheetsAsked,
+) -> tuple[list[Fact], dict[bytes, set[str]], int]:
+    """The facts to be read, who must not read which of them, and the number of the round."""
+    kept = [fact for fact in facts if asked.only in ("", texts[fact.id].claim)]
+    if not kept:
+        raise BadUsage(f"{found.name} holds nothing to review", hint="leave --only out")
+    if asked.undecided:
+        return _undecided(store, found, kept, asked.policy)
+    if asked.truth is not None or asked.half_width is not None:
+        size = asked.truth or size_for(asked.half_width or 0.0, len(kept))
+        strata = [
+            "|".join((texts[fact.id].claim, fact.stratum.discipline, source_of(fact)))
+            for fact in kept
+        ]
+        return [kept[n] for n in draw_by_stratum(strata, size, asked.seed)], {}, 1
+    return kept, {}, 1
+
+
+def _undecided(
+    store: Store, found: Found, facts: Sequence[Fact], policy: ReviewPolicy
+) -> tuple[list[Fact], dict[bytes, set[str]], int]:
+    reviews, _now = reviews_of(store, facts)
+    is_open = {one.target for one in decide(reviews, policy) if one.outcome == "open"}
+    chosen = [fact for fact in facts if fact.id in is_open]
+    if not chosen:
+        raise BadUsage(
+            f"no review of {found.name} is open",
+            hint=f"proofstone review status {found.name}",
+        )
+    names = {person.actor: person.name for person in store.people.every()}
+    read: dict[bytes, set[str]] = {}
+    for one in reviews:
+        if one.target in is_open and one.reviewer in names:
+            read.setdefault(one.target, set()).add(names[one.reviewer])
+    return chosen, read, max(one.round for one in reviews) + 1
+
+
+# ---------------------------------------------------------------- sheets and files
+
+
+def _sheet(
+    found: Found,
+    asked: SheetsAsked,
+    person: Person,
+    facts: Sequence[Fact],
+    texts: Mapping[bytes, ReviewText],
+    number: int,
+    clock: Clock,
+) -> ReviewSheet:
+    is_truth = asked.truth is not None or asked.half_width is not None
+    first: ReviewTask = "truth" if is_truth else "format"
+    places = [ReviewPlace(first, "fact", fact.id) for fact in facts]
+    if is_truth:
+        reasoned = (fact for fact in facts if texts[fact.id].because)
+        places += [ReviewPlace("reason", "fact", fact.id) for fact in reasoned]
+    sheet = ReviewSheet(
+        kind="bank" if found.kind == "bank" else "form", target=found.id, reviewer=person.actor,
+        round=number, recipe=_recipe(asked), places=tuple(places), at=clock.now(),
+    )  # fmt: skip
+    return structs.replace(sheet, id=review_sheet_id(sheet))
+
+
+def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
+    """How the rows were chosen, as plain values; who else was asked stays out of it."""
+    known = {
+        "people": len(asked.people), "overlap": asked.overlap, "readers": asked.readers,
+        "most": asked.most, "truth": asked.truth, "half_width": asked.half_width,
+        "only": asked.only, "undecided": asked.undecided, "seed": asked.seed,
+        "language": language(),
+    }  # fmt: skip
+    return {name: value for name, value in known.items() if value not in (None, "", False)}
+
+
+def _given(sheet: ReviewSheet, file: Path, reviewer: str) -> GivenSheet:
+    return GivenSheet(
+        sheet=short(sheet.id, 16), file=str(file), reviewer=reviewer, n_rows=len(sheet.places),
+        n_statements=len({place.target for place in sheet.places}),
+    )  # fmt: skip
+
+
+def _check(asked: SheetsAsked, to: Path) -> None:
+    if to.suffix.lower() != ".xlsx":
+        others = ", ".join(WORKBOOK_SUFFIXES)
+        raise BadUsage(
+            f"{to.name}: sheets are written as .xlsx",
+            hint=f"import reads {others} as they come back",
+        )
+    if not to.parent.is_dir():
+        raise BadUsage(f"{to}: there is no folder {to.parent}", hint="make it, or name another")
+    twice = sorted({name for name in asked.people if asked.people.count(name) > 1})
+    if twice:
+        raise BadUsage(f"{', '.join(twice)} is named twice")
+    if not asked.people:
+        raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
+    if asked.readers is not None and not 1 <= asked.readers <= len(asked.people):
+        raise BadUsage(
+            f"{asked.readers} readers of a statement cannot be found among {len(asked.people)}",
+            hint=f"--readers 1 to {len(asked.people)}",
+        )
+
+
+def _files(people: Sequence[str], to: Path) -> list[Path]:
+    """A file for each, named by its reader; ``to`` for one reader."""
+    if len(people) == 1:
+        return [to]
+    stems = [re.sub(r"[^\w.-]+", "-", name).strip("-.").lower() or "reader" for name in people]
+    files = []
+    for n, stem in enumerate(stems):
+        again = f"-{n + 1}" if stem in stems[:n] else ""
+        files.append(to.with_name(f"{to.stem}-{stem}{again}{to.suffix}"))
+    return files
+
+
+def _refuse_written(files: Sequence[Path]) -> None:
+    """Raises BadInput for files that are there already."""
+    there = [Problem(str(file), "is there already") for file in files if file.exists()]
+    if there:
+        raise BadInput(
+            "a sheet that is there may hold somebody's decisions; nothing was written",
+            there,
+            hint="name another file with --to, or take these away",
+        )

@@ -1,0 +1,343 @@
+"""Where the review of a bank or form stands: who read how much, what is decided, how far reviewers
+agree, and how often a check of its truth found it wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.engines.review import (
+    TASKS,
+    Ratings,
+    decide,
+    found_otherwise,
+    latest,
+    rate,
+    shared_targets,
+)
+from proofstone.engines.store import Found, Store
+from proofstone.identity import short
+from proofstone.methods import find_method
+from proofstone.ports import Reviews
+from proofstone.records import (
+    CheckedRate,
+    Estimate,
+    Fact,
+    Review,
+    ReviewDecision,
+    ReviewFunnel,
+    ReviewOutcome,
+    ReviewPolicy,
+    ReviewTask,
+)
+from proofstone.report.numbers import shown_estimate
+from proofstone.stages.review_facts import (
+    facts_under_review,
+    named,
+    reviewed_texts,
+    reviewing,
+    reviews_of,
+    source_of,
+)
+
+__all__ = [
+    "RATE_NAMES",
+    "Agreed",
+    "Differing",
+    "ReaderProgress",
+    "Standing",
+    "agreed",
+    "checked_rates",
+    "decisions_of",
+    "review_funnel",
+    "review_lines",
+    "standing",
+    "with_retired",
+]
+
+_CONFIDENCE = 0.95
+RATE_NAMES = {
+    "true": "true statements that are false",
+    "false": "falsified ones that are true",
+    "reason": "reasons that do not fit",
+}
+_VERDICTS = tuple(dict.fromkeys(name for task in TASKS.values() for name in task.verdicts))
+
+
+class ReaderProgress(Struct, frozen=True, kw_only=True):
+    """Of the rows that one reviewer was given, how many have a decision; what was decided."""
+
+    reviewer: str
+    given: int
+    done: int
+    verdicts: Mapping[str, int]
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """The review of a bank or form: how many of its statements are read, and what came of them
+    under ``policy``. ``carried_out`` counts decisions to drop or fix that were followed."""
+
+    target: str
+    n: int
+    n_read: int
+    n_people: int
+    policy: ReviewPolicy
+    outcomes: Mapping[ReviewOutcome, int]
+    carried_out: int
+    readers: tuple[ReaderProgress, ...]
+    rates: tuple[CheckedRate, ...] = ()
+
+
+class Differing(Struct, frozen=True, kw_only=True):
+    """A statement that reviewers judged differently."""
+
+    target: str
+    text: str
+    said: tuple[tuple[str, str, str], ...]
+    """Reviewer, verdict, and the new wording or reason."""
+
+
+class Agreed(Struct, frozen=True, kw_only=True):
+    """How far reviewers agree on what several of them read, for one task."""
+
+    task: ReviewTask
+    n_shared: int
+    n_differ: int
+    reviewers: tuple[str, ...]
+    measures: Mapping[str, Estimate]
+    differing: tuple[Differing, ...]
+
+
+def decisions_of(
+    store: Store, facts: Sequence[Fact], policy: ReviewPolicy
+) -> tuple[list[ReviewDecision], list[Review], dict[bytes, bytes]]:
+    """The decisions on facts and their former versions, all reviews behind them, and which fact
+    stands for each version now."""
+    reviews, now = reviews_of(store, facts)
+    return decide(reviews, policy), reviews, now
+
+
+def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
+    """Where the review of a bank or form stands."""
+    facts = with_retired(store, found)
+    decisions, reviews, now = decisions_of(store, facts, policy)
+    retired = set(store.corrections.retired_facts(fact.id for fact in facts))
+    outcomes: dict[ReviewOutcome, int] = {"keep": 0, "fix": 0, "drop": 0, "open": 0}
+    done = 0
+    for one in decisions:
+        outcomes[one.outcome] += 1
+        current = now[one.target]
+        done += one.outcome == "drop" and current in retired
+        done += one.outcome == "fix" and current != one.target
+    people = {one.reviewer for one in reviews if one.reviewer}
+    return Standing(
+        target=found.name, n=len(facts), n_read=len({now[d.target] for d in decisions}),
+        n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
+        readers=tuple(_progress(store, found, reviews)),
+        rates=checked_rates(store, reviewing(store, found), reviews),
+    )  # fmt: skip
+
+
+def with_retired(store: Store, found: Found) -> Sequence[Fact]:
+    """All facts of a bank, also those that a review took out."""
+    if found.kind == "bank":
+        return store.knowledge.bank(found.id).facts()
+    return facts_under_review(store, found)
+
+
+def _progress(store: Store, found: Found, reviews: Sequence[Review]) -> list[ReaderProgress]:
+    """One line a reviewer, in the order in which sheets were given out."""
+    given: dict[bytes | str, set[tuple[bytes, str]]] = {}
+    for sheet in store.reviews.sheets_of(found.id):
+        rows = given.setdefault(sheet.reviewer, set())
+        rows |= {(place.target, place.task) for place in sheet.places}
+    said: dict[bytes | str, list[Review]] = {}
+    for one in latest(reviews):
+        said.setdefault(one.who, []).append(one)
+    lines = []
+    for who in dict.fromkeys([*given, *said]):
+        own = said.get(who, [])
+        counts = Counter(one.verdict for one in own)
+        verdicts = {name: counts[name] for name in _VERDICTS if counts[name]}
+        rows = given.get(who, set()) | {(one.target, one.task) for one in own}
+        lines.append(ReaderProgress(
+            reviewer=named(store, who), given=len(rows), done=len(own), verdicts=verdicts
+        ))  # fmt: skip
+    return lines
+
+
+def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
+    """What review made of a bank's statements; None where nobody reviewed their format."""
+    if not _is_reviewed(store, bank):
+        return None
+    now = standing(store, bank, ReviewPolicy())
+    if not now.n_read:
+        return None
+    shared = next((one for one in agreed(store, bank) if one.task == "format"), None)
+    return ReviewFunnel(
+        bank=bank.name, statements=now.n, read=now.n_read, people=now.n_people,
+        outcomes=now.outcomes, carried_out=now.carried_out,
+        shared=shared.n_shared if shared else 0, measures=shared.measures if shared else {},
+    )  # fmt: skip
+
+
+def _is_reviewed(store: Store, bank: Found) -> bool:
+    """Whether there is any review of a bank's facts, and its method says what reviewers see."""
+    stored = store.knowledge.bank(bank.id)
+    if not isinstance(find_method(stored.method), Reviews):
+        return False
+    return bool(reviews_of(store, stored.facts())[0])
+
+
+def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
+    """What a bank's card says of its review: what was read and decided, and the rates of a check of
+    its truth. Nothing where nobody reviewed it, or its method has no sheets."""
+    if not _is_reviewed(store, found):
+        return []
+    now = standing(store, found, ReviewPolicy())
+    lines = []
+    if now.n_read:
+        decided = ", ".join(f"{n:,} {outcome}" for outcome, n in now.outcomes.items() if n)
+        by = f"{now.n_people} {'person' if now.n_people == 1 else 'people'}"
+        lines.append(("review", f"{now.n_read:,} of {now.n:,} read by {by}: {decided}"))
+    lines += [("checked", _rate_sentence(one)) for one in now.rates]
+    return lines
+
+
+def _rate_sentence(checked: CheckedRate) -> str:
+    """``true statements that are false: 2 of 100, 2.0 [0.6, 7.0] %``."""
+    told = f"{RATE_NAMES[checked.name]}: {checked.wrong:,} of {checked.rate.n:,}"
+    unsure = f"; {checked.unsure:,} nobody could tell" if checked.unsure else ""
+    return f"{told}, {shown_estimate(checked.rate)} %{unsure}"
+
+
+# ---------------------------------------------------------------- truth
+
+
+def checked_rates(
+    store: Store, method: Reviews, reviews: Sequence[Review]
+) -> tuple[CheckedRate, ...]:
+    """The rates of a truth check, those of which nothing was checked left out; each version as it
+    was checked, also where it was corrected since."""
+    if not any(one.task != "format" for one in reviews):
+        return ()
+    checked = store.knowledge.facts_by_id(one.target for one in reviews if one.task != "format")
+    texts = reviewed_texts(method, checked.values())
+    source = {identity: source_of(fact) for identity, fact in checked.items()}
+    meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
+    truth = found_otherwise(reviews, meant, "truth")
+    groups = {
+        "true": [one for one in truth if meant[one.target] == "true"],
+        "false": [one for one in truth if meant[one.target] == "false"],
+        "reason": found_otherwise(reviews, dict.fromkeys(texts, "fits"), "reason"),
+    }
+    names: tuple[Literal["true", "false", "reason"], ...] = ("true", "false", "reason")
+    rates = []
+    for name in names:
+        states = [(one.state, source[one.target]) for one in groups[name]]
+        told = [(state == "otherwise", where) for state, where in states if state != "unsure"]
+        if states:
+            rates.append(CheckedRate(
+                name=name, rate=_rate(told), wrong=sum(wrong for wrong, _where in told),
+                unsure=len(states) - len(told),
+            ))  # fmt: skip
+    return tuple(rates)
+
+
+def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
+    """The share that is wrong, with Wilson's interval at the size that statements of the same
+    sources amount to."""
+    import numpy as np  # noqa: PLC0415 - only here is anything computed
+
+    from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates  # noqa: PLC0415
+
+    values = np.array([[float(wrong)] for wrong, _where in told]).reshape(len(told), 1)
+    codes: dict[str, int] = {}
+    key = np.array([codes.setdefault(where, len(codes)) for _wrong, where in told], dtype=np.int64)
+    keys = SharedKeys(len(told), np.arange(len(told), dtype=np.int64), key)
+    # With one source nothing says how sources vary: then of this bank alone.
+    several = len(codes) > 1
+    (estimate,) = mean_estimates(
+        values, equal_weights(len(told)), keys if several else SharedKeys.none(len(told)),
+        estimand="knowledge" if several else "bank", confidence=_CONFIDENCE,
+    )  # fmt: skip
+    return estimate
+
+
+# ---------------------------------------------------------------- agreement
+
+
+def agreed(store: Store, found: Found) -> tuple[Agreed, ...]:
+    """How far reviewers of a bank or form agree, a task each; none where nobody shared anything."""
+    facts = with_retired(store, found)
+    reviews, _now = reviews_of(store, facts)
+    texts = {k: shown.text for k, shown in reviewed_texts(reviewing(store, found), facts).items()}
+    source = {fact.id: source_of(fact) for fact in facts}
+    tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason")
+    rated = [(task, rate(reviews, task)) for task in tasks]
+    return tuple(
+        _agreed(store, task, ratings, reviews, texts, source)
+        for task, ratings in rated
+        if len(shared_targets(ratings)[0])
+    )
+
+
+def _agreed(
+    store: Store,
+    task: ReviewTask,
+    ratings: Ratings,
+    reviews: Sequence[Review],
+    texts: Mapping[bytes, str],
+    source: Mapping[bytes, str],
+) -> Agreed:
+    shared, differ = shared_targets(ratings)
+    of = {ratings.targets[place] for place in differ}
+    said: dict[bytes, list[tuple[str, str, str]]] = {}
+    for one in latest(reviews):
+        if one.task == task and one.target in of:
+            why = "; ".join([*map(str, one.changes.values()), one.reason]).strip("; ")
+            entry = (named(store, one.who), one.verdict, why)
+            said.setdefault(one.target, []).append(entry)
+    return Agreed(
+        task=task, n_shared=len(shared), n_differ=len(differ),
+        reviewers=tuple(named(store, who) for who in ratings.reviewers),
+        measures=_measures(ratings, shared, source),
+        differing=tuple(
+            Differing(target=f"fact:{short(target)}", text=texts.get(target, ""), said=tuple(rows))
+            for target, rows in said.items()
+        ),
+    )  # fmt: skip
+
+
+def _measures(
+    ratings: Ratings, shared: Sequence[int], source: Mapping[bytes, str]
+) -> dict[str, Estimate]:
+    """Agreement beyond chance on what several read, statements of one source taken together."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.engines.stats import agreement, cohen_kappa, krippendorff_alpha  # noqa: PLC0415
+
+    codes = ratings.codes[list(shared)]
+    codes = codes[:, (codes >= 0).any(axis=0)]
+    n_labels = len(ratings.labels)
+    names: dict[str, int] = {}
+    where = [source.get(ratings.targets[place], "") for place in shared]
+    clusters = np.array([names.setdefault(one, len(names)) for one in where], dtype=np.int64)
+    by = clusters if 1 < len(names) < len(where) else None
+    found: dict[str, Estimate] = {
+        "observed agreement": agreement(
+            codes, "observed agreement", n_categories=n_labels, clusters=by
+        )
+    }
+    if codes.shape[1] == 2:
+        found["Cohen kappa"] = cohen_kappa(
+            codes[:, 0], codes[:, 1], n_categories=n_labels, clusters=by
+        )
+    else:
+        found["Fleiss kappa"] = agreement(codes, "Fleiss kappa", n_categories=n_labels, clusters=by)
+    found["Gwet AC1"] = agreement(codes, "Gwet AC1", n_categories=n_labels, clusters=by)
+    found["Krippendorff alpha"] = krippendorff_alpha(codes, clusters=by)
+    return found

@@ -1,0 +1,114 @@
+"""What reviews come to, as a work list that ``retire`` and ``edit --from`` carry out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from proofstone.engines.ingest import read_checked
+from proofstone.engines.review import Found as Checked
+from proofstone.engines.review import decide, found_otherwise, read_reviews, write_decision
+from proofstone.engines.store import Found, Store
+from proofstone.identity import short
+from proofstone.records import Fact, Review, ReviewDecision, ReviewOutcome, ReviewPolicy
+from proofstone.stages.review_facts import reviewed_texts, reviewing
+from proofstone.stages.review_standing import decisions_of, with_retired
+
+__all__ = ["Decided", "ReviewedRow", "decide_file", "decide_target"]
+
+_DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
+
+
+class ReviewedRow(Struct, frozen=True, kw_only=True):
+    """A statement on which something is to be done, or left open, as a row of a work list; a person
+    may write another ``decision``."""
+
+    target: str
+    text: str
+    outcome: ReviewOutcome
+    votes: str
+    decision: str
+    changes: str = ""
+    why: str = ""
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What a policy makes of all reviews: how many of each outcome, and each as a row of a file."""
+
+    policy: ReviewPolicy
+    outcomes: dict[ReviewOutcome, int]
+    rows: tuple[dict[str, object], ...]
+    work: tuple[ReviewedRow, ...] = ()
+
+
+def decide_file(path: Path, policy: ReviewPolicy) -> Decided:
+    """What ``policy`` makes of the reviews in a file; no workspace is asked. Raises BadInput with
+    every problem of its rows."""
+    stated = read_checked(path, read_reviews)
+    names = {one.review.target: one.target for one in stated}
+    decisions = decide([one.review for one in stated], policy)
+    return _decided(decisions, policy, [write_decision(d, names[d.target]) for d in decisions])
+
+
+def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
+    """What ``policy`` makes of the reviews of a bank's or form's statements, and what is to do:
+    those that go or change, those that a check found otherwise than meant, and those left open.
+    Of a statement that was edited since nothing is left to do."""
+    facts = with_retired(store, found)
+    decisions, reviews, now = decisions_of(store, facts, policy)
+    here = {fact.id: fact for fact in facts if now.get(fact.id) == fact.id}
+    decided = _decided(decisions, policy, [write_decision(one) for one in decisions])
+    gone = {one.target for one in decisions if one.outcome == "drop"}
+    left = [one for one in decisions if one.outcome != "keep" and one.target in here]
+    texts = reviewed_texts(reviewing(store, found), here.values())
+    work = [_row(one, texts[one.target].text) for one in left]
+    work += [
+        _wrong(one, texts[one.target].text)
+        for one in _found_wrong(store, found, list(here.values()), reviews)
+        if one.target not in gone
+    ]
+    return Decided(policy=policy, outcomes=decided.outcomes, rows=decided.rows, work=tuple(work))
+
+
+def _decided(
+    decisions: Sequence[ReviewDecision], policy: ReviewPolicy, rows: Sequence[dict[str, object]]
+) -> Decided:
+    counts = Counter(one.outcome for one in decisions)
+    outcomes: tuple[ReviewOutcome, ...] = ("keep", "fix", "drop", "open")
+    return Decided(
+        policy=policy, outcomes={name: counts[name] for name in outcomes}, rows=tuple(rows)
+    )
+
+
+def _row(one: ReviewDecision, text: str) -> ReviewedRow:
+    return ReviewedRow(
+        target=f"{one.kind}:{short(one.target)}",
+        text=text,
+        outcome=one.outcome,
+        votes=", ".join(f"{n} {verdict}" for verdict, n in one.votes.items()),
+        decision=_DECISION[one.outcome],
+        changes=json.dumps(dict(one.changes), ensure_ascii=False) if one.changes else "",
+        why=one.why or "reviewers asked for it",
+    )
+
+
+def _found_wrong(
+    store: Store, found: Found, facts: Sequence[Fact], reviews: Sequence[Review]
+) -> Iterator[Checked]:
+    """Statements whose truth a check found to be otherwise. A reason that does not fit takes no
+    statement away (the paper's five did not either)."""
+    texts = reviewed_texts(reviewing(store, found), facts)
+    meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
+    yield from (one for one in found_otherwise(reviews, meant, "truth") if one.state == "otherwise")
+
+
+def _wrong(one: Checked, text: str) -> ReviewedRow:
+    votes = ", ".join(f"{n} {verdict}" for verdict, n in one.votes.items())
+    return ReviewedRow(
+        target=f"fact:{short(one.target)}", text=text, outcome="drop", votes=votes,
+        decision="retire", why="; ".join(("found otherwise than meant", *one.reasons)),
+    )  # fmt: skip

@@ -1,0 +1,81 @@
+"""Reviewing: sheets given out and taken in, what they come to, as a part of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proofstone.engines.store import Store
+from proofstone.ports import Clock
+from proofstone.records import ReviewPolicy
+from proofstone.wiring.targets import Target, find_target
+
+if TYPE_CHECKING:
+    from proofstone.stages.review_import import ImportedReviews
+    from proofstone.stages.review_sheets import GivenOut, SheetsAsked
+    from proofstone.stages.review_standing import Agreed, Standing
+    from proofstone.stages.review_work import Decided
+
+__all__ = ["Reviewing", "decide_reviews"]
+
+_KINDS = ("bank", "form")
+_BY_MAJORITY = ReviewPolicy()
+
+
+class Reviewing:
+    """Reviews of a workspace's banks and forms by people."""
+
+    store: Store
+    clock: Clock
+
+    def give_out_sheets(self, target: Target, asked: SheetsAsked, to: Path | str) -> GivenOut:
+        """Writes a sheet for each reader beside ``to``; see ``stages.review_sheets.give_out``."""
+        from proofstone.stages.review_sheets import give_out  # noqa: PLC0415
+
+        found = find_target(self.store, target, _KINDS)
+        return give_out(self.store, found, asked, Path(to), clock=self.clock)
+
+    def import_reviews(self, paths: Iterable[Path | str], *, encoding: str = "") -> ImportedReviews:
+        """Takes in sheets and rows of reviews, all or nothing; what is here already is passed
+        over."""
+        from proofstone.stages.review_import import import_reviews  # noqa: PLC0415
+
+        files = [Path(path) for path in paths]
+        return import_reviews(self.store, files, clock=self.clock, encoding=encoding)
+
+    def export_reviews(self, target: Target, path: Path | str) -> int:
+        """Writes all reviews of a bank's or form's facts as rows; returns how many."""
+        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+        from proofstone.engines.review import write_review  # noqa: PLC0415
+        from proofstone.stages.review_facts import reviews_of  # noqa: PLC0415
+        from proofstone.stages.review_standing import with_retired  # noqa: PLC0415
+
+        facts = with_retired(self.store, find_target(self.store, target, _KINDS))
+        reviews, _now = reviews_of(self.store, facts)
+        return write_rows(Path(path), [write_review(one) for one in reviews])
+
+    def review_standing(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Standing:
+        """Who read how much of a bank or form, and what came of it."""
+        from proofstone.stages.review_standing import standing  # noqa: PLC0415
+
+        return standing(self.store, find_target(self.store, target, _KINDS), policy)
+
+    def review_agreement(self, target: Target) -> Sequence[Agreed]:
+        """How far reviewers agree on what several of them read."""
+        from proofstone.stages.review_standing import agreed  # noqa: PLC0415
+
+        return agreed(self.store, find_target(self.store, target, _KINDS))
+
+    def review_decisions(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Decided:
+        """What a policy makes of all reviews, with the work list of what is to be done."""
+        from proofstone.stages.review_work import decide_target  # noqa: PLC0415
+
+        return decide_target(self.store, find_target(self.store, target, _KINDS), policy)
+
+
+def decide_reviews(path: Path | str, policy: ReviewPolicy = _BY_MAJORITY) -> Decided:
+    """What a policy makes of the reviews in a file, without a workspace."""
+    from proofstone.stages.review_work import decide_file  # noqa: PLC0415
+
+    return decide_file(Path(path), policy)

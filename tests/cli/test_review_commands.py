@@ -1,0 +1,163 @@
+"""``review``: sheets out and in on the command line, decisions carried out, and what pages say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from proofstone.engines.ingest import write_rows
+from proofstone.wiring import open_workspace
+from review.filled import fill
+from told import Proofstone
+
+ANSWER, NEW, WHY = "Your decision", "New wording", "Reason or remark"
+
+
+def answers(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
+    """Leaf 1 of the Herbal goes, leaf 2 is mended, all else stays."""
+    text = row["Statement"]
+    if text == "Leaf 1 of the Herbal shows 3 drawings.":
+        return {ANSWER: "drop it", WHY: "it points at a leaf"}
+    if text == "Leaf 2 of the Herbal shows 4 drawings.":
+        return {ANSWER: "fix it", NEW: "The second leaf of the Herbal shows 4 drawings."}
+    return {ANSWER: "keep it"}
+
+
+def test_from_sheets_to_a_corrected_bank(
+    proofstone: Proofstone, made: Path, tmp_path: Path
+) -> None:
+    """Two read all; one is dropped, one fixed, and the card and the page say so."""
+    sheet = tmp_path / "sheet.xlsx"
+    told = proofstone(
+        "review", "export", "old-books", "--to", sheet, "--people", "Anna,Ben",
+        "--overlap", "100%", "-w", made,
+    )  # fmt: skip
+    assert told.code == 0
+    assert told.out.splitlines()[-1] == "48 statements of old-books, 48 read by several"
+    files = [tmp_path / "sheet-anna.xlsx", tmp_path / "sheet-ben.xlsx"]
+    for file in files:
+        fill(file, answers)
+    told = proofstone("review", "import", *files, "-w", made)
+    assert told.out.splitlines()[:3] == [
+        "sheet-anna.xlsx, sheet-ben.xlsx   96 new",
+        "old-books, format   48 read by several of 2, 0 judged differently",
+        "agreement           x 100                  n",
+    ]
+    assert "Cohen kappa         100.0 [100.0, 100.0]  48" in told.out
+
+    work = tmp_path / "work.csv"
+    told = proofstone(
+        "review", "decide", "old-books", "--quorum", 2, "--work-list", work, "-w", made
+    )  # fmt: skip
+    assert told.out == "old-books   46 keep, 1 fix, 1 drop\n"
+    told = proofstone("retire", "--from", work, "--by", "Chief", "-w", made)
+    assert told.out.splitlines()[0] == "work.csv   1 retired"
+    told = proofstone("edit", "--from", work, "--by", "Chief", "-w", made)
+    assert told.out.splitlines()[0] == "work.csv   1 edited"
+
+    told = proofstone("review", "status", "old-books", "--quorum", 2, "-w", made)
+    assert told.code == 0
+    assert told.out == (
+        "old-books   48 of 48 statements read for their format, by 2 people in all\n"
+        "reader  given  decided\n"
+        "Anna       48       48  46 keep, 1 fix, 1 drop\n"
+        "Ben        48       48  46 keep, 1 fix, 1 drop\n"
+        "decided: 46 keep, 1 fix, 1 drop; of 2 to drop or fix 2 are done\n"
+    )
+    card = proofstone("show", "old-books", "-w", made)
+    assert "48 of 48 read by 2 people: 46 keep, 1 fix, 1 drop" in card.out
+    again = proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
+    assert again.code == 0
+
+
+def test_a_page_says_what_people_read_and_found(
+    proofstone: Proofstone, made: Path, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "sheet.xlsx"
+    proofstone("review", "export", "old-books", "--to", sheet, "--people", "Anna", "-w", made)
+    fill(sheet, answers)
+    proofstone("review", "import", sheet, "-w", made)
+    truth = tmp_path / "truth.xlsx"
+    proofstone(
+        "review", "export", "old-books", "--to", truth, "--people", "Ben", "--truth", 20,
+        "--only", "false", "-w", made,
+    )  # fmt: skip
+    fill(truth, lambda n, _row: {"Is it true?": "it is false" if n else "it is true"}, tab=1)
+    fill(truth, lambda _n, _row: {"Does the reason fit?": "the reason fits"}, tab=2)
+    proofstone("review", "import", truth, "-w", made)
+    with open_workspace(made) as workspace:
+        proofstone("report", "old-books", "-o", tmp_path / "page.html", "-w", made)
+        rates = workspace.review_standing("old-books").rates
+    assert [(one.name, one.wrong, one.rate.n) for one in rates] == [
+        ("false", 1, 20), ("reason", 0, 20)
+    ]  # fmt: skip
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 people have read all statements of 8 of 8 items, and some of 0 more." in page
+    assert "Of 20 that were falsified, people found 1 true: 5.0%" in page
+    assert "Of 48 statements, people read 48; 1 are to be dropped and 1 fixed." in page
+
+
+def test_decisions_of_a_file_ask_no_workspace(
+    proofstone: Proofstone, tmp_path: Path, monkeypatch: object
+) -> None:
+    said = [("a", "drop"), ("b", "drop"), ("c", "keep")]
+    write_rows(
+        tmp_path / "reviews.jsonl",
+        [{"target": "q1", "reviewer": who, "verdict": what, "reason": "r"} for who, what in said]
+        + [{"target": "q2", "reviewer": "a", "verdict": "keep"}],
+    )
+    told = proofstone(
+        "review", "decide", tmp_path / "reviews.jsonl", "--quorum", 3, "-o", tmp_path / "out.jsonl"
+    )
+    assert told.code == 0
+    assert told.out == f"{tmp_path / 'reviews.jsonl'}   1 drop, 1 open\n"
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"target": "q1", "task": "format", "outcome": "drop", "votes": {"keep": 1, "drop": 2},
+         "why": "r"},
+        {"target": "q2", "task": "format", "outcome": "open", "votes": {"keep": 1},
+         "why": "1 of 3 have read it"},
+    ]  # fmt: skip
+
+
+def test_rows_that_cannot_be_read_are_told_by_line(proofstone: Proofstone, tmp_path: Path) -> None:
+    write_rows(
+        tmp_path / "reviews.jsonl",
+        [
+            {"target": "q1", "reviewer": "a", "verdict": "good"},
+            {"target": "q1", "reviewer": "a", "judge": "m", "verdict": "keep"},
+            {"target": "q1", "reviewer": "a", "verdict": "drop"},
+            {"target": "q1", "reviewer": "a", "verdict": "fix"},
+            {"target": "", "reviewer": "a", "verdict": "keep", "round": "two"},
+        ],
+    )
+    told = proofstone("review", "decide", tmp_path / "reviews.jsonl")
+    assert told.code == 2
+    assert [line.strip().partition(" - ")[0] for line in told.err.splitlines()[1:6]] == [
+        "line 1: verdict: expected one of keep, fix, drop; came 'good'",
+        "line 2: expected either a reviewer (a person) or a judge (a model)",
+        "line 3: reason: drop needs one",
+        'line 4: changes: fix needs the new text, as {"text": "..."}',
+        "line 5: Expected `int`, got `str`",
+    ]
+
+
+def test_what_cannot_be_given_out_is_refused(
+    proofstone: Proofstone, made: Path, tmp_path: Path
+) -> None:
+    def refused(*more: object) -> str:
+        told = proofstone("review", "export", "old-books", *more, "-w", made)
+        assert told.code == 2
+        return told.err
+
+    to = ("--to", tmp_path / "sheet.xlsx")
+    assert "say what to write" in refused()
+    assert "nobody is named" in refused(*to)
+    assert "sheets are written as .xlsx" in refused("--to", tmp_path / "s.ods", "--per-person", 2)
+    assert "2 people are named" in refused(*to, "--people", "A,B", "--per-person", 3)
+    assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
+    assert "a sample of 99 cannot be drawn of 48" in refused(*to, "--people", "A", "--truth", 99)
+    assert "no review of old-books is open" in refused(*to, "--people", "A", "--undecided")
+    assert "3 readers" in refused(*to, "--people", "A,B", "--readers", 3)
+    assert list(tmp_path.glob("*.xlsx")) == []

@@ -1,0 +1,328 @@
+"""Sheets out and back in: what is in them, what is read of them, and every problem at its cell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from proofstone.engines.ingest import read_grids
+from proofstone.errors import BadInput, BadUsage
+from proofstone.records import Grid
+from proofstone.stages.review_sheets import GivenOut, SheetsAsked
+from proofstone.wiring import Workspace, create_workspace
+from proofstone.wording import speaking
+from review.filled import column_of, fill, rows_of, save_csv, save_xlsx
+from small_bank import rows, write_lines
+
+ANSWER, NEW, WHY = "Your decision", "New wording", "Reason or remark"
+
+
+@pytest.fixture(scope="session")
+def bank_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with the small bank, one of whose statements looks like a formula."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    lines = rows()
+    lines[0]["text"] = "=1+1 is how the Herbal's first leaf writes two."
+    with create_workspace(folder / "work") as workspace:
+        workspace.import_bank(write_lines(folder / "old-books.jsonl", lines))
+    return folder / "work"
+
+
+@pytest.fixture
+def workspace(bank_once: Path, tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace(Path(shutil.copytree(bank_once, tmp_path / "work"))) as opened:
+        yield opened
+
+
+def give(workspace: Workspace, folder: Path, *people: str, **asked: object) -> GivenOut:
+    wanted = SheetsAsked(people=people or ("Anna", "Ben"), **asked)  # type: ignore[arg-type]
+    return workspace.give_out_sheets("old-books", wanted, folder / "sheet.xlsx")
+
+
+def keep_all(_number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
+    return {ANSWER: "keep it"}
+
+
+def test_a_sheet_holds_what_a_reviewer_needs_and_not_what_is_meant(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    given = give(workspace, tmp_path, "Anna", overlap=1.0)
+    assert [(Path(s.file).name, s.n_rows) for s in given.sheets] == [("sheet.xlsx", 48)]
+    about, sheet = read_grids(tmp_path / "sheet.xlsx")
+    assert about.rows[0] == ["Review of old-books"]
+    assert about.rows[1] == ["For Anna: 48 statements, round 1."]
+    assert sheet.rows[0] == [
+        "proofstone key", "No.", "Statement", "Source", "Your decision", "New wording",
+        "Reason or remark",
+    ]  # fmt: skip
+    assert {row[3] for row in sheet.rows[1:]} == {"Herbal", "Almanac"}
+    assert {row[2] for row in sheet.rows[1:]} >= {"=1+1 is how the Herbal's first leaf writes two."}
+
+
+def test_a_text_like_a_formula_is_none_in_the_file(workspace: Workspace, tmp_path: Path) -> None:
+    give(workspace, tmp_path, "Anna")
+    with zipfile.ZipFile(tmp_path / "sheet.xlsx") as parts:
+        texts = parts.read("xl/sharedStrings.xml").decode()
+        cells = parts.read("xl/worksheets/sheet2.xml").decode()
+    assert ">'=1+1 is how" in texts
+    assert "<f>" not in cells
+    assert "<sheetProtection" in cells
+    assert 'sqref="E2:E49"' in cells
+    assert '"keep it,fix it,drop it"' in cells
+
+
+def test_the_same_command_gives_the_same_sheets(workspace: Workspace, tmp_path: Path) -> None:
+    first = give(workspace, tmp_path, seed=3)
+    kept = {one.file: Path(one.file).read_bytes() for one in first.sheets}
+    with pytest.raises(BadInput, match="may hold somebody's decisions"):
+        give(workspace, tmp_path, seed=3)
+    for file in kept:
+        Path(file).unlink()
+    again = give(workspace, tmp_path, seed=3)
+    assert [one.sheet for one in again.sheets] == [one.sheet for one in first.sheets]
+    assert {one.file: Path(one.file).read_bytes() for one in again.sheets} == kept
+    other = give(workspace, tmp_path, "Chen", seed=4)
+    assert other.sheets[0].sheet not in {one.sheet for one in first.sheets}
+
+
+def test_what_was_filled_in_comes_back_sorted_filtered_and_shortened(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Any order of rows and columns, rows left out, spaces and case around labels."""
+    give(workspace, tmp_path, "Anna")
+    head, *body = rows_of(tmp_path / "sheet.xlsx")
+    column = head.index(ANSWER)
+    for number, row in enumerate(body):
+        row[column] = [" Keep it ", "keep it", ""][number % 3]
+    body = sorted(body, key=lambda row: row[2])[:30]
+    filled = sum(1 for row in body if row[column])
+    turned = [[row[place] for place in reversed(range(len(head)))] for row in [head, *body]]
+    save_xlsx(tmp_path / "back.xlsx", [Grid(name="Sheet 7", rows=turned)])
+    taken = workspace.import_reviews([tmp_path / "back.xlsx"])
+    assert (taken.new, taken.changed, taken.already, taken.empty) == (filled, 0, 0, 30 - filled)
+    again = workspace.import_reviews([tmp_path / "back.xlsx"])
+    assert (again.new, again.already) == (0, filled)
+
+
+def test_a_changed_sheet_corrects_and_an_emptied_row_leaves_what_was_said(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    give(workspace, tmp_path, "Anna")
+    fill(tmp_path / "sheet.xlsx", keep_all)
+    assert workspace.import_reviews([tmp_path / "sheet.xlsx"]).new == 48
+
+    def other(number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
+        if number == 0:
+            return {ANSWER: "drop it", WHY: "it points at a leaf"}
+        return {ANSWER: "" if number == 1 else "keep it"}
+
+    fill(tmp_path / "sheet.xlsx", other)
+    taken = workspace.import_reviews([tmp_path / "sheet.xlsx"])
+    assert (taken.new, taken.changed, taken.already) == (0, 1, 46)
+    assert (taken.empty, taken.withdrawn) == (1, 1)
+    decided = workspace.review_decisions("old-books")
+    assert decided.outcomes == {"keep": 47, "fix": 0, "drop": 1, "open": 0}
+    (row,) = decided.work
+    assert (row.decision, row.why, row.votes) == ("retire", "it points at a leaf", "1 drop")
+
+
+def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    give(workspace, tmp_path, "Anna")
+    rows_now = rows_of(tmp_path / "sheet.xlsx")
+    head, body = rows_now[0], rows_now[1:]
+    at = {name: head.index(name) for name in head}
+
+    def put(row: int, **cells: str) -> None:
+        for name, text in cells.items():
+            body[row - 2][at[{"answer": ANSWER, "new": NEW, "why": WHY}.get(name, name)]] = text
+
+    put(2, answer="maybe")
+    put(3, answer="drop it")
+    put(4, answer="fix it")
+    put(5, answer="fix it", new=f"  {body[3][at['Statement']]} ")
+    put(6, answer="keep it", new="Something else.")
+    put(7, why="no idea")
+    put(8, answer="keep it", Statement="Somebody wrote here.")
+    put(9, answer="keep it", **{"proofstone key": ""})
+    put(10, answer="keep it", **{"proofstone key": body[8][0][:-1] + "0"})
+    put(11, answer="keep it", **{"proofstone key": "0" * 16 + "-1-00000000"})
+    put(12, answer="keep it")
+    body.append([*body[10]])
+    body[-1][at[ANSWER]], body[-1][at[WHY]] = "drop it", "no"
+    save_xlsx(tmp_path / "back.xlsx", [Grid(name="Statements", rows=rows_now[:1] + body)])
+    with pytest.raises(BadInput) as caught:
+        workspace.import_reviews([tmp_path / "back.xlsx"])
+    told = [str(problem) for problem in caught.value.problems]
+    assert [text.partition(":")[0] for text in told] == [
+        "Statements!E2", "Statements!G3", "Statements!F4", "Statements!F5", "Statements!F6",
+        "Statements!E7", "Statements!C8", "Statements!A9", "Statements!A10", "Statements!A11",
+        "Statements!E50",
+    ]  # fmt: skip
+    assert told[0] == "Statements!E2: expected one of: keep it, fix it, drop it; came 'maybe'"
+    assert told[5] == "Statements!E7: no decision, and Statements!G7 is filled in"
+    assert told[-1].startswith("Statements!E50: says otherwise than Statements!E12")
+    assert workspace.review_standing("old-books").n_read == 0
+
+
+def test_files_that_are_no_sheets_are_told_together(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "torn.xlsx").write_bytes(b"PK\x03\x04 torn")
+    save_xlsx(tmp_path / "other.xlsx", [Grid(name="Prices", rows=[["what", "EUR"], ["tea", "2"]])])
+    save_csv(tmp_path / "chinese.csv", [["序号", "您的决定"]], encoding="gb18030")
+    files = [tmp_path / name for name in ("torn.xlsx", "other.xlsx", "chinese.csv")]
+    with pytest.raises(BadInput) as caught:
+        workspace.import_reviews(files)
+    assert [problem.where for problem in caught.value.problems] == [
+        "torn.xlsx", "chinese.csv", "other.xlsx"
+    ]  # fmt: skip
+    assert "save it again as .xlsx" in caught.value.problems[0].what
+    assert "--encoding" in caught.value.problems[1].what
+
+
+def test_a_bomb_is_not_unpacked(workspace: Workspace, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("xl/worksheets/sheet1.xml", b"\0" * (260 * 2**20))
+    with pytest.raises(BadInput, match="1 problem") as caught:
+        workspace.import_reviews([tmp_path / "bomb.xlsx"])
+    assert "unpacks to" in caught.value.problems[0].what
+
+
+def test_a_csv_is_read_with_commas_and_with_semicolons(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    give(workspace, tmp_path, "Anna")
+    rows_now = rows_of(tmp_path / "sheet.xlsx")
+    for row in rows_now[1:]:
+        row[column_of(rows_now, ANSWER)] = "keep it"
+    save_csv(tmp_path / "back.csv", rows_now)
+    assert workspace.import_reviews([tmp_path / "back.csv"]).new == 48
+    body = [";".join(f'"{cell}"' for cell in row) for row in rows_now[1:]]
+    text = "\r\n".join([";".join(rows_now[0]), *body])
+    (tmp_path / "semicolons.csv").write_text(text, encoding="utf-8-sig", newline="")
+    assert workspace.import_reviews([tmp_path / "semicolons.csv"]).already == 48
+
+
+def test_a_chinese_sheet_comes_back(workspace: Workspace, tmp_path: Path) -> None:
+    with speaking("zh"):
+        give(workspace, tmp_path, "安娜", "Ben", overlap=1.0)
+    assert (tmp_path / "sheet-安娜.xlsx").exists()
+    assert read_grids(tmp_path / "sheet-安娜.xlsx")[0].rows[0] == ["审阅：old-books"]
+
+    def drop(_number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
+        return {"您的决定": "删除", "理由或备注": "含义不清"}
+
+    fill(tmp_path / "sheet-安娜.xlsx", drop)
+    taken = workspace.import_reviews([tmp_path / "sheet-安娜.xlsx"])
+    assert taken.new == 48
+    assert workspace.review_decisions("old-books").outcomes["drop"] == 48
+
+
+def test_what_is_open_goes_to_a_third_who_has_not_read_it(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    give(workspace, tmp_path, overlap=1.0)
+
+    def says(dropped: int) -> None:
+        def one(number: int, row: Mapping[str, str]) -> Mapping[str, str]:
+            is_first = row["Statement"].startswith("Leaf 1 of the Herbal")
+            return {ANSWER: "drop it", WHY: "no"} if is_first and dropped else {ANSWER: "keep it"}
+
+        name = "sheet-anna.xlsx" if dropped else "sheet-ben.xlsx"
+        fill(tmp_path / name, one)
+        workspace.import_reviews([tmp_path / name])
+
+    says(1)
+    says(0)
+    assert workspace.review_decisions("old-books").outcomes["open"] == 2
+    with pytest.raises(BadUsage, match="is named twice"):
+        give(workspace, tmp_path, "Anna", "Anna", undecided=True)
+    third = give(workspace, tmp_path, "Anna", "Chen", undecided=True)
+    assert [(one.reviewer, one.n_rows) for one in third.sheets] == [("Chen", 2)]
+    assert (third.round, third.n_barred) == (2, 0)
+    fill(tmp_path / "sheet-chen.xlsx", lambda _n, _row: {ANSWER: "drop it", WHY: "no"})
+    workspace.import_reviews([tmp_path / "sheet-chen.xlsx"])
+    assert workspace.review_decisions("old-books").outcomes["drop"] == 2
+
+
+def test_a_truth_check_keeps_three_rates_apart(workspace: Workspace, tmp_path: Path) -> None:
+    """20 of 48 in proportion: 10 true, 10 falsified, five of each book; 2 true ones are found
+    false, 1 falsified one true, one reason misses, one reader cannot tell once."""
+    given = give(workspace, tmp_path, "Anna", truth=20)
+    assert (given.sheets[0].n_statements, given.sheets[0].n_rows) == (20, 30)
+    file = tmp_path / "sheet.xlsx"
+    assert [grid.name for grid in read_grids(file)] == [
+        "What to do", "1 True or false", "2 Reasons"
+    ]  # fmt: skip
+    first, second = rows_of(file, 1), rows_of(file, 2)
+    assert "Why it is said to be false" not in first[0]
+    false = {row[column_of(second, "Statement")] for row in second[1:]}
+    true = [row[2] for row in first[1:] if row[2] not in false]
+    odd = {*true[:2], min(false)}
+
+    def truth(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
+        text = row["Statement"]
+        if text == true[2]:
+            return {"Is it true?": "I cannot tell"}
+        return {"Is it true?": "it is false" if (text in false) != (text in odd) else "it is true"}
+
+    def reason(number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
+        return {"Does the reason fit?": "it does not fit" if number == 0 else "the reason fits"}
+
+    fill(file, truth, tab=1)
+    fill(file, reason, tab=2)
+    assert workspace.import_reviews([file]).new == 30
+    rates = workspace.review_standing("old-books").rates
+    assert [(one.name, one.wrong, one.rate.n, one.unsure) for one in rates] == [
+        ("true", 2, 9, 1), ("false", 1, 10, 0), ("reason", 1, 10, 0)
+    ]  # fmt: skip
+    assert rates[0].rate.value == pytest.approx(2 / 9)
+    assert rates[0].rate.low < 2 / 9 < rates[0].rate.high
+    assert rates[0].rate.resampled
+    wrong = {row.text for row in workspace.review_decisions("old-books").work}
+    assert wrong == odd
+
+
+def test_reviews_travel_as_rows(workspace: Workspace, tmp_path: Path, bank_once: Path) -> None:
+    give(workspace, tmp_path, "Anna")
+    fill(tmp_path / "sheet.xlsx", keep_all)
+    workspace.import_reviews([tmp_path / "sheet.xlsx"])
+    assert workspace.export_reviews("old-books", tmp_path / "reviews.jsonl") == 48
+    assert workspace.import_reviews([tmp_path / "reviews.jsonl"]).already == 48
+    with Workspace(Path(shutil.copytree(bank_once, tmp_path / "other"))) as other:
+        taken = other.import_reviews([tmp_path / "reviews.jsonl"])
+        assert (taken.new, taken.already) == (48, 0)
+        assert other.review_decisions("old-books").outcomes["keep"] == 48
+        (reader,) = other.review_standing("old-books").readers
+        assert reader.reviewer.startswith("actor ")  # names stay where they were
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_libreoffice_saves_it_and_it_still_reads(workspace: Workspace, tmp_path: Path) -> None:
+    """Through .ods and back to .xlsx, and as .csv of its second sheet."""
+    give(workspace, tmp_path, "Anna")
+    fill(tmp_path / "sheet.xlsx", keep_all)
+    original = rows_of(tmp_path / "sheet.xlsx")
+
+    def convert(file: str, to: str, folder: str) -> None:
+        profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+        subprocess.run(
+            ["soffice", profile, "--headless", "--convert-to", to, "--outdir", folder, file],
+            cwd=tmp_path, check=True, capture_output=True, timeout=300,
+        )  # fmt: skip
+
+    convert("sheet.xlsx", "ods", "ods")
+    convert("ods/sheet.ods", "xlsx", "xlsx")
+    convert("sheet.xlsx", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,,,2", ".")
+    (separated,) = tmp_path.glob("sheet*.csv")
+    assert rows_of(tmp_path / "ods" / "sheet.ods") == original
+    assert rows_of(tmp_path / "xlsx" / "sheet.xlsx") == original
+    assert workspace.import_reviews([tmp_path / "ods" / "sheet.ods"]).new == 48
+    for file in (tmp_path / "xlsx" / "sheet.xlsx", separated):
+        assert workspace.import_reviews([file]).already == 48
