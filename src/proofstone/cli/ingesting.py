@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -163,6 +163,7 @@ def ingest_command(
         report = ingest_paths(
             workspace.store, files, clock=workspace.clock, stated=stated,
             stated_for=stated_for, ocr=ocr, watch=watch, choice=choice,
+            located=workspace.note_documents,
         )  # fmt: skip
     if as_json:
         print_json(report)
@@ -254,28 +255,19 @@ def _print(report: IngestReport, *, quiet: bool) -> None:
 
 def _page_lines(report: IngestReport) -> Iterator[str]:
     """What is to be said of pages: those that are for OCR still, and those to be looked at."""
+    from proofstone.stages.origins_shown import page_ranges  # noqa: PLC0415
+
     for entry in report.taken:
         unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
         if unread:
             pages = f"{_counted(len(unread), 'page')} without text that can be read"
-            yield f"{entry.file}: {pages}, kept as unread: {_spans(unread)}"
+            yield f"{entry.file}: {pages}, kept as unread: {page_ranges(unread)}"
         if entry.doubtful:
             pages = _counted(len(entry.doubtful), "page")
-            yield f"{entry.file}: {pages} read with little confidence: {_spans(entry.doubtful)}"
+            where = page_ranges(entry.doubtful)
+            yield f"{entry.file}: {pages} read with little confidence: {where}"
     if report.needs:
         yield f"to read pages from their images: {report.needs}, then the same command again"
-
-
-def _spans(numbers: Sequence[int]) -> str:
-    """Numbers with runs as 3-7, the first of them."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1] = [runs[-1][0], number]
-        else:
-            runs.append([number])
-    shown = ", ".join("-".join(map(str, run)) for run in runs[:_SHOWN])
-    return shown + (", ..." if len(runs) > _SHOWN else "")
 
 
 def _counted(n: int, thing: str) -> str:

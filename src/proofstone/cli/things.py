@@ -9,6 +9,7 @@ import click
 
 from proofstone.cli.built_things import list_builds, show_build
 from proofstone.cli.counting import show_statistics
+from proofstone.cli.images_written import write_image
 from proofstone.cli.listing_plans import list_plans
 from proofstone.cli.options import (
     json_option,
@@ -105,6 +106,27 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     "--step", metavar="NAME", help="With --dropped, --pending or --verdicts: at this step."
 )
 @click.option("--reason", metavar="TEXT", help="With --dropped: for this reason.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE.png",
+    help="Of a page or passage: draw the page into this file, the passage marked.",
+)
+@click.option("--crop", is_flag=True, help="With -o: the passage alone, all else masked.")
+@click.option(
+    "--dpi",
+    type=click.FloatRange(20, 600),
+    default=150,
+    show_default=True,
+    help="With -o: dots an inch. An image file is drawn in its own pixels.",
+)
+@click.option(
+    "--document",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    help="With -o: the file that the source was read from, or its folder; else where it was then.",
+)
 @workspace_option
 @json_option
 def show_command(
@@ -119,6 +141,10 @@ def show_command(
     verdicts: bool,
     step: str | None,
     reason: str | None,
+    output: Path | None,
+    crop: bool,
+    dpi: float,
+    document: Path | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -128,7 +154,8 @@ def show_command(
     item, plan, build, run, response, call, scoring and score, each as KIND:DIGITS or, where it has
     one, by name. From a score the way leads back over the reply and the question to its facts,
     their page and their source. A response is response:RUN/ITEM/SAMPLE, a score
-    score:SCORING/ITEM/SAMPLE/MEASURE.
+    score:SCORING/ITEM/SAMPLE/MEASURE, a page page:SOURCE/NUMBER. With -o the page of a passage is
+    drawn as people see it.
 
     taxonomy:NAME shows the nodes of a taxonomy with their counts: a carried one, or the CSV or TOML
     file of your own, checked whole.
@@ -147,11 +174,17 @@ def show_command(
     from proofstone.stages.served import note_of_run  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    if output is None and (crop or document):
+        raise click.UsageError("--crop and --document go with -o FILE.png")
     with open_workspace(folder) as workspace:
         filtered = bool(models or outcome)
-        if identity.partition(":")[0] in {"response", "call", "score"}:
-            description = look(workspace.store, identity)
-            print_json(description) if as_json else print_text(str(description))
+        is_special = identity.partition(":")[0] in {"response", "call", "score", "page"}
+        if output is not None:
+            drawn = workspace.draw(identity, dpi=dpi, crop=crop, document=document)
+            write_image(output, drawn, as_json=as_json)
+            return
+        if is_special:
+            _show_special(look(workspace.store, identity), as_json=as_json)
             return
         found = workspace.find(identity)
         if found.kind == "build":
@@ -177,11 +210,22 @@ def show_command(
             _show_filtered(shown, note, as_json=as_json)
             return
         description = look_at(workspace.store, found, limit=limit)
+    _show_described(description, shown, as_json=as_json)
+
+
+def _show_described(description: Description, shown: list[ShownReply], *, as_json: bool) -> None:
     if as_json:
         replies = {"replies": [_as_text(reply) for reply in shown]} if shown else {}
         print_json({**_fields(description), **replies})
         return
     print_text("\n\n".join(map(str, (description, *shown))))
+
+
+def _show_special(description: Description, *, as_json: bool) -> None:
+    if as_json:
+        print_json(description)
+    else:
+        print_text(str(description))
 
 
 def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None:

@@ -191,7 +191,9 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     holds it). ``rows`` reads what
     enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
     their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
-    ``records.SampledSource``.
+    ``records.SampledSource``. ``regions`` names the parameter that says which regions of their
+    pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
+    them.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -199,6 +201,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     parameters: tuple[Parameter, ...] = ()
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
     enters: Literal["passages", "sources"] = "passages"
+    regions: tuple[str, str] | None = None
     help: str = ""
 
 

@@ -99,6 +99,7 @@ from proofstone.records.people import Person
 from proofstone.records.placements import Placement, SampledSource, placement_id
 from proofstone.records.plans import Plan, plan_id
 from proofstone.records.presets import Choice, Preset
+from proofstone.records.regions import PageRegion
 from proofstone.records.results import (
     OUR_SETTINGS,
     OUTCOMES,
@@ -205,6 +206,7 @@ __all__ = [
     "OwnPrompt",
     "Page",
     "PageLayout",
+    "PageRegion",
     "PageState",
     "PanelRules",
     "PanelVerdict",

@@ -15,7 +15,7 @@ from proofstone.draws import Draws
 from proofstone.engines.pipeline import make_row
 from proofstone.engines.store import EnteringRow, Store
 from proofstone.ports import StepBuilder
-from proofstone.records import SourcedPassage
+from proofstone.records import PageRegion, SourcedPassage
 from proofstone.stages.sampled_sources import placed_source, sampled_source
 
 __all__ = ["BuildSpec", "entering_rows"]
@@ -24,7 +24,8 @@ __all__ = ["BuildSpec", "entering_rows"]
 class BuildSpec(Struct, frozen=True, kw_only=True):
     """What to build: a kind of facts from inputs, by which models (by seat: the role, numbered
     where several hold it), with which settings over those of the roles. ``per_input`` rows of each
-    input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter."""
+    input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter.
+    ``regions`` are what enters where the kind is built from pictures of pages."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -35,6 +36,7 @@ class BuildSpec(Struct, frozen=True, kw_only=True):
     seed: int = 0
     limit: int | None = None
     per_input: int | None = None
+    regions: tuple[PageRegion, ...] | None = None
 
 
 def entering_rows(
@@ -42,6 +44,8 @@ def entering_rows(
 ) -> Iterator[EnteringRow]:
     """The rows that enter a build, in order, read anew. Raises NotFound for an input that names
     neither a source nor a book that sources are of."""
+    if spec.regions is not None:
+        return iter([EnteringRow(make_row(each), each.source.id) for each in spec.regions])
     return islice(_all(store, builder, spec, params), spec.limit)
 
 

@@ -56,6 +56,7 @@ def ingest_paths(
     choice: WikiChoice = EVERY_ARTICLE,
     open_reader: Callable[[], GuardedReader] = GuardedReader,
     scanner: Scanner | None = None,
+    located: Callable[[Mapping[bytes, Path]], None] | None = None,
 ) -> IngestReport:
     """Reads the documents of files and folders and stores them, page by page.
 
@@ -63,9 +64,9 @@ def ingest_paths(
     cannot is stored as unread, with the reason. Then the pages that are images, or whose characters
     are no words, are read by ``scanner`` (by OCR, where there is none): with ``ocr`` "always" all
     pages that can be seen, with "never" none. ``stated`` holds for all files, ``stated_for`` for
-    those that it names, ``choice`` for dumps of wikis. The same files again change nothing. Raises
-    BadInput where there is no document at all, ExtraMissing where OCR was asked for and is not
-    installed.
+    those that it names, ``choice`` for dumps of wikis; ``located`` hears where the files of sources
+    lie, by digest. The same files again change nothing. Raises BadInput where there is no document
+    at all, ExtraMissing where OCR was asked for and is not installed.
     """
     scanner = scanner or OcrScanner()
     if ocr == "always" and scanner.needs:
@@ -104,6 +105,8 @@ def ingest_paths(
         scan_pages(wanting, scanner, watch)
     for each in taking:
         each.close()
+    if located is not None:
+        located({content: each.file.path for each in taking for content in each.contents})
     named = {name for file in found.files for name in (file.inside, file.path.name)}
     return IngestReport(
         taken=tuple(entry for each in taking for entry in each.taken),

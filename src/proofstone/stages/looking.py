@@ -34,6 +34,8 @@ from proofstone.stages.naming import (
     response_id,
     score_id,
 )
+from proofstone.stages.origins_shown import describe_page
+from proofstone.stages.page_images import find_page
 from proofstone.stages.plan_shown import describe_plan
 from proofstone.stages.planned import plan_sentence
 from proofstone.stages.served import note_of_run
@@ -51,6 +53,7 @@ def look(store: Store, text: str, *, limit: int = 3) -> Description:
     """
     kind, _colon, rest = text.partition(":")
     special: dict[str, Callable[[Store, str], Description]] = {
+        "page": _page,
         "response": _response,
         "call": _call,
         "score": _score,
@@ -140,6 +143,12 @@ def _score(store: Store, rest: str) -> Description:
         texts=(_question(store, item), *replies),
     )
     return _with(described, Ancestry(store).of_score(score, scoring, item))
+
+
+def _page(store: Store, rest: str) -> Description:
+    page = find_page(store, rest)
+    source = store.lookup.find(f"source:{page.source.hex()}")
+    return _with(describe_page(store, page), Ancestry(store).of_row(source))
 
 
 def _call(store: Store, rest: str) -> Description:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -14,8 +15,9 @@ from proofstone.identity import short
 from proofstone.records import Box, Page, Passage, Source, Stratum
 from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
+from proofstone.stages.ingest_report import SURE
 
-__all__ = ["describe_passage", "describe_source", "page_ranges"]
+__all__ = ["describe_page", "describe_passage", "describe_source", "page_ranges"]
 
 _PASSAGES = 5
 _CUT = 100
@@ -30,6 +32,12 @@ def describe_source(store: Store, found: Found) -> Description:
         lines.append(("pages", f"{count.pages:,}"))
     for reason, numbers in sorted(count.unread.items()):
         lines.append(("unread", f"{len(numbers):,} ({reason}): page {page_ranges(numbers)}"))
+    sure = store.pages.confidences(found.id)
+    if sure:
+        lines.append(("from images", f"{len(sure):,}: page {page_ranges(list(sure))}"))
+    doubtful = [number for number, sureness in sure.items() if sureness < SURE]
+    if doubtful:
+        lines.append(("doubtful", f"confidence below {SURE}: page {page_ranges(doubtful)}"))
     passages = list(islice(store.knowledge.passages_of(found.id), _PASSAGES + 1))
     if passages:
         n = count.passages or sum(1 for _ in store.knowledge.passages_of(found.id))
@@ -57,6 +65,30 @@ def describe_passage(store: Store, found: Found) -> Description:
         title=f"passage:{short(found.id)}",
         lines=tuple((name, value) for name, value in lines if value),
         texts=(passage.text,),
+    )
+
+
+def describe_page(store: Store, page: Page) -> Description:
+    """A page as it was read last: by what, how surely, its passages and its text."""
+    places = page.places
+    kinds = Counter(mark.kind for mark in places.marks)
+    unread = f"{page.reason}  {page.detail}".strip() if page.state == "unread" else ""
+    lines = [
+        ("source", f"source:{short(page.source)}"),
+        ("printed", page.label),
+        ("size", f"{_size(page)} points" if page.width else ""),
+        ("reader", page.reader),
+        ("unread", unread),
+        ("confidence", _confidence(page.confidence)),
+        ("lines", f"{len(places.lines):,}" if places.lines else ""),
+        ("holds", ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))),
+    ]
+    passages = [_in_a_line(passage) for passage in store.pages.passages_on(page.id)]
+    texts = ["\n".join(passages)] if passages else []
+    return Description(
+        title=f"page:{short(page.source)}/{page.number}",
+        lines=tuple((name, value) for name, value in lines if value),
+        texts=(*texts, page.text) if page.text else tuple(texts),
     )
 
 
@@ -118,7 +150,13 @@ def _printed(placed: PlacedPassage) -> Iterator[tuple[str, str]]:
     yield "holds", ", ".join(kinds)
     boxes = places.boxes(passage.start, passage.end)
     if boxes:
+        yield "confidence", _confidence(places.confidence(passage.start, passage.end))
         yield "printed", f"{len(boxes)} lines, {_around(boxes)} of {_size(placed.page)} points"
+
+
+def _confidence(sure: float) -> str:
+    """How sure the reader of an image is; nothing of what was not read from one."""
+    return f"{sure:.2f}" if sure < 1 else ""
 
 
 def _around(boxes: Sequence[Box]) -> str:

@@ -55,6 +55,7 @@ class Taking:
         self.file = file
         self.taken: list[Ingested] = []
         self.refused: NotRead | None = None
+        self.contents: set[bytes] = set()
         self.n_read = self.n_pages = 0
         self._store = store
         self._stated = stated
@@ -188,6 +189,7 @@ class Taking:
             return
         pages = [_read_page(self._source, read) for read in self._waiting]
         try:
+            self.contents.add(self._content)
             self._n_new += self._store.pages.add(self._source, pages, self._clock.now())
         except SourcePurged as error:
             places = tuple((problem.where, problem.what) for problem in error.problems)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
-from proofstone.ports import BuildsInSteps, Maker, ModelRole
+from proofstone.ports import BuildsInSteps, Maker, Model, ModelRole
 from proofstone.records import role_of_seat, seated
 from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
 from proofstone.stages.entering import BuildSpec
 from proofstone.wiring.asking import Asking, Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.dry_running import PILOT
+from proofstone.wiring.seeing import Seeing
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Asker, Budget, CacheUse, Spending
@@ -33,7 +34,7 @@ Models = str | Mapping[str, str | Sequence[str]]
 _LEAST_PILOT = 2
 
 
-class Building(Asking):
+class Building(Asking, Seeing):
     """The part of a workspace that builds in steps."""
 
     def method_building_in_steps(self, kind: str) -> Maker:
@@ -237,9 +238,29 @@ class Building(Asking):
         async def work(stop: asyncio.Event) -> PlannedBuild:
             async with self._role_askers(spec.models, stop, connections) as askers:
                 models = {role: askers[name].model for role, name in spec.models.items()}
-                return plan_build(self.store, method, spec, models)
+                whole = self._with_regions(spec, method, models)
+                return plan_build(self.store, method, whole, models)
 
         return Background(work).wait()
+
+    def _with_regions(
+        self, spec: BuildSpec, method: Maker, models: Mapping[str, Model]
+    ) -> BuildSpec:
+        """The spec with the pictures that are to enter, drawn, where it asks for such."""
+        named = builder_of(method, spec.kind).regions
+        if named is None or not (regions := spec.params.get(named[0])):
+            return spec
+        from proofstone.stages.region_rows import check_sees, region_rows  # noqa: PLC0415
+
+        if spec.per_input is not None:
+            raise BadUsage("a number of rows of each input does not go with regions of pages")
+        for seat, model in models.items():
+            if role_of_seat(seat) == named[1]:
+                check_sees(model)
+        rows = region_rows(
+            self.store, spec.inputs, str(regions), self.document_of, limit=spec.limit
+        )
+        return structs.replace(spec, regions=rows)
 
     def _role_askers(self, models: Mapping[str, str], stop: asyncio.Event, connections: Any) -> Any:
         max_connections, cache, spending = connections

@@ -10,6 +10,7 @@ from proofstone.engines.ingest.kinds_of_file import READABLE_SUFFIXES, has_pictu
 from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
 from proofstone.engines.ingest.lines import LINE_LIMIT
 from proofstone.engines.ingest.messages import Draw, Drawn, Job, Opened, PageRead, Refused
+from proofstone.engines.ingest.region_rows import ChosenRegion, read_regions
 from proofstone.engines.ingest.rows import (
     SUFFIXES,
     RowReader,
@@ -52,6 +53,7 @@ __all__ = [
     "UNDETERMINED",
     "WIKI_SUFFIX",
     "WORKBOOK_SUFFIXES",
+    "ChosenRegion",
     "Document",
     "Draw",
     "Drawn",
@@ -96,6 +98,7 @@ __all__ = [
     "read_identity",
     "read_json",
     "read_language_code",
+    "read_regions",
     "read_rows",
     "read_stated",
     "read_titles",

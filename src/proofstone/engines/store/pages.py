@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select, true
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -112,10 +112,11 @@ class PageStore:
     def confidences(self, source: bytes) -> dict[int, float]:
         """How sure their reader was of the pages that were read from images, by number, in order of
         the pages; those without a line are left out."""
+        from_images = schema.page.c.reader.startswith(_FROM_IMAGES)
         return {
             page.number: page.confidence
-            for page in self.pages(source)
-            if page.number is not None and page.reader.startswith(_FROM_IMAGES) and page.layout
+            for page in self._newest(source, from_images)
+            if page.number is not None and page.layout
         }
 
     def language_of(self, content: bytes) -> str:
@@ -134,8 +135,11 @@ class PageStore:
 
     def pages(self, source: bytes) -> Iterator[Page]:
         """The newest reading of each page, in the order of the pages."""
+        return self._newest(source, true())
+
+    def _newest(self, source: bytes, wanted: ColumnElement[bool]) -> Iterator[Page]:
         page = schema.page
-        query = _pages().where(page.c.id.in_(newest_pages(source)))
+        query = _pages().where(page.c.id.in_(newest_pages(source)), wanted)
         after = -1
         while True:
             place = func.coalesce(page.c.number, 0)
@@ -146,6 +150,27 @@ class PageStore:
                 return
             yield from map(_page, rows)
             after = rows[-1].number or 0
+
+    def page(self, source: bytes, number: int) -> Page | None:
+        """The newest reading of the page with this number, or None."""
+        table = schema.page
+        query = _pages().where(table.c.id.in_(newest_pages(source)), table.c.number == number)
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _page(row)
+
+    def passages_on(self, page: bytes) -> tuple[Passage, ...]:
+        """The passages of one reading of a page, in order."""
+        link, table, passage = schema.page_passage, schema.page, schema.passage
+        query = (
+            _passages()
+            .join(link, link.c.passage_id == passage.c.id)
+            .join(table, table.c.id == link.c.page_id)
+            .where(table.c.hash == page)
+            .order_by(link.c.position)
+        )
+        with self._database.reading() as connection:
+            return tuple(map(passage_of, connection.execute(query)))
 
     def placed(self, passages: Iterable[bytes]) -> dict[bytes, PlacedPassage]:
         """Passages with the newest page that they stand on; those without a page are missing."""

@@ -77,6 +77,7 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     prompts, replies = _bodies(connection, asked, finder)
+    of_rows = _payloads(connection, schema.build_row, rows)
     return PurgePlan(
         source=source,
         passages=frozenset(key for key, text in passages.items() if text),
@@ -88,11 +89,9 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         texts_of_units=frozenset(_with_text(_payloads(connection, schema.unit, units))),
         prompts=frozenset(prompts),
         replies=frozenset(replies),
-        images=frozenset(images_in(connection, prompts)),
+        images=frozenset(images_in(connection, prompts, of_rows.values())),
         rows=frozenset(rows),
-        texts_of_rows=frozenset(
-            key for key, body in _payloads(connection, schema.build_row, rows).items() if body
-        ),
+        texts_of_rows=frozenset(key for key, body in of_rows.items() if body),
         pages=frozenset(key for key, text in pages.items() if text),
     )
 

@@ -1,4 +1,5 @@
-"""Which images go with a purged source: those that the purged prompts show."""
+"""Which images go with a purged source: those that purged prompts show, and those of its pages that
+entered a build."""
 
 from __future__ import annotations
 
@@ -18,12 +19,21 @@ _CHUNK = 400
 _NAMED = re.compile(rb'"digest":"([A-Za-z0-9+/]{43}=)","media_type":"image/')  # keys are sorted
 
 
-def images_in(connection: Connection, prompts: Iterable[int]) -> Iterator[int]:
-    """The keys of the images, as far as they are here, that prompts with these keys show."""
-    prompt, image = schema.prompt, schema.image
+def images_in(
+    connection: Connection, prompts: Iterable[int], rows: Iterable[bytes] = ()
+) -> Iterator[int]:
+    """The keys of the images, as far as they are here, that prompts with these keys and rows of
+    builds with these bodies show."""
+    prompt = schema.prompt
     for chunk in chunks(prompts, _CHUNK):
         bodies = connection.scalars(select(prompt.c.body).where(prompt.c.id.in_(chunk))).all()
-        named = {b64decode(name) for body in bodies for name in _NAMED.findall(decompress(body))}
-        for hashes in chunks(named, _CHUNK):
-            here = image.c.hash.in_(hashes) & (func.length(image.c.body) > 0)
-            yield from connection.scalars(select(image.c.id).where(here))
+        yield from _here(connection, map(decompress, bodies))
+    yield from _here(connection, rows)
+
+
+def _here(connection: Connection, bodies: Iterable[bytes]) -> Iterator[int]:
+    image = schema.image
+    named = {b64decode(name) for body in bodies for name in _NAMED.findall(body)}
+    for hashes in chunks(named, _CHUNK):
+        here = image.c.hash.in_(hashes) & (func.length(image.c.body) > 0)
+        yield from connection.scalars(select(image.c.id).where(here))

@@ -40,7 +40,7 @@ def _true_fact(claim: Claim) -> Fact:
         language=ground.language,
         stratum=ground.stratum,
         source=ground.source,
-        passage=ground.passage,
+        passage=ground.passage or None,
         page=ground.page,
     )
     return structs.replace(fact, id=fact_id(fact))

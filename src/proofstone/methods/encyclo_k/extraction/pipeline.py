@@ -15,12 +15,21 @@ from proofstone.methods.encyclo_k.extraction.falsify import claim_step, falsify_
 from proofstone.methods.encyclo_k.extraction.judged import PANEL_PARAMETERS, judges_of
 from proofstone.methods.encyclo_k.extraction.overlap import filter_step, overlap_step
 from proofstone.methods.encyclo_k.extraction.rows import Claim
+from proofstone.methods.encyclo_k.extraction.seen import seen_step
 from proofstone.methods.encyclo_k.extraction.verify import falsity_step, reason_step
 from proofstone.ports import ModelRole, Parameter, Pipeline, StepBuilder
 
 __all__ = ["PIPELINES", "make_pipeline"]
 
 PARAMETERS = (
+    Parameter(
+        name="from_regions",
+        kind="text",
+        default="",
+        help="Take statements from pictures of parts of pages, one of each: of passages, of points "
+        "(definitions, theorems, laws), or of the boxes in a table (page, left, top, right, bottom "
+        "in points). The writer must take images.",
+    ),
     Parameter(
         name="statements",
         kind="int",
@@ -80,7 +89,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     judges = judges_of(params, models)
     return Pipeline(
         steps=(
-            extract_step(params["statements"]),
+            seen_step() if params["from_regions"] else extract_step(params["statements"]),
             overlap_step(params["overlap"]),
             filter_step(),
             standing_step(judges),
@@ -125,6 +134,7 @@ PIPELINES = {
         make=make_pipeline,
         roles=ROLES,
         parameters=PARAMETERS,
+        regions=("from_regions", "writer"),
         help="Statements from the passages of sources, true and falsified, each step checked.",
     )
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from proofstone.records import SourcedPassage, Stratum
+from proofstone.records import PageRegion, SourcedPassage, Stratum
 
 __all__ = ["Claim", "Draft", "Falsehood", "Ground"]
 
 
 class Ground(Struct, frozen=True):
-    """What a statement rests on: the passage's ``text``, and where it stands."""
+    """What a statement rests on: the passage's ``text``, and where it stands. ``passage`` is empty
+    where it was taken from a picture of a page without passages."""
 
     text: str
     passage: bytes
@@ -34,6 +35,20 @@ class Ground(Struct, frozen=True):
             page="" if passage.page is None else str(passage.page),
             heading=passage.heading,
             stratum=structs.replace(source.stratum, book=source.stratum.book or source.title),
+        )
+
+    @classmethod
+    def of_region(cls, row: PageRegion) -> Ground:
+        """The ground that a region of a page is."""
+        return cls(
+            text=row.text,
+            passage=row.passage.id if row.passage is not None else b"",
+            source=row.source.id,
+            book=row.source.title,
+            language=row.language or row.source.language or "en",
+            page=str(row.page),
+            heading=row.heading,
+            stratum=Stratum(book=row.source.title),
         )
 
 
