@@ -97,6 +97,27 @@ def test_a_source_shows_its_pages_and_a_passage_its_place(
     assert " of 595 x 842 points" in place
 
 
+def test_a_page_is_shown_and_drawn(folder: Path, empty: Path, proofstone: Proofstone) -> None:
+    """By the note of where its document lies; another suffix and lone options are refused."""
+    taken = proofstone("ingest", folder / "docs" / "inner", "-w", empty, "--json").json["taken"]
+    page = f"page:{taken[0]['id'][:8]}/1"
+    shown = proofstone("show", page, "-w", empty).out.splitlines()
+    assert shown[0] == page
+    assert "size    595 x 842 points" in shown
+    assert "reader  pdf 1" in shown
+    drawn = proofstone("show", page, "-w", empty, "-o", folder / "page.png", "--dpi", "72")
+    data = (folder / "page.png").read_bytes()
+    assert drawn.out == f"{folder / 'page.png'}   {len(data):,} bytes\n"
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert int.from_bytes(data[16:20], "big") == 596
+    other = proofstone("show", page, "-w", empty, "-o", folder / "page.jpg")
+    assert (other.code, "pages are drawn as PNG" in other.err) == (2, True)
+    lone = proofstone("show", page, "-w", empty, "--crop")
+    assert (lone.code, "go with -o FILE.png" in lone.err) == (2, True)
+    absent = proofstone("show", page[:-1] + "9", "-w", empty)
+    assert (absent.code, "has no page 9; it has 1" in absent.err) == (2, True)
+
+
 def test_nothing_read_is_exit_code_2(tmp_path: Path, empty: Path, proofstone: Proofstone) -> None:
     """A lone bad file, and a folder without documents."""
     (tmp_path / "odd.pdf").write_bytes(b"no PDF")

@@ -235,5 +235,5 @@ def test_the_prompt_for_a_picture_as_it_is_sent(language: str) -> None:
         "extract_seen", language, book=book, heading=heading, page=3, transcribe=True
     )
     snapshot = Path(__file__).parent / "snapshots" / f"extract_seen.{language}.txt"
-    assert text == snapshot.read_text(encoding="utf-8")
+    assert text + "\n" == snapshot.read_text(encoding="utf-8")
     assert set(seen_step().config) == {"prompt"}
