@@ -44,11 +44,13 @@ class Ground(Struct, frozen=True):
             text=row.text,
             passage=row.passage.id if row.passage is not None else b"",
             source=row.source.id,
-            book=row.source.title,
+            book=row.source.stratum.book or row.source.title,
             language=row.language or row.source.language or "en",
             page=str(row.page),
             heading=row.heading,
-            stratum=Stratum(book=row.source.title),
+            stratum=structs.replace(
+                row.source.stratum, book=row.source.stratum.book or row.source.title
+            ),
         )
 
 
