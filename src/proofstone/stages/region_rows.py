@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+
+from msgspec import structs
 
 from proofstone.engines.ingest import ChosenRegion, Draw, read_regions
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.ports import Model
-from proofstone.records import Page, PageRegion, Source
+from proofstone.ports import Maker, Model
+from proofstone.records import Page, PageRegion, Source, role_of_seat
+from proofstone.stages.build_plans import builder_of
+from proofstone.stages.entering import BuildSpec
 from proofstone.stages.page_images import DPI, around, draw_all
 from proofstone.stages.regions import RULES, Region, region_in_box, regions_by_rule
 from proofstone.stages.sampled_sources import placed_source
 
-__all__ = ["check_sees", "region_rows"]
+__all__ = ["check_sees", "region_rows", "with_regions"]
 
 _Chosen = tuple[Page, Region, str]
 
@@ -50,6 +54,27 @@ def region_rows(
             "boxes: --from-regions FILE",
         )
     return tuple(rows)
+
+
+def with_regions(
+    store: Store,
+    spec: BuildSpec,
+    method: Maker,
+    models: Mapping[str, Model],
+    document_of: Callable[[bytes], Path],
+) -> BuildSpec:
+    """The spec with the pictures that are to enter, drawn, where it asks for such; ``models`` are by
+    seat. Raises as ``check_sees`` and ``region_rows`` do."""
+    named = builder_of(method, spec.kind).regions
+    if named is None or not (regions := spec.params.get(named[0])):
+        return spec
+    if spec.per_input is not None:
+        raise BadUsage("a number of rows of each input does not go with regions of pages")
+    for seat, model in models.items():
+        if role_of_seat(seat) == named[1]:
+            check_sees(model)
+    rows = region_rows(store, spec.inputs, str(regions), document_of, spec.limit)
+    return structs.replace(spec, regions=rows)
 
 
 def check_sees(model: Model) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
-from proofstone.ports import BuildsInSteps, Maker, Model, ModelRole
+from proofstone.ports import BuildsInSteps, Maker, ModelRole
 from proofstone.records import role_of_seat, seated
 from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
 from proofstone.stages.entering import BuildSpec
@@ -235,32 +235,15 @@ class Building(Asking, Seeing):
         return chosen, spec
 
     def _plan(self, spec: BuildSpec, method: Maker, connections: Any) -> PlannedBuild:
+        from proofstone.stages.region_rows import with_regions  # noqa: PLC0415
+
         async def work(stop: asyncio.Event) -> PlannedBuild:
             async with self._role_askers(spec.models, stop, connections) as askers:
                 models = {role: askers[name].model for role, name in spec.models.items()}
-                whole = self._with_regions(spec, method, models)
+                whole = with_regions(self.store, spec, method, models, self.document_of)
                 return plan_build(self.store, method, whole, models)
 
         return Background(work).wait()
-
-    def _with_regions(
-        self, spec: BuildSpec, method: Maker, models: Mapping[str, Model]
-    ) -> BuildSpec:
-        """The spec with the pictures that are to enter, drawn, where it asks for such."""
-        named = builder_of(method, spec.kind).regions
-        if named is None or not (regions := spec.params.get(named[0])):
-            return spec
-        from proofstone.stages.region_rows import check_sees, region_rows  # noqa: PLC0415
-
-        if spec.per_input is not None:
-            raise BadUsage("a number of rows of each input does not go with regions of pages")
-        for seat, model in models.items():
-            if role_of_seat(seat) == named[1]:
-                check_sees(model)
-        rows = region_rows(
-            self.store, spec.inputs, str(regions), self.document_of, limit=spec.limit
-        )
-        return structs.replace(spec, regions=rows)
 
     def _role_askers(self, models: Mapping[str, str], stop: asyncio.Event, connections: Any) -> Any:
         max_connections, cache, spending = connections
