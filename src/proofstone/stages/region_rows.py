@@ -63,8 +63,8 @@ def with_regions(
     models: Mapping[str, Model],
     document_of: Callable[[bytes], Path],
 ) -> BuildSpec:
-    """The spec with the pictures that are to enter, drawn, where it asks for such; ``models`` are by
-    seat. Raises as ``check_sees`` and ``region_rows`` do."""
+    """The spec with the pictures that are to enter, drawn, where it asks for such; ``models`` are
+    by seat. Raises as ``check_sees`` and ``region_rows`` do."""
     named = builder_of(method, spec.kind).regions
     if named is None or not (regions := spec.params.get(named[0])):
         return spec
