@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proofstone.engines.models import Budget
     from proofstone.ports import Embedder
     from proofstone.stages.contradicting import Contradictions, StatementPair
+    from proofstone.stages.semantic_maps import SemanticMap
 
 __all__ = ["Contradicting"]
 
@@ -33,6 +34,28 @@ class Contradicting(Asking):
         from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
 
         return SentenceEncoder()
+
+    def semantic_map(
+        self, target: Target, *, seed: int = 0, embedder: Embedder | None = None
+    ) -> SemanticMap:
+        """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
+        groups stand apart."""
+        from proofstone.stages.semantic_maps import map_texts  # noqa: PLC0415
+
+        found = find_target(self.store, target, ("bank", "form"))
+        owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
+        method = find_method(owner(found.id).method)
+        return map_texts(self.store, method, found, embedder or self.embedder(), seed=seed)
+
+    def write_map(self, drawn: SemanticMap, path: Path) -> None:
+        """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
+        from proofstone.report.figures.files import FIGURE_KINDS, figure_files  # noqa: PLC0415
+        from proofstone.stages.semantic_maps import map_figure  # noqa: PLC0415
+
+        kind = path.suffix.lower().lstrip(".")
+        kinds = [each for each in FIGURE_KINDS if each == kind]
+        files = figure_files(map_figure(drawn), kinds)
+        path.write_bytes(files.get(kind, files["vl.json"]))
 
     def near_statements(
         self, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None

@@ -138,6 +138,7 @@ from proofstone.engines.stats.scaling import (
     slope_of,
 )
 from proofstone.engines.stats.selective import RiskCoverage, auroc, risk_coverage
+from proofstone.engines.stats.separation import GroupsApart, GroupSeparation, groups_apart
 from proofstone.engines.stats.shares import rank_shares, share_estimate
 from proofstone.engines.stats.spread import Spread, measure_spread
 from proofstone.engines.stats.stability import (
@@ -186,6 +187,8 @@ __all__ = [
     "FilterBias",
     "Flag",
     "Forecast",
+    "GroupSeparation",
+    "GroupsApart",
     "Homogeneity",
     "Interval",
     "ItemFlag",
@@ -268,6 +271,7 @@ __all__ = [
     "forecast_total",
     "generator",
     "group_weights",
+    "groups_apart",
     "holm",
     "homogeneity",
     "interval_against",
@@ -304,6 +308,7 @@ __all__ = [
     "risk_coverage",
     "row_correlations",
     "sample_means",
+    "separation",
     "separations",
     "share_estimate",
     "sign_flip",

@@ -26,6 +26,7 @@ _FORMS: Mapping[FigureKind, str] = {
     "ridges": noted("Ridge lines"),
     "violins": noted("Violins"),
     "sets": noted("Sets and their intersections"),
+    "map": noted("Map"),
 }
 
 
@@ -47,7 +48,7 @@ def _range(figure: Figure) -> Sequence[str]:
     if not known:
         return (say("no value is known"),)
     rows = counted(len({mark.row for mark in figure.marks}), "row")
-    if figure.kind == "sets":
+    if figure.kind in {"sets", "map"}:
         return (rows,)
     low, high = min(known, key=_value), max(known, key=_value)
     ends = {"low": _at(low, figure), "high": _at(high, figure)}

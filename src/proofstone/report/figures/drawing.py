@@ -16,6 +16,7 @@ from proofstone.report.figures.described import described
 from proofstone.report.figures.dots import dots_chart, strips_chart
 from proofstone.report.figures.grids import heat_chart, matrix_chart, ranks_chart
 from proofstone.report.figures.labels import wrapped
+from proofstone.report.figures.maps import map_chart
 from proofstone.report.figures.paired_rows import dumbbells_chart, slopes_chart
 from proofstone.report.figures.planes import curves_chart, points_chart
 from proofstone.report.figures.sets import sets_chart
@@ -41,6 +42,7 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "ridges": ridges_chart,
     "violins": violins_chart,
     "sets": sets_chart,
+    "map": map_chart,
 }
 
 # Within an HTML page they mean nothing, and would be the only addresses on it.

@@ -48,6 +48,7 @@ FigureKind = Literal[
     "ridges",
     "violins",
     "sets",
+    "map",
 ]
 AxisUnit = Literal["points", "number", "usd"]
 
