@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proofstone.stages.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
     from proofstone.wiring import Workspace
 
-__all__ = ["ingest_command"]
+__all__ = ["ingest_command", "watching_documents"]
 
 _INCOMPLETE = 3
 _SHOWN = 20
@@ -158,7 +158,7 @@ def ingest_command(
     if taxonomy is not None:
         stated, stated_for = _placed(taxonomy, stated, stated_for)
     choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
-    with open_workspace(folder) as workspace, _watching(quiet=quiet or as_json) as watch:
+    with open_workspace(folder) as workspace, watching_documents(quiet=quiet or as_json) as watch:
         files = _files(workspace, paths, wiki_api, quiet=quiet)
         report = ingest_paths(
             workspace.store, files, clock=workspace.clock, stated=stated,
@@ -206,7 +206,7 @@ def _files(
 
 
 @contextmanager
-def _watching(*, quiet: bool) -> Iterator[Watch | None]:
+def watching_documents(*, quiet: bool) -> Iterator[Watch | None]:
     """One line that says how far it is, on a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None

@@ -20,6 +20,7 @@ __all__ = ["cli", "main"]
 TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
         "demo": ("demo", "The whole path on real facts with a real model, offline."),
+        "start": ("starting", "Begin with a folder of documents: examples, cost, and a run file."),
         "init": ("workspaces", "Make a folder a workspace."),
         "status": ("workspaces", "Say what this workspace holds and what is unfinished."),
         "doctor": ("doctor", "Check this installation and workspace, and say what to mend."),

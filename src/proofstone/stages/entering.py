@@ -14,6 +14,7 @@ from msgspec import Struct
 from proofstone.draws import Draws
 from proofstone.engines.pipeline import make_row
 from proofstone.engines.store import EnteringRow, Store
+from proofstone.errors import BadInput
 from proofstone.ports import StepBuilder
 from proofstone.records import PageRegion, SourcedPassage
 from proofstone.stages.sampled_sources import placed_source, sampled_source
@@ -87,10 +88,24 @@ def _own(
 
 def _passages(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
     for name in names:
+        if name.startswith("passage:"):
+            yield _passage(store, name)
+            continue
         for identity in _named(store, name):
             source = placed_source(store, identity)
             for passage in store.knowledge.passages_of(identity):
                 yield EnteringRow(make_row(SourcedPassage(passage, source)), identity)
+
+
+def _passage(store: Store, name: str) -> EnteringRow:
+    """A single passage, the same row as among those of its source. Raises BadInput where its text
+    was purged."""
+    found = store.lookup.find(name, ("passage",))
+    passage = store.knowledge.passages([found.id])[found.id]
+    if not passage.text:
+        raise BadInput(f"the text of {name} was purged")
+    source = placed_source(store, passage.source)
+    return EnteringRow(make_row(SourcedPassage(passage, source)), passage.source)
 
 
 def _sampled(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:

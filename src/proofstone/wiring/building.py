@@ -7,13 +7,15 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method, method_names
 from proofstone.ports import BuildsInSteps, Maker, ModelRole
 from proofstone.records import role_of_seat, seated
 from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
-from proofstone.stages.entering import BuildSpec
+from proofstone.stages.entering import BuildSpec, entering_rows
 from proofstone.wiring.asking import Asking, Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.dry_running import PILOT
@@ -99,6 +101,7 @@ class Building(Asking, Seeing):
         per_input: int | None = None,
         method: str | None = None,
         pilot: int = PILOT,
+        pilot_rows: Sequence[str] = (),
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
@@ -111,7 +114,9 @@ class Building(Asking, Seeing):
         as ranges, and how many rows would be left.
 
         ``pilot`` rows, a seeded sample, are really worked on; what is made of them is kept for the
-        build. ``budget`` bounds the pilot, and it is said whether as much would cover the rest.
+        build. ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
+        were chosen and built of before. ``budget`` bounds the pilot, and it is said whether as much
+        would cover the rest.
         """
         if pilot < _LEAST_PILOT:
             raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
@@ -123,6 +128,10 @@ class Building(Asking, Seeing):
         from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
 
         rows = draw_pilot(self.store, chosen, planned, pilot)
+        if pilot_rows:
+            builder = builder_of(chosen, kind)
+            only = structs.replace(spec, inputs=(*pilot_rows,), limit=None, per_input=None)
+            rows = list(entering_rows(self.store, builder, only, planned.build.params))
         self._clear_build(planned, rows)
         shown: list[BuildProgress] = []
 
@@ -209,6 +218,21 @@ class Building(Asking, Seeing):
         named = models_by_seat(chosen, kind, models, judge)
         judges, makers = held_by_builders(named, lambda seat: _purpose(roles, seat) == "judge")
         return kin_of(judges, makers, self.family_of)
+
+    def build_spec(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        *,
+        name: str,
+        models: str | Mapping[str, str] = "",
+        judge: str = "",
+        seed: int = 0,
+        **params: Any,
+    ) -> BuildSpec:
+        """What ``build_in_steps`` with these arguments would build, for ``perform_build_spec``."""
+        asked = (kind, inputs, name, models, judge, None, seed, None, None, None, params)
+        return self._spec(*asked)[1]
 
     # ---- inside
 

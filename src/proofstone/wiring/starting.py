@@ -1,0 +1,332 @@
+"""The guided start: documents of a folder, a pilot on some of them, and what all of it takes."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from proofstone.draws import Draws
+from proofstone.errors import BadInput, BudgetReached, Incomplete
+from proofstone.identity import short
+from proofstone.records import Bank, ItemSet, Passage, run_label
+from proofstone.stages.beside import questions_beside
+from proofstone.stages.choosing import Candidate, choose_documents, dealt, spread_over
+from proofstone.stages.ingest import Ingested, IngestReport, ingest_paths
+from proofstone.stages.run_file_text import run_file_text
+from proofstone.stages.run_request import Asking, RunRequest
+from proofstone.stages.start_asking import asking_forecasts, side_by_side
+from proofstone.stages.start_report import StartReport
+from proofstone.wiring.folders import MARK
+from proofstone.wording import counted
+
+if TYPE_CHECKING:
+    from proofstone.engines.ingest import Stated
+    from proofstone.report.beside_page import QuestionBeside
+    from proofstone.stages.campaign import RunResult
+    from proofstone.stages.forecasts import BuildForecast
+    from proofstone.stages.ingest import Watch as ReadWatch
+    from proofstone.stages.start_answers import Answers
+    from proofstone.wiring.asking import Watch
+    from proofstone.wiring.workspace import Workspace
+
+__all__ = ["KIND", "PASSAGES", "SHOWN", "Start", "languages_of", "pilot_passages", "read_documents"]
+
+KIND = "statements"
+DOCUMENTS, PASSAGES, SHOWN = 6, 20, 10
+_SOURCES_NAMED = 4
+# Documents of a folder are seldom in a taxonomy, and few statements of each are left: a question
+# takes statements of one language from all of them.
+_MIXED: dict[str, Any] = {"within": "discipline", "allocate": "discipline", "skip_small": True}
+_FEWEST_CHARACTERS = 200  # a shorter passage is a caption or a stray line: it says little
+
+
+def read_documents(
+    workspace: Workspace, folder: Path, stated: Stated, watch: ReadWatch | None = None
+) -> IngestReport:
+    """All documents of a folder as sources. What was read before is not stored twice."""
+    return ingest_paths(
+        workspace.store, [folder], clock=workspace.clock, stated=stated, watch=watch
+    )
+
+
+def languages_of(workspace: Workspace, report: IngestReport) -> dict[str, int]:
+    """How many passages there are in each language, most first."""
+    found = Counter(
+        passage.language.partition("-")[0] or "?"
+        for entry in report.taken
+        for passage in workspace.store.knowledge.passages_of(entry.id)
+    )
+    return dict(found.most_common())
+
+
+def pilot_passages(
+    workspace: Workspace, report: IngestReport, languages: Sequence[str], *, n: int, seed: int
+) -> tuple[list[Passage], list[str], int]:
+    """``n`` passages of documents chosen over the folder, the files of these, and how many passages
+    there are in all. Raises BadInput where there is none in these languages."""
+    by_file: dict[str, list[Passage]] = {}
+    kinds: dict[str, str] = {}
+    for entry in report.taken:
+        found = _passages(workspace, entry, languages)
+        if found:
+            by_file.setdefault(entry.file, []).extend(found)
+            kinds[entry.file] = PurePath(entry.file).suffix.lower()
+    if not by_file:
+        wanted = f" in {', '.join(languages)}" if languages else ""
+        raise BadInput(
+            f"the documents have no passage{wanted} to make a statement of",
+            hint="scanned pages need OCR first; --languages names other languages",
+        )
+    candidates = [
+        Candidate(file=file, kind=kinds[file], size=len(found)) for file, found in by_file.items()
+    ]
+    chosen = choose_documents(candidates, DOCUMENTS, seed)
+    draws = Draws(seed, 0, "passages of a pilot")
+    lists = [_telling(by_file[candidate.file]) for candidate in chosen]
+    places = dealt([len(own) for own in lists], n)
+    passages = [
+        passage
+        for own, k in zip(lists, places, strict=True)
+        for passage in spread_over(own, k, draws)
+    ]
+    n_all = sum(map(len, by_file.values()))
+    return passages, [candidate.file for candidate in chosen], n_all
+
+
+@dataclass(kw_only=True)
+class Start:
+    """A guided start on the documents of a folder, as ``read``; ``answers`` must be whole.
+
+    ``spending`` is shared by all that the pilot asks. ``tell`` hears what is done next.
+    """
+
+    workspace: Workspace
+    folder: Path
+    answers: Answers
+    read: IngestReport
+    seed: int = 0
+    n_passages: int = PASSAGES
+    n_questions: int = SHOWN
+    watch: Watch | None = None
+    on_interrupt: Callable[[int], None] | None = None
+    tell: Callable[[str], None] = lambda _line: None
+
+    def __post_init__(self) -> None:
+        self.spending = self.workspace.spending(self.answers.budget or None)
+        self.name = _bank_name(self.folder)
+        self.languages = self.answers.languages or ()
+
+    def perform(self) -> StartReport:
+        """The pilot: statements from a few passages, questions of them, asked of the models; then
+        what all of it takes, the page of questions and the run file.
+
+        The same again takes all that was made from what is kept. Raises Incomplete where the pilot
+        made too little to show, BudgetReached where the budget ended it, KeyboardInterrupt once the
+        replies in flight are kept.
+        """
+        workspace, answers = self.workspace, self.answers
+        passages, documents, n_all = pilot_passages(
+            workspace, self.read, self.languages, n=self.n_passages, seed=self.seed
+        )
+        names = [f"passage:{passage.id.hex()}" for passage in passages]
+        self.tell(
+            f"pilot: statements from {counted(len(names), 'passage')} of "
+            f"{counted(len(documents), 'document')}"
+        )
+        bank = self._bank(names)
+        forecast = self._forecast(names)
+        form = self._form(bank)
+        results = self._ask(form)
+        page = self._place() / f"{self.name}-questions.html"
+        run_file = self._write_run_file()
+        questions = tuple(questions_beside(workspace.store, form, self.n_questions))
+        _write_page(self.folder.resolve().name, questions, page)
+        return StartReport(
+            folder=self.folder.resolve().name,
+            answers=answers,
+            read=self.read,
+            languages=languages_of(workspace, self.read),
+            documents=tuple(documents),
+            n_passages=n_all,
+            build=forecast,
+            bank=_shown(bank.name, bank.id),
+            n_statements=len(bank.facts),
+            form=_shown(form.name, form.id),
+            questions=questions,
+            single_statements=form.recipe.get("setting") == "statements",
+            asked=tuple(asking_forecasts(workspace.store, results, answers.questions or 0)),
+            side_by_side=tuple(side_by_side(workspace.compare, results)),
+            run_file=str(run_file),
+            page=str(page),
+            next_steps=tuple(self._next_steps(run_file)),
+        )
+
+    # ---- the pilot
+
+    def _bank(self, names: Sequence[str]) -> Bank:
+        """The bank of the pilot's passages. Raises where there is none."""
+        workspace = self.workspace
+        spec = workspace.build_spec(
+            KIND, names, name=f"{self.name}-pilot", models=self.answers.writer or "",
+            judge=self.answers.judge or "", seed=self.seed,
+        )  # fmt: skip
+        result = workspace.perform_build_spec(
+            spec, workspace.method_building_in_steps(KIND), spending=self.spending,
+            watch=self.watch, on_interrupt=self.on_interrupt,
+        )  # fmt: skip
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if result.over_budget:
+            raise BudgetReached(f"the pilot ended at its budget: {result.stopped}")
+        build = f"build:{short(result.build.id)}"
+        if result.bank is None:
+            raise Incomplete(
+                f"the pilot is not whole: {result.stopped or 'some calls failed'}",
+                hint=f"the same command goes on; look: proofstone show {build} --pending",
+            )
+        if not result.bank.facts:
+            raise Incomplete(
+                "no statement of the pilot was left: what the models wrote did not hold",
+                hint=f"see why: proofstone show {build} --dropped; or name a stronger --writer",
+            )
+        return result.bank
+
+    def _forecast(self, names: Sequence[str]) -> BuildForecast:
+        """What the statements of all documents take, by the passages that are through already."""
+        return self.workspace.forecast_build(
+            KIND, self._sources(), name=self.name, models=self.answers.writer or "",
+            judge=self.answers.judge or "", seed=self.seed, pilot_rows=names,
+            budget=self.answers.budget or None,
+        )  # fmt: skip
+
+    def _form(self, bank: Bank) -> ItemSet:
+        """Composed questions; where the pilot has too few statements for one, the statements
+        themselves."""
+        n = self.n_questions
+        try:
+            (form,) = self.workspace.build_form(bank, seeds=[self.seed], questions=n, **_MIXED)
+        except BadInput:
+            (form,) = self.workspace.build_form(
+                bank, seeds=[self.seed], setting="statements", sample=min(n, len(bank.facts))
+            )
+        return form
+
+    def _ask(self, form: ItemSet) -> list[RunResult]:
+        """The pilot's questions asked of the models in every context."""
+        answers = self.answers
+        if not answers.models:
+            return []
+        self.tell(
+            f"pilot: {counted(form.n_items, 'question')} to {counted(len(answers.models), 'model')}"
+            f", context {' and '.join(answers.contexts)}"
+        )
+        request = RunRequest(
+            models={model: Asking() for model in answers.models}, contexts=answers.contexts
+        )
+        results = self.workspace.run_specs(
+            request.specs([form.id]), spending=self.spending, watch=self.watch,
+            on_interrupt=self.on_interrupt,
+        )  # fmt: skip
+        if any(result.interrupted for result in results):
+            raise KeyboardInterrupt
+        for result in results:
+            if not result.complete:
+                why = result.stopped or ", ".join(result.errors) or "replies are missing"
+                self.tell(f"incomplete: {run_label(result.planned.run)}: {why}")
+        return results
+
+    # ---- what is written, and what comes next
+
+    def _sources(self) -> list[str]:
+        found = [
+            entry for entry in self.read.taken if _passages(self.workspace, entry, self.languages)
+        ]
+        return [f"source:{entry.id.hex()}" for entry in found]
+
+    def _place(self) -> Path:
+        """Where files are written: the workspace's folder, but nothing among the documents, where
+        the next start would read it as one of them."""
+        folder, documents = self.workspace.folder.resolve(), self.folder.resolve()
+        if documents != folder and documents not in folder.parents:
+            return self.workspace.folder
+        place = self.workspace.folder / MARK / "start"
+        place.mkdir(exist_ok=True)
+        return place
+
+    def _write_run_file(self) -> Path:
+        path = self._place() / f"{self.name}-run.toml"
+        request = RunRequest(
+            targets=(self.name,),
+            models={model: Asking() for model in self.answers.models or ()},
+            contexts=self.answers.contexts,
+            budget=self.answers.budget or "",
+        )
+        heading = (
+            f"Asks the forms of the bank {self.name}, which are to be built first:\n"
+            "proofstone start prints the commands."
+        )
+        text = run_file_text(request, path.parent, heading=heading)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return path
+
+    def _next_steps(self, run_file: Path) -> Iterable[tuple[str, str]]:
+        """What to do next, as commands; many sources stand in a file of their own."""
+        answers, sources = self.answers, self._sources()
+        inputs = " ".join(f"source:{source[7:15]}" for source in sources)
+        if len(sources) > _SOURCES_NAMED:
+            listed = self._place() / f"{self.name}-sources.txt"
+            lines = "".join(f"{source}\n" for source in sources)
+            listed.write_text(lines, encoding="utf-8", newline="\n")
+            inputs = f"$(cat {pasted_path(listed)})"
+        budget = f" --budget {answers.budget}" if answers.budget else ""
+        place = f" -w {pasted_path(self.workspace.folder)}"
+        yield (
+            "build",
+            f"proofstone build {KIND} {inputs} --name {self.name} -m {answers.writer} "
+            f"--judge {answers.judge}{budget}{place}",
+        )
+        n = answers.questions
+        mixed = "--within discipline --allocate discipline --skip-small"
+        yield "form", f"proofstone build form {self.name} --questions {n} {mixed}{place}"
+        if answers.models:
+            yield "run", f"proofstone run {pasted_path(run_file)}{place}"
+            yield "read", f"proofstone leaderboard {self.name}{place}"
+
+
+def _passages(workspace: Workspace, entry: Ingested, languages: Sequence[str]) -> list[Passage]:
+    return [
+        passage
+        for passage in workspace.store.knowledge.passages_of(entry.id)
+        if not languages or passage.language.partition("-")[0] in languages
+    ]
+
+
+def _telling(passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Passages with something to state; all, where none is long enough."""
+    return [each for each in passages if len(each.text) >= _FEWEST_CHARACTERS] or passages
+
+
+def _write_page(title: str, questions: Sequence[QuestionBeside], path: Path) -> None:
+    from proofstone.report.beside_page import beside_page  # noqa: PLC0415 - jinja2
+
+    path.write_text(beside_page(title, questions), encoding="utf-8", newline="\n")
+
+
+def pasted_path(path: Path) -> str:
+    """A path as a shell takes it for one word."""
+    return shlex.quote(str(path))
+
+
+def _bank_name(folder: Path) -> str:
+    """The folder's name as banks are called: letters, digits, hyphens."""
+    name = folder.resolve().name.lower()
+    plain = "".join(c if c.isalnum() else "-" for c in name).strip("-")
+    return plain or "documents"
+
+
+def _shown(name: str, identity: bytes) -> str:
+    return f"{name}-{short(identity, 4)}"

@@ -1,0 +1,228 @@
+"""``start``: a folder of documents, a pilot, ten questions beside their pages, the rest to do."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from encyclo_k.scripted_author import Author
+from proofstone.stages.start_answers import Answers, keep_answers, kept_answers
+from proofstone.wiring import create_workspace, open_workspace
+from scripted_server import Act, Seen, answer
+from serving import configure, serving
+from told import Proofstone
+
+METALS = ("copper", "silver", "iron", "zinc", "tin", "gold", "platinum", "cobalt")
+PLACES = ("in the north", "in the south", "by the coast")
+AUTHOR = ("--writer", "scripted/author", "--judge", "scripted/judge")
+PRICE = 'price = { input = 2.0, output = 10.0, date = "2026-11-01", source = "https://e.x" }'
+
+
+class Everybody(Author):
+    """The author, who also answers questions, always the same."""
+
+    def __call__(self, seen: Seen) -> Act:
+        if seen.json["messages"][-1]["content"].endswith("Answer: X"):
+            self.asked["question"] += 1
+            return answer("Answer: A")
+        return super().__call__(seen)
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """A folder of three books in two subfolders, one file that is broken and one that is none."""
+    folder = tmp_path / "Old Manuals"
+    for name, place in zip(("a/north.txt", "a/south.txt", "b/coast.md"), PLACES, strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            f"The metal {metal} found {place} conducts heat better than the other {n} metals known."
+            for n, metal in enumerate(METALS, start=2)
+        ]
+        (folder / name).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "b" / "broken.pdf").write_bytes(b"no pdf")
+    (folder / "b" / "table.bin").write_bytes(b"\0")
+    return folder
+
+
+@pytest.fixture
+def author() -> Iterator[Everybody]:
+    """The models scripted/... while a test runs; ``url`` is where they are."""
+    everybody = Everybody()
+    with serving(everybody) as server:
+        everybody.url = server.url  # type: ignore[attr-defined]
+        yield everybody
+
+
+@pytest.fixture
+def at(tmp_path: Path, author: Everybody) -> Path:
+    create_workspace(tmp_path / "work").close()
+    configure(tmp_path / "work", author.url)  # type: ignore[attr-defined]
+    with (tmp_path / "work" / "proofstone.toml").open("a", encoding="utf-8") as file:
+        file.writelines(
+            f'[models."scripted/{name}"]\n{PRICE}\n' for name in ("author", "judge", "one")
+        )
+    return tmp_path / "work"
+
+
+def started(proofstone: Proofstone, documents: Path, at: Path, *more: object) -> tuple[int, str]:
+    told = proofstone("start", documents, "-w", at, *AUTHOR, "-m", "scripted/one", *more)
+    return told.code, told.out + told.err
+
+
+def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
+    documents: Path, at: Path, author: Everybody, proofstone: Proofstone
+) -> None:
+    """All that is printed as the next step can be typed, and the last of it is a leaderboard."""
+    told = proofstone(
+        "start", documents, "-w", at, *AUTHOR, "-m", "scripted/one", "--yes", "--people", "2",
+        "--questions", "12", "--pilot", "6",
+    )  # fmt: skip
+    assert told.code == 0, told.err
+    assert "read     3 documents, 0 pages" in told.err
+    assert "not read b/broken.pdf: broken.pdf is damaged" in told.err
+    assert "left out no documents: 1 .bin" in told.err
+    assert max(len(line) for line in told.out.partition("\npage ")[0].splitlines()) <= 80
+    assert told.out.count("\n--- ") == 10
+    assert "memory: asked with nothing" in told.out
+    assert "Of private documents memory should be near chance." in told.out.replace("\n", " ")
+    steps = dict(
+        line.split(None, 1) for line in told.out.splitlines() if " proofstone " in line[:20]
+    )
+    assert list(steps) == ["build", "form", "run", "read"]
+    assert (at / "old-manuals-run.toml").read_text(encoding="utf-8") == (
+        "# Asks the forms of the bank old-manuals, which are to be built first:\n"
+        "# proofstone start prints the commands.\n"
+        "targets = [\n"
+        '    "old-manuals",\n'
+        "]\n"
+        'context = ["none", "evidence"]\n'
+        "\n"
+        '[models."scripted/one"]\n'
+    )
+    made = author.asked["extract"]
+    for command in steps.values():
+        done = proofstone(*shlex.split(command)[1:])
+        assert done.code == 0, done.err
+    assert author.asked["extract"] > made > 0
+    assert "With the evidence, ranked apart" in done.out
+
+
+def test_the_same_command_again_asks_nobody(
+    documents: Path, at: Path, author: Everybody, proofstone: Proofstone
+) -> None:
+    options = ("--yes", "--pilot", "6", "--questions", "20")
+    first = started(proofstone, documents, at, *options, "--json")
+    asked = dict(author.asked)
+    again = started(proofstone, documents, at, *options, "--json", "-q")
+    assert author.asked == asked
+    assert (first[0], again[0]) == (0, 0)
+    found = json.loads(again[1])
+    assert found["answers"]["languages"] == []
+    assert found["build"]["n_inputs"] == found["n_passages"]
+    assert found["build"]["spent"]["calls"] == 0
+    (asking,) = found["asked"]
+    assert (asking["questions"], asking["sampled"]) == (2 * 20, 2 * 10)
+    (row,) = found["side_by_side"]
+    assert row["gain"]["value"] == row["reading"]["value"] - row["memory"]["value"] == 0
+    page = Path(found["page"]).read_text(encoding="utf-8")
+    assert page.count("<article>") == 10
+    assert "<mark>The metal" in page
+    assert "<script" not in page
+
+
+def test_a_start_within_the_folder_reads_nothing_that_it_wrote(
+    documents: Path, author: Everybody, proofstone: Proofstone
+) -> None:
+    """The documents' folder may be the workspace itself."""
+    create_workspace(documents).close()
+    configure(documents, author.url)  # type: ignore[attr-defined]
+    counts = []
+    for _time in range(2):
+        code, said = started(proofstone, documents, documents, "--yes", "--pilot", "6", "--json")
+        assert code == 0
+        counts.append(
+            len(json.loads(said[said.index("{") : said.rindex("}") + 1])["read"]["taken"])
+        )
+    assert counts == [3, 3]
+
+
+def test_licensed_documents_are_asked_as_one_wants(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    """Only private ones are always asked in both ways."""
+    options = ("--yes", "--pilot", "6", "--licence", "CC0-1.0", "--want", "reading", "-q")
+    code, said = started(proofstone, documents, at, *options)
+    assert code == 0
+    assert "(context evidence)" in said
+    assert "reading - memory" not in said
+    with open_workspace(at) as workspace:
+        assert {run.settings["context"] for _key, run in workspace.store.runs.every()} == {
+            "evidence"
+        }
+
+
+def test_without_a_terminal_all_options_to_give_are_named(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    code, said = started(proofstone, documents, at, "--want", "both", "--people", "0")
+    assert code == 2
+    assert said == (
+        "error [PS-201] nobody can be asked here (no terminal), and these are not given:\n"
+        "  --licence NAME, or --private\n"
+        "  --languages CODE,...\n"
+        "  --questions N\n"
+        "  --budget AMOUNT (or --budget none)\n"
+        "  give them, or --yes to take what is usual\n"
+    )
+
+
+def test_nothing_that_could_write_is_told(tmp_path: Path, documents: Path,
+                                          proofstone: Proofstone) -> None:  # fmt: skip
+    create_workspace(tmp_path / "bare").close()
+    told = proofstone("start", documents, "-w", tmp_path / "bare", "--yes", "-q")
+    assert told.code == 2
+    assert "no model is named that could write statements" in told.err
+    assert "--writer PROVIDER/NAME" in told.err
+
+
+def test_a_budget_that_is_none_is_refused_before_anything_is_read(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    code, said = started(proofstone, documents, at, "--yes", "--budget", "much")
+    assert code == 2
+    assert "'much' is no budget" in said
+    assert "read  " not in said
+
+
+def test_a_folder_without_documents_is_told(
+    tmp_path: Path, at: Path, proofstone: Proofstone
+) -> None:
+    (tmp_path / "empty").mkdir()
+    code, said = started(proofstone, tmp_path / "empty", at, "--yes")
+    assert code == 2
+    assert "There is no document to read." in said
+
+
+def test_a_reached_budget_ends_the_pilot_and_says_so(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    """What was made until then is kept; a larger budget goes on with it."""
+    code, said = started(proofstone, documents, at, "--yes", "--pilot", "6", "--budget", "3ktok")
+    assert code == 4
+    assert "the pilot ended at its budget" in said
+
+
+def test_answers_are_kept_between_questions(tmp_path: Path) -> None:
+    """Those of another folder stand beside them."""
+    mark, one, two = tmp_path / "mark", tmp_path / "one", tmp_path / "two"
+    mark.mkdir()
+    keep_answers(mark, one, Answers(want="memory", licence=""))
+    keep_answers(mark, two, Answers(want="both"))
+    keep_answers(mark, one, Answers(want="memory", licence="", people=3))
+    assert kept_answers(mark, one) == Answers(want="memory", licence="", people=3)
+    assert kept_answers(mark, two) == Answers(want="both")
+    assert kept_answers(mark, tmp_path) == Answers()
