@@ -12,6 +12,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import PanelVerdict
 from proofstone.stages.building import BuildResult
+from proofstone.stages.built import funnel_sections
 from proofstone.stages.ingest import ingest_paths
 from proofstone.stages.verdicts import JudgedRow, list_verdicts, read_accounts
 from proofstone.wiring import Workspace, create_workspace
@@ -172,3 +173,17 @@ def test_panels_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(BadUsage, match=said):
         built(workspace, judges, panelists(), **params)
+
+
+def test_the_page_of_a_bank_says_what_its_judges_did(workspace: Workspace) -> None:
+    """A line a question and judge beside the funnel; of a dissenter what it was against."""
+    result = built(workspace, [A, B, C], panelists(dissent="c"))
+    (form,) = workspace.build_form(result.bank, setting="statements")
+    (section,) = funnel_sections(workspace.store, [form])
+    _funnel, judges = section.tables
+    assert [row for row in judges.rows if row[1] == "support"] == [
+        ("support", "support", A, len(METALS), 0, 0, ODD),
+        ("support", "support", B, len(METALS), 0, 0, ODD),
+        ("support", "support", C, len(METALS), 0, ODD, 0),
+    ]
+    assert len(judges.rows) == 4 * 3

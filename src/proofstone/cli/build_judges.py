@@ -10,10 +10,10 @@ from proofstone.cli.output import print_json, print_text, say, visible
 from proofstone.identity import short
 
 if TYPE_CHECKING:
-    from proofstone.engines.judging import JudgeAccount
+    from proofstone.engines.judging import JudgeAccount, QuestionAccount
     from proofstone.engines.store import Found
     from proofstone.records import Ballot
-    from proofstone.stages.verdicts import JudgedRow, QuestionAccount
+    from proofstone.stages.verdicts import JudgedRow
     from proofstone.wiring import Workspace
 
 __all__ = ["account_lines", "show_judges", "show_verdicts"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from proofstone.engines.judging import QuestionAccount
 from proofstone.records import Build, BuildFunnel, Spent, StepFunnel
 from proofstone.report.columns import aligned
 from proofstone.report.sections.section import Cell, Column, Section, Table
@@ -70,8 +71,10 @@ def pending_sentences(funnel: BuildFunnel) -> Iterator[str]:
             yield f"{step.name}: {counted(step.pending, 'row')} pending{failed}"
 
 
-def funnel_section(build: Build, funnel: BuildFunnel) -> Section:
-    """How a bank was built, for its page."""
+def funnel_section(
+    build: Build, funnel: BuildFunnel, judged: Sequence[QuestionAccount] = ()
+) -> Section:
+    """How a bank was built, for its page, and what its judges did on each question."""
     rows: list[tuple[Cell, ...]] = []
     for step in funnel.steps:
         spent = step.spent
@@ -100,7 +103,10 @@ def funnel_section(build: Build, funnel: BuildFunnel) -> Section:
         plain=_most(funnel),
         cannot=say("Whether what was dropped deserved it: look at a sample of each reason."),
         how=_how(build),
-        tables=(Table(title=say("Funnel"), columns=_columns(), rows=tuple(rows), sorts=False),),
+        tables=(
+            Table(title=say("Funnel"), columns=_columns(), rows=tuple(rows), sorts=False),
+            *_judges(judged),
+        ),
     )
 
 
@@ -118,6 +124,36 @@ def _columns() -> tuple[Column, ...]:
         Column(key="calls", name=say("Calls"), digits=0),
         Column(key="usd", name="USD", help=say("What the calls took when they were asked.")),
     )  # fmt: skip
+
+
+def _judges(judged: Sequence[QuestionAccount]) -> Iterator[Table]:
+    """What each judge did, where any verdict is kept: a line a question and judge."""
+    if not judged:
+        return
+    rows = tuple(
+        (
+            account.step, account.question, judge.judge, judge.n, judge.n - judge.voted,
+            judge.against_panel, judge.otherwise,
+        )
+        for account in judged
+        for judge in account.judges
+    )  # fmt: skip
+    columns = (
+        Column(key="step", name=say("Step")),
+        Column(key="question", name=say("Asked")),
+        Column(key="judge", name=say("Judge")),
+        Column(key="n", name=say("Verdicts"), digits=0),
+        Column(
+            key="silent", name=say("No vote"), digits=0,
+            help=say("Failed, without a label, or split between its own votes or orders."),
+        ),
+        Column(key="against", name=say("Against the panel"), digits=0),
+        Column(
+            key="otherwise", name=say("Otherwise without it"), digits=0,
+            help=say("Verdicts that the others alone would give otherwise, or not at all."),
+        ),
+    )  # fmt: skip
+    yield Table(title=say("Judges"), columns=columns, rows=rows, sorts=False)
 
 
 def _most(funnel: BuildFunnel) -> str:

@@ -20,6 +20,7 @@ from proofstone.report.sections import Section
 from proofstone.stages.building import funnel_of
 from proofstone.stages.inspection import Description
 from proofstone.stages.review_standing import review_funnel
+from proofstone.stages.verdicts import read_accounts
 
 __all__ = [
     "BuildState",
@@ -94,8 +95,12 @@ def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section
     whole, and each bank that people reviewed, once."""
     banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
     builds = {build.id: (key, build) for bank in banks for key, build in store.builds.of_bank(bank)}
-    found = ((build, store.builds.funnel(key)) for key, build in builds.values())
-    built = (funnel_section(build, funnel) for build, funnel in found if funnel is not None)
+    found = ((key, build, store.builds.funnel(key)) for key, build in builds.values())
+    built = (
+        funnel_section(build, funnel, read_accounts(store, key, build))
+        for key, build, funnel in found
+        if funnel is not None
+    )
     reviewed = (review_funnel(store, store.lookup.find(f"bank:{bank.hex()}")) for bank in banks)
     return (*built, *(review_section(funnel) for funnel in reviewed if funnel is not None))
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.engines.judging import JudgeAccount, JudgeTally
+from proofstone.engines.judging import QuestionAccount, QuestionTally
 from proofstone.engines.pipeline import Visit, walk
 from proofstone.engines.store import Found, Store, StoreJournal
 from proofstone.errors import BadUsage
@@ -17,7 +17,7 @@ from proofstone.identity import short
 from proofstone.ports import PipelineRow
 from proofstone.records import Build, PanelVerdict, RowVerdict
 
-__all__ = ["JudgedRow", "QuestionAccount", "list_verdicts", "read_accounts", "verdict_fields"]
+__all__ = ["JudgedRow", "list_verdicts", "read_accounts", "verdict_fields"]
 
 
 class JudgedRow(Struct, frozen=True, kw_only=True):
@@ -28,23 +28,6 @@ class JudgedRow(Struct, frozen=True, kw_only=True):
     question: str
     verdict: PanelVerdict
     values: dict[str, Any] | None
-
-
-class QuestionAccount(Struct, frozen=True, kw_only=True):
-    """One question of a step over its ``n`` verdicts: those ``decided`` (by the tie rule:
-    ``by_rule``), ``tied`` and without a quorum; those ``unanimous`` had two votes or more, all for
-    one label. ``labels`` counts what was decided."""
-
-    step: str
-    question: str
-    n: int
-    decided: int
-    by_rule: int
-    tied: int
-    no_quorum: int
-    unanimous: int
-    labels: dict[str, int]
-    judges: tuple[JudgeAccount, ...]
 
 
 def list_verdicts(
@@ -71,9 +54,9 @@ def list_verdicts(
 def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount, ...]:
     """What was made of each question of a build, and of each judge on it; none where no verdict
     is kept. Verdicts are read one by one."""
-    tallies: dict[tuple[str, str], _QuestionTally] = {}
+    tallies: dict[tuple[str, str], QuestionTally] = {}
     for step, _row, each in _verdicts(store, key, build):
-        tallies.setdefault((step, each.question), _QuestionTally()).add(each.verdict)
+        tallies.setdefault((step, each.question), QuestionTally()).add(each.verdict)
     return tuple(tally.account(*place) for place, tally in tallies.items())
 
 
@@ -96,41 +79,6 @@ def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
                 "reason": ballot.reason,
                 "trouble": ballot.trouble,
             }
-
-
-class _QuestionTally:
-    """Adds up the verdicts of one question."""
-
-    def __init__(self) -> None:
-        self._judges = JudgeTally()
-        self._labels: dict[str, int] = {}
-        self._states = {"decided": 0, "tied": 0, "no_quorum": 0}
-        self._by_rule = self._unanimous = 0
-
-    def add(self, verdict: PanelVerdict) -> None:
-        """Counts one verdict."""
-        self._judges.add(verdict)
-        self._states[verdict.state] += 1
-        self._by_rule += verdict.by_rule
-        votes = verdict.votes()
-        self._unanimous += len(votes) == 1 and sum(votes.values()) > 1
-        if verdict.label:
-            self._labels[verdict.label] = self._labels.get(verdict.label, 0) + 1
-
-    def account(self, step: str, question: str) -> QuestionAccount:
-        """What was counted."""
-        return QuestionAccount(
-            step=step,
-            question=question,
-            n=sum(self._states.values()),
-            decided=self._states["decided"],
-            tied=self._states["tied"],
-            no_quorum=self._states["no_quorum"],
-            by_rule=self._by_rule,
-            unanimous=self._unanimous,
-            labels=dict(sorted(self._labels.items())),
-            judges=self._judges.accounts(),
-        )
 
 
 def _verdicts(

@@ -13,6 +13,7 @@ from proofstone.engines.judging.injections import (
 )
 from proofstone.engines.judging.panel import JudgeModel, JudgingRules, Panel
 from proofstone.engines.judging.posing import ReplyForm, fence, pose
+from proofstone.engines.judging.questions import QuestionAccount, QuestionTally
 from proofstone.engines.judging.reading import ReadLabel, read_label
 from proofstone.engines.judging.row_judge import RowJudge
 from proofstone.engines.judging.votes import decide, without
@@ -28,6 +29,8 @@ __all__ = [
     "JudgingRules",
     "Panel",
     "PanelRules",
+    "QuestionAccount",
+    "QuestionTally",
     "ReadLabel",
     "ReplyForm",
     "RowJudge",
