@@ -139,3 +139,33 @@ def test_labels_cannot_be_compared_or_mixed_with_scores(
     path.write_text("item,a,b\nq1,x,\nq2,,y\n", encoding="utf-8")
     told = proofstone("audit", path, "--labels", "a,b", "--json")
     assert told.json["sections"] == []
+
+
+def judged(folder: Path) -> Path:
+    """Of a's four answers the panel calls three right, of b's two; cy alone favours b."""
+    path = folder / "judged.csv"
+    rows = [
+        ("a", "1,1,0"), ("a", "1,1,0"), ("a", "1,1,1"), ("a", "0,0,0"),
+        ("b", "1,0,1"), ("b", "1,0,1"), ("b", "0,0,1"), ("b", "0,0,1"),
+    ]  # fmt: skip
+    lines = [f"q{place % 4},{model},1,{given}" for place, (model, given) in enumerate(rows)]
+    path.write_text("\n".join(["item,model,score,ann,bob,cy", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_ranks_without_each_judge(proofstone: Proofstone, tmp_path: Path) -> None:
+    """All: a 3/4, b 2/4. Without bob, ann and cy must agree: a has 1 of 2 decided, b 2 of 2."""
+    told = proofstone("audit", judged(tmp_path), *NAMED, "--json")
+    assert told.code == 0, told.err
+    (panel,) = [each for each in told.json["sections"] if each["name"] == "panel"]
+    ranks, changed = panel["tables"]
+    assert [row[:4] for row in ranks["rows"]] == [["a", 3 / 4, 4, "1"], ["b", 2 / 4, 4, "2"]]
+    without_bob = [row[5] for row in ranks["rows"]]
+    assert without_bob == ["2", "1"]
+    assert changed["rows"][1] == ["bob", 4, "a, b", "a / b"]
+    assert "bob" in panel["finding"]
+
+
+def test_words_rank_nobody(proofstone: Proofstone, tmp_path: Path) -> None:
+    told = proofstone("audit", wide(tmp_path, scores=True), *NAMED, "--json")
+    assert "panel" not in [each["name"] for each in told.json["sections"]]

@@ -69,6 +69,7 @@ def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
     ratings[place, given.annotator] = given.label
     spoke = np.flatnonzero((ratings >= 0).any(axis=0))  # a column may be empty
     names = annotators.names()
+    models, model = _models(chosen)
     return Annotated(
         labels=known.labels,
         annotators=tuple(names[place] for place in spoke.tolist()),
@@ -77,7 +78,18 @@ def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
         values=known.values,
         cluster_item=edges.unit,
         cluster_key=edges.key,
+        models=models,
+        model=None if model is None else model[labelled],
     )
+
+
+def _models(parts: Sequence[ScoresIn]) -> tuple[tuple[str, ...], Codes | None]:
+    """Whose answer each row is, where each row is a record; nothing where rows are labels."""
+    if any(part.layout.annotator or not part.layout.model for part in parts):
+        return (), None
+    known = TextCodes()
+    codes = [text_codes(column_of(part.table, part.layout.model), known) for part in parts]
+    return known.names(), np.concatenate(codes)
 
 
 def _given(

@@ -19,6 +19,7 @@ from proofstone.report.sections.judged import judged_section
 from proofstone.report.sections.lengths import lengths_section
 from proofstone.report.sections.orders import orders_section
 from proofstone.report.sections.pairs import pairs_section
+from proofstone.report.sections.panel import panel_section
 from proofstone.report.sections.positions import positions_section
 from proofstone.report.sections.resolution import resolution_section
 from proofstone.report.sections.roles import roles_section
@@ -57,6 +58,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     roles_section,
     judged_section,
     annotators_section,
+    panel_section,
     totals_section,
 )
 
