@@ -277,3 +277,11 @@ def test_a_tenth_of_chinese_letters_makes_a_text_chinese(texts: list[str], langu
 )
 def test_language_codes_are_read(text: str, code: str | None) -> None:
     assert read_language_code(text) == code
+
+
+def test_passages_of_a_mixed_file_have_each_their_own_language(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.txt"
+    english = "The hammer is raised above the anvil and falls on the glowing iron. " * 4
+    path.write_text(f"{english.strip()}\n\n锤子举到铁砧上方，然后落在铁上。", encoding="utf-8")
+    (document,) = read_documents(path)
+    assert [passage.language for passage in document.passages] == ["en", "zh"]

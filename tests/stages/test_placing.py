@@ -144,6 +144,10 @@ def test_a_person_s_placement_names_the_one_before_it(workspace: Workspace) -> N
     first, second = workspace.store.placements.of_source(workspace.find("Looms", "source").id)
     assert second.follows == first.id
     assert workspace.fields_of("Looms")["subfield"] == "Warps"
+    with serving(Chooser()) as server:
+        configure(workspace.folder, server.url)
+        placed(workspace, "Looms")
+    assert stands(workspace, "Looms") == by_hand.stratum
     with pytest.raises(BadUsage, match="stands there already"):
         workspace.place("Looms", {"subfield": "Warps"}, reason="again", by="Ada")
     with pytest.raises(BadInput, match="cannot be placed so"):

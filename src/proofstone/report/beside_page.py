@@ -32,7 +32,7 @@ def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
     """The page; texts of documents and questions are escaped, and no script stands in it."""
     from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - heavy
 
-    from proofstone.wording import say  # noqa: PLC0415
+    from proofstone.wording import language_tag, say  # noqa: PLC0415
 
     environment = Environment(
         loader=PackageLoader("proofstone.report", "."),
@@ -43,4 +43,6 @@ def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
     )
     template = environment.get_template("beside.html.jinja")
     style = environment.get_template("beside.css.jinja").render()
-    return template.render(title=title, questions=questions, style=style, say=say)
+    return template.render(
+        title=title, questions=questions, style=style, say=say, language=language_tag()
+    )

@@ -17,7 +17,8 @@ def place_sources(
     store: Store, build: Build, places: Iterable[SourcePlace], clock: Clock
 ) -> tuple[Placement, ...]:
     """Stores where a build found that sources stand, and returns the placements that hold now. One
-    that says what the newest of its source says is not made again."""
+    that says what the newest of its source says is not made again; what a person placed stays,
+    unless the build places anew."""
     found = list(places)
     newest = store.placements.in_force([place.source for place in found])
     models = tuple(dict.fromkeys(build.models.values()))
@@ -34,7 +35,7 @@ def place_sources(
             at=clock.now(),
             follows=None if former is None else former.id,
         )
-        if former is not None and _says(former) == _says(made):
+        if former is not None and (_is_kept(former, build) or _says(former) == _says(made)):
             held.append(former)
             continue
         made = structs.replace(made, id=placement_id(made))
@@ -42,6 +43,10 @@ def place_sources(
         held.append(made)
     store.placements.add(new)
     return tuple(held)
+
+
+def _is_kept(former: Placement, build: Build) -> bool:
+    return former.actor is not None and not build.params.get("anew")
 
 
 def _says(placement: Placement) -> tuple[object, ...]:

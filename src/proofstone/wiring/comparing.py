@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from proofstone.engines.store import Found
+from proofstone.engines.store import KINDS, Found
 from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
@@ -140,6 +140,9 @@ class Comparing(Asking, Exporting):
 
     def _is_named(self, target: Target | Path, kinds: tuple[str, ...]) -> bool:
         """Whether something of these kinds has this name (or several have)."""
+        kind, colon, _name = str(target).partition(":")
+        if colon and kind in KINDS and kind not in kinds:
+            return False
         named = at_date(target)[0] if isinstance(target, str) and kinds == _KINDS else target
         try:
             find_target(self.store, named, kinds)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from proofstone.engines.ingest.fields import Fields
-from proofstone.engines.ingest.languages import guess_language
+from proofstone.engines.ingest.languages import guess_language, passage_language
 from proofstone.engines.ingest.lines import (
     UTF8_BOM,
     Line,
@@ -128,8 +128,9 @@ def _source(path: Path, data: bytes, given: _Given, *, title: str, texts: Iterab
 
 
 def _passages(
-    source: Source, page: int | None, text: str, spans: Iterable[Span]
+    source: Source, page: int | None, text: str, spans: Iterable[Span], *, is_stated: bool = False
 ) -> tuple[Passage, ...]:
+    """The passages of a page, each in its own language unless a row states one."""
     made = (
         Passage(
             source=source.id,
@@ -137,7 +138,11 @@ def _passages(
             start=span.start,
             end=span.end,
             text=text[span.start : span.end],
-            language=source.language,
+            language=(
+                source.language
+                if is_stated
+                else passage_language(text[span.start : span.end], source.language)
+            ),
             heading=span.heading,
         )
         for span in spans
@@ -190,7 +195,9 @@ def _document(path: Path, data: bytes, given: _Given, parts: Sequence[_Part]) ->
     passages = tuple(
         passage
         for page, text in texts.items()
-        for passage in _passages(source, page, text, paragraph_spans(text))
+        for passage in _passages(
+            source, page, text, paragraph_spans(text), is_stated=bool(given.language)
+        )
     )
     pages = {page: text for page, text in texts.items() if page is not None}
     return Document(source, texts.get(None, ""), passages, pages)
