@@ -233,6 +233,7 @@ def _tell_imported(taken: ImportedReviews) -> None:
     parts += [f"{taken.changed:,} changed"] if taken.changed else []
     parts += [f"{taken.already:,} already here"] if taken.already else []
     parts += [f"{taken.empty:,} without a decision"] if taken.empty else []
+    parts += [f"{taken.purged:,} of purged statements, passed over"] if taken.purged else []
     click.echo(f"{', '.join(taken.files)}   {', '.join(parts)}")
     if taken.withdrawn:
         n = taken.withdrawn

@@ -67,6 +67,8 @@ def _tell_standing(standing: Standing) -> None:
         wanted = standing.outcomes["drop"] + standing.outcomes["fix"]
         done = f"; of {wanted:,} to drop or fix {standing.carried_out:,} are done" if wanted else ""
         click.echo(f"decided: {said}{done}")
+    if standing.purged:
+        click.echo(f"purged: {standing.purged:,} statements, and what was said of them")
     _tell_rates(standing.rates)
 
 

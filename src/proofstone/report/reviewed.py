@@ -47,6 +47,7 @@ def _funnel(funnel: ReviewFunnel) -> Table:
         (say("Statements of the bank"), funnel.statements),
         (say("Read by people"), funnel.read),
         *((word(_STEPS[name]), n) for name, n in funnel.outcomes.items()),
+        *(((say("Purged with their source"), funnel.purged),) if funnel.purged else ()),
     ]
     columns = (
         Column(key="step", name=say("Step")),

@@ -223,12 +223,15 @@ def _describe_fact(store: Store, identity: bytes) -> Description:
 
 
 def _describe_bank(store: Store, found: Found, limit: int) -> Description:
-    facts = store.knowledge.bank(found.id).facts()
+    bank = store.knowledge.bank(found.id)
+    facts, n_facts = bank.readable_facts(), bank.n_facts()
     books: dict[tuple[str, str], int] = {}
     for fact in facts:
         place = (fact.stratum.book, fact.language)
         books[place] = books.get(place, 0) + 1
-    lines = [("bank", found.id.hex()), ("facts", str(len(facts)))]
+    lines = [("bank", found.id.hex()), ("facts", str(n_facts))]
+    if len(facts) < n_facts:
+        lines.append(("purged", f"{n_facts - len(facts):,} of these"))
     lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
     for funnel in store.funnels.of_bank(found.id):
         lines += [("funnel", line) for line in funnel_sentences(funnel)]
@@ -237,7 +240,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         said = "" if counted is None else f"  {funnel_sentence(counted)}"
         lines.append(("build", f"build:{short(build.id)}{said}"))
     lines += review_lines(store, found)
-    texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit])
+    texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit]) or (PURGED,)
     return Description(title=found.name, lines=tuple(lines), texts=texts)
 
 

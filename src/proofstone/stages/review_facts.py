@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from proofstone.engines.review import SheetRow
 from proofstone.engines.store import Found, Store
@@ -11,10 +12,18 @@ from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import Reviews
 from proofstone.records import Fact, Review, ReviewText
-from proofstone.stages.composing import fewer_facts, retired_facts
 
-__all__ = ["facts_under_review", "named", "reviewed_texts", "reviewing", "reviews_of", "shown_rows",
-           "source_of"]  # fmt: skip
+__all__ = ["HeldFacts", "facts_held", "facts_under_review", "named", "reviewed_texts", "reviewing",
+           "reviews_of", "shown_rows", "source_of"]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFacts:
+    """The facts of a bank or form that can be read, and how many more lost their text when a
+    source was purged."""
+
+    facts: Sequence[Fact]
+    n_purged: int
 
 
 def reviewing(store: Store, found: Found) -> Reviews:
@@ -26,23 +35,31 @@ def reviewing(store: Store, found: Found) -> Reviews:
     return method
 
 
-def facts_under_review(store: Store, found: Found) -> Sequence[Fact]:
-    """A bank's facts that are not retired, or those that a form's items rest on, each once.
-
-    Raises BadUsage for a form that rests on none.
-    """
+def facts_held(store: Store, found: Found) -> HeldFacts:
+    """All facts of a bank, also those that a review took out; of a form those that its items rest
+    on, each once, but for retired ones. Raises BadUsage for a form that rests on none."""
     if found.kind == "bank":
         bank = store.knowledge.bank(found.id)
-        return fewer_facts(bank, retired_facts(store, bank)).facts()
-    pages = store.items.pages(found.id)
-    facts = {f.id: f for page in pages for stored in page for f in stored.loaded.facts}
-    if not facts:
+        facts = bank.readable_facts()
+        return HeldFacts(facts, bank.n_facts() - len(facts))
+    own, n_purged = store.knowledge.readable_facts_of_set(found.id)
+    if not own and not n_purged:
         raise BadUsage(
             f"form {found.name} was made elsewhere and rests on no statements",
             hint="review its bank, or take its items' reviews in: review import reviews.jsonl",
         )
-    retired = set(store.corrections.retired_facts(facts))
-    return [fact for fact in facts.values() if fact.id not in retired]
+    return HeldFacts(_in_force(store, own), n_purged)
+
+
+def facts_under_review(store: Store, found: Found) -> Sequence[Fact]:
+    """The facts of a bank or form that people read: neither retired nor purged. Raises as
+    ``facts_held``."""
+    return _in_force(store, facts_held(store, found).facts)
+
+
+def _in_force(store: Store, facts: Sequence[Fact]) -> Sequence[Fact]:
+    retired = set(store.corrections.retired_facts(fact.id for fact in facts))
+    return [fact for fact in facts if fact.id not in retired]
 
 
 def reviewed_texts(method: Reviews, facts: Iterable[Fact]) -> dict[bytes, ReviewText]:
@@ -83,7 +100,7 @@ def reviews_of(store: Store, facts: Iterable[Fact]) -> tuple[list[Review], dict[
     behind = {fact.corrects: fact.id for fact in facts if fact.corrects is not None}
     while behind:
         now |= {former: current for former, current in behind.items() if former not in now}
-        older = store.knowledge.facts_by_id(behind)
+        older = store.knowledge.facts_by_id(behind, readable=True)
         behind = {
             fact.corrects: behind[fact.id]
             for fact in older.values()

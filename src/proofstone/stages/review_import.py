@@ -30,7 +30,8 @@ __all__ = ["ImportedReviews", "import_reviews"]
 class ImportedReviews(Struct, frozen=True, kw_only=True):
     """What was taken in: decisions that are new, that changed a former one of the same reviewer,
     and that were here already; rows without a decision, and how many of these had one before
-    (which stands). ``targets`` are the banks and forms that the sheets were of."""
+    (which stands). ``targets`` are the banks and forms that the sheets were of. Rows of statements
+    that were ``purged`` since are passed over: what is said there quotes them."""
 
     files: tuple[str, ...]
     new: int
@@ -38,6 +39,7 @@ class ImportedReviews(Struct, frozen=True, kw_only=True):
     already: int
     empty: int
     withdrawn: int
+    purged: int = 0
     targets: tuple[Found, ...] = ()
 
 
@@ -62,7 +64,8 @@ def import_reviews(
     sheets = _Sheets(store)
     read = read_answers(grids, sheets.find)
     problems += read.problems
-    taken = [*_answered(read.answers, clock), *_rows(store, stated, problems, clock)]
+    rows, n_purged = _rows(store, stated, problems, clock)
+    taken = [*_answered(read.answers, clock), *rows]
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
         raise BadInput(f"the reviews have {count}; nothing was taken in", problems,
@@ -82,6 +85,7 @@ def import_reviews(
         withdrawn=sum(
             1 for sheet, place in read.empty if (sheet.reviewer, place.target, place.task) in held
         ),
+        purged=read.n_purged + n_purged,
         targets=sheets.targets(),
     )
 
@@ -141,7 +145,9 @@ class _Sheets:
 
     def _shown(self, sheet: ReviewSheet) -> SheetOf:
         found = self._store.lookup.find(f"{sheet.kind}:{sheet.target.hex()}")
-        facts = self._store.knowledge.facts_by_id(place.target for place in sheet.places)
+        facts = self._store.knowledge.facts_by_id(
+            (place.target for place in sheet.places), readable=True
+        )
         texts = reviewed_texts(reviewing(self._store, found), facts.values())
         return SheetOf(
             sheet=sheet,
@@ -170,8 +176,9 @@ def _rows(
     stated: Sequence[tuple[Path, StatedReview]],
     problems: list[Problem],
     clock: Clock,
-) -> list[_Taken]:
-    """Rows of files, with the facts and items that they name, and the people behind names."""
+) -> tuple[list[_Taken], int]:
+    """Rows of files, with the facts and items that they name, and the people behind names; how many
+    were left out, being of facts that were purged."""
     several = len({path for path, _one in stated}) > 1
     found: list[tuple[str, StatedReview, Found]] = []
     for path, one in stated:
@@ -181,10 +188,13 @@ def _rows(
         except ProofstoneError as error:
             problems.append(Problem(where, f"target: {error.message}"))
     if problems:
-        return []
+        return [], 0
+    facts = {target.id for _where, _one, target in found if target.kind == "fact"}
+    purged = facts - store.knowledge.facts_by_id(facts, readable=True).keys()
+    kept = [row for row in found if row[2].id not in purged]
     actors: dict[str, bytes] = {}
     taken = []
-    for where, one, target in found:
+    for where, one, target in kept:
         review = one.review
         if one.reviewer and one.reviewer != review.reviewer.hex():
             if one.reviewer not in actors:
@@ -195,7 +205,7 @@ def _rows(
             reason=scrub(review.reason), at=review.at or clock.now(), corrects=None,
         )  # fmt: skip
         taken.append(_Taken(where=where, review=review))
-    return taken
+    return taken, len(found) - len(kept)
 
 
 # ---------------------------------------------------------------- what is new

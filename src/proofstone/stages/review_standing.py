@@ -35,7 +35,7 @@ from proofstone.records import (
 )
 from proofstone.report.numbers import shown_estimate
 from proofstone.stages.review_facts import (
-    facts_under_review,
+    facts_held,
     named,
     reviewed_texts,
     reviewing,
@@ -52,10 +52,10 @@ __all__ = [
     "agreed",
     "checked_rates",
     "decisions_of",
+    "purged_among",
     "review_funnel",
     "review_lines",
     "standing",
-    "with_retired",
 ]
 
 _CONFIDENCE = 0.95
@@ -78,7 +78,8 @@ class ReaderProgress(Struct, frozen=True, kw_only=True):
 
 class Standing(Struct, frozen=True, kw_only=True):
     """The review of a bank or form: how many of its statements are read, and what came of them
-    under ``policy``. ``carried_out`` counts decisions to drop or fix that were followed."""
+    under ``policy``. ``carried_out`` counts decisions to drop or fix that were followed. Of
+    ``purged`` ones nothing is left to read: they stand in no other number but ``n``."""
 
     target: str
     n: int
@@ -89,6 +90,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     carried_out: int
     readers: tuple[ReaderProgress, ...]
     rates: tuple[CheckedRate, ...] = ()
+    purged: int = 0
 
 
 class Differing(Struct, frozen=True, kw_only=True):
@@ -122,7 +124,8 @@ def decisions_of(
 
 def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
     """Where the review of a bank or form stands."""
-    facts = with_retired(store, found)
+    held = facts_held(store, found)
+    facts = held.facts
     decisions, reviews, now = decisions_of(store, facts, policy)
     retired = set(store.corrections.retired_facts(fact.id for fact in facts))
     outcomes: dict[ReviewOutcome, int] = {"keep": 0, "fix": 0, "drop": 0, "open": 0}
@@ -134,18 +137,12 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
         done += one.outcome == "fix" and current != one.target
     people = {one.reviewer for one in reviews if one.reviewer}
     return Standing(
-        target=found.name, n=len(facts), n_read=len({now[d.target] for d in decisions}),
+        target=found.name, n=len(facts) + held.n_purged,
+        n_read=len({now[d.target] for d in decisions}),
         n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
         readers=tuple(_progress(store, found, reviews)),
-        rates=checked_rates(store, reviewing(store, found), reviews),
+        rates=checked_rates(store, reviewing(store, found), reviews), purged=held.n_purged,
     )  # fmt: skip
-
-
-def with_retired(store: Store, found: Found) -> Sequence[Fact]:
-    """All facts of a bank, also those that a review took out."""
-    if found.kind == "bank":
-        return store.knowledge.bank(found.id).facts()
-    return facts_under_review(store, found)
 
 
 def _progress(store: Store, found: Found, reviews: Sequence[Review]) -> list[ReaderProgress]:
@@ -179,17 +176,15 @@ def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
     shared = next((one for one in agreed(store, bank) if one.task == "format"), None)
     return ReviewFunnel(
         bank=bank.name, statements=now.n, read=now.n_read, people=now.n_people,
-        outcomes=now.outcomes, carried_out=now.carried_out,
+        outcomes=now.outcomes, carried_out=now.carried_out, purged=now.purged,
         shared=shared.n_shared if shared else 0, measures=shared.measures if shared else {},
     )  # fmt: skip
 
 
 def _is_reviewed(store: Store, bank: Found) -> bool:
     """Whether there is any review of a bank's facts, and its method says what reviewers see."""
-    stored = store.knowledge.bank(bank.id)
-    if not isinstance(find_method(stored.method), Reviews):
-        return False
-    return bool(reviews_of(store, stored.facts())[0])
+    method = find_method(store.knowledge.bank(bank.id).method)
+    return isinstance(method, Reviews) and store.reviews.are_of_bank(bank.id)
 
 
 def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
@@ -221,10 +216,11 @@ def checked_rates(
     store: Store, method: Reviews, reviews: Sequence[Review]
 ) -> tuple[CheckedRate, ...]:
     """The rates of a truth check, those of which nothing was checked left out; each version as it
-    was checked, also where it was corrected since."""
+    was checked, also where it was corrected since. What was purged since stands in none: it says
+    no longer what it was meant to be (``purged_among`` counts it)."""
     if not any(one.task != "format" for one in reviews):
         return ()
-    checked = store.knowledge.facts_by_id(one.target for one in reviews if one.task != "format")
+    checked = store.knowledge.facts_by_id(_targets_checked(reviews), readable=True)
     texts = reviewed_texts(method, checked.values())
     source = {identity: source_of(fact) for identity, fact in checked.items()}
     meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
@@ -245,6 +241,16 @@ def checked_rates(
                 unsure=len(states) - len(told),
             ))  # fmt: skip
     return tuple(rates)
+
+
+def purged_among(store: Store, reviews: Sequence[Review]) -> int:
+    """How many statements that a truth check was about were purged since."""
+    targets = _targets_checked(reviews)
+    return len(targets) - len(store.knowledge.facts_by_id(targets, readable=True))
+
+
+def _targets_checked(reviews: Sequence[Review]) -> set[bytes]:
+    return {one.target for one in reviews if one.task != "format"}
 
 
 def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
@@ -272,7 +278,7 @@ def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
 
 def agreed(store: Store, found: Found) -> tuple[Agreed, ...]:
     """How far reviewers of a bank or form agree, a task each; none where nobody shared anything."""
-    facts = with_retired(store, found)
+    facts = facts_held(store, found).facts
     reviews, _now = reviews_of(store, facts)
     texts = {k: shown.text for k, shown in reviewed_texts(reviewing(store, found), facts).items()}
     source = {fact.id: source_of(fact) for fact in facts}

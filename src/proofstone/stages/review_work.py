@@ -15,8 +15,8 @@ from proofstone.engines.review import decide, found_otherwise, read_reviews, wri
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.records import Fact, Review, ReviewDecision, ReviewOutcome, ReviewPolicy
-from proofstone.stages.review_facts import reviewed_texts, reviewing
-from proofstone.stages.review_standing import decisions_of, with_retired
+from proofstone.stages.review_facts import facts_held, reviewed_texts, reviewing
+from proofstone.stages.review_standing import decisions_of
 
 __all__ = ["Decided", "ReviewedRow", "decide_file", "decide_target"]
 
@@ -58,7 +58,7 @@ def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
     """What ``policy`` makes of the reviews of a bank's or form's statements, and what is to do:
     those that go or change, those that a check found otherwise than meant, and those left open.
     Of a statement that was edited since nothing is left to do."""
-    facts = with_retired(store, found)
+    facts = facts_held(store, found).facts
     decisions, reviews, now = decisions_of(store, facts, policy)
     here = {fact.id: fact for fact in facts if now.get(fact.id) == fact.id}
     decided = _decided(decisions, policy, [write_decision(one) for one in decisions])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from proofstone.engines.store import Store
 from proofstone.methods import find_method
 from proofstone.ports import Reviews
-from proofstone.records import CheckedRate, ScoreTable
+from proofstone.records import Review, ScoreTable
 from proofstone.records.upkeep import Upkeep
 from proofstone.stages.corrected import View, chosen_scorings
-from proofstone.stages.review_standing import checked_rates
+from proofstone.stages.review_standing import checked_rates, purged_among
 from proofstone.stages.summarise import Selection
 
 __all__ = ["upkeep_of"]
@@ -20,6 +20,7 @@ def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View)
     newer = set(store.corrections.former_items())
     scorings = chosen_scorings(store, selection.runs, view).values()
     read = store.reviews.read_items([item_set.id for item_set in selection.item_sets])
+    method, checks = _checks(store, selection)
     return Upkeep(
         n_ruled=len({found.ruling.item for found in rulings}),
         n_corrected=len(newer.intersection(table.items)),
@@ -27,16 +28,18 @@ def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View)
         n_read=len(read.whole.intersection(table.items)),
         n_partly_read=len(read.partly.intersection(table.items)),
         n_readers=read.n_people,
-        checked=_checked(store, selection),
+        checked=checked_rates(store, method, checks) if method else (),
+        n_purged=purged_among(store, checks),
     )
 
 
-def _checked(store: Store, selection: Selection) -> tuple[CheckedRate, ...]:
-    """What a check of the truth of the banks behind the selection came to."""
+def _checks(store: Store, selection: Selection) -> tuple[Reviews | None, list[Review]]:
+    """What people said of the truth of the banks behind the selection, and the method that says
+    what they were shown; None and nothing where nobody checked it."""
     banks = {one.bank: one.method for one in selection.item_sets if one.bank is not None}
-    methods = {bank: find_method(name) for bank, name in banks.items()}
     reviews = {one.id: one for bank in banks for one in store.reviews.checks_of_bank(bank)}
-    for method in methods.values():  # all of one method: a leaderboard has one
+    for name in banks.values():  # all of one method: a leaderboard has one
+        method = find_method(name)
         if reviews and isinstance(method, Reviews):
-            return checked_rates(store, method, list(reviews.values()))
-    return ()
+            return method, list(reviews.values())
+    return None, []

@@ -48,11 +48,10 @@ class Reviewing:
         """Writes all reviews of a bank's or form's facts as rows; returns how many."""
         from proofstone.engines.ingest import write_rows  # noqa: PLC0415
         from proofstone.engines.review import write_review  # noqa: PLC0415
-        from proofstone.stages.review_facts import reviews_of  # noqa: PLC0415
-        from proofstone.stages.review_standing import with_retired  # noqa: PLC0415
+        from proofstone.stages.review_facts import facts_held, reviews_of  # noqa: PLC0415
 
-        facts = with_retired(self.store, find_target(self.store, target, _KINDS))
-        reviews, _now = reviews_of(self.store, facts)
+        held = facts_held(self.store, find_target(self.store, target, _KINDS))
+        reviews, _now = reviews_of(self.store, held.facts)
         return write_rows(Path(path), [write_review(one) for one in reviews])
 
     def review_standing(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Standing:

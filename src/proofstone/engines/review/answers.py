@@ -21,7 +21,7 @@ _KEY = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,8})-([0-9a-f]{8})")
 
 class SheetOf(Struct, frozen=True, kw_only=True):
     """A sheet that was given out, with the texts that it showed, and the fields that new wordings
-    go into, by target."""
+    go into, by target. A target without a text was purged since."""
 
     sheet: ReviewSheet
     texts: Mapping[bytes, str]
@@ -42,11 +42,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class ReadSheets(Struct, frozen=True, kw_only=True):
-    """What all files held: an answer a row, the rows that were left empty, and what is wrong."""
+    """What all files held: an answer a row, the rows that were left empty, and what is wrong; how
+    many rows are of statements that were purged since, of which nothing is read."""
 
     answers: tuple[Answer, ...]
     empty: tuple[tuple[ReviewSheet, ReviewPlace], ...]
     problems: tuple[Problem, ...]
+    n_purged: int = 0
 
 
 FindSheet = Callable[[str], SheetOf | None]
@@ -69,6 +71,7 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
         answers=tuple(reading.answers.values()),
         empty=tuple(empty for key, empty in reading.empty.items() if key not in reading.answers),
         problems=tuple(reading.problems),
+        n_purged=len(reading.purged),
     )
 
 
@@ -81,6 +84,7 @@ class _Reading:
         self.n_tabs = 0
         self.empty: dict[tuple[bytes, int], tuple[ReviewSheet, ReviewPlace]] = {}
         self.answers: dict[tuple[bytes, int], Answer] = {}
+        self.purged: set[tuple[bytes, int]] = set()
         self.problems: list[Problem] = []
 
     def read(self, file: str, grid: Grid) -> None:
@@ -117,8 +121,11 @@ class _Reading:
 
     def _answer(self, row: _Row, of: SheetOf, position: int) -> None:
         place = of.sheet.places[position]
+        if place.target not in of.texts:
+            self.purged.add((of.sheet.id, position))
+            return
         task = TASKS[place.task]
-        problems = list(_problems(row, task, of.texts.get(place.target, "")))
+        problems = list(_problems(row, task, of.texts[place.target]))
         self.problems += problems
         if problems:
             return

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.pages import newest_pages
-from proofstone.engines.store.payloads import Payloads
+from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.references import generations, refuse_absent
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
 from proofstone.engines.store.source_rows import (
@@ -48,6 +48,10 @@ class StoredBank:
         if self._facts is None:
             self._facts = self._store.facts_of_bank(self._key)
         return self._facts
+
+    def readable_facts(self) -> Sequence[Fact]:
+        """Those of its facts whose text was not purged, in the same order."""
+        return self._store.facts_of_bank(self._key, readable=True)
 
     def n_facts(self) -> int:
         """How many facts it holds; none of them is read for that."""
@@ -131,8 +135,9 @@ class KnowledgeStore:
             raise KeyError(identity)
         return StoredBank(self, row)
 
-    def facts_of_bank(self, key: int) -> list[Fact]:
-        """The facts of a bank in its order."""
+    def facts_of_bank(self, key: int, *, readable: bool = False) -> list[Fact]:
+        """The facts of a bank in its order; ``readable``: without those whose text was purged,
+        which else raise TextPurged."""
         table = schema.bank_fact
         query = (
             _select_facts()
@@ -141,7 +146,24 @@ class KnowledgeStore:
             .order_by(table.c.position)
         )
         with self._database.reading() as connection:
-            return [self._fact(row) for row in connection.execute(query).all()]
+            rows = connection.execute(query).all()
+        return [self._fact(row) for row in rows if not (readable and is_purged(row.payload))]
+
+    def readable_facts_of_set(self, item_set: bytes) -> tuple[list[Fact], int]:
+        """The facts that a set's items rest on, each once in the order of the items, and how many
+        there are beside them whose text was purged."""
+        member, rests = schema.item_set_item, schema.item_fact
+        query = (
+            select(rests.c.fact_id)
+            .join(member, member.c.item_id == rests.c.item_id)
+            .join(schema.item_set, schema.item_set.c.id == member.c.item_set_id)
+            .where(schema.item_set.c.hash == item_set)
+            .order_by(member.c.position, rests.c.position)
+        )
+        with self._database.reading() as connection:
+            keys = list(dict.fromkeys(connection.scalars(query)))
+        found = self._facts_by_key(keys, readable=True)
+        return [found[key] for key in keys if key in found], len(keys) - len(found)
 
     def size_of_bank(self, key: int) -> int:
         """How many facts a bank holds."""
@@ -166,19 +188,27 @@ class KnowledgeStore:
             start += size
 
     def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
-        """Facts by their integer keys."""
+        """Facts by their integer keys. Raises TextPurged."""
+        return self._facts_by_key(keys, readable=False)
+
+    def facts_by_id(
+        self, identities: Iterable[bytes], *, readable: bool = False
+    ) -> dict[bytes, Fact]:
+        """Facts by their ids; those not stored are missing from the answer, and so are, where it
+        is to be ``readable``, those whose text was purged, which else raise TextPurged."""
+        with self._database.reading() as connection:
+            keys = keys_by(connection, schema.fact, ("hash",), identities)
+        found = self._facts_by_key(keys.values(), readable=readable)
+        return {fact.id: fact for fact in found.values()}
+
+    def _facts_by_key(self, keys: Iterable[int], *, readable: bool) -> dict[int, Fact]:
         found: dict[int, Fact] = {}
         with self._database.reading() as connection:
             for chunk in chunks(keys, 4000):
                 rows = connection.execute(_FACTS_BY_KEY, {"keys": chunk}).all()
-                found |= {row[0]: self._fact(row) for row in rows}
+                kept = (row for row in rows if not (readable and is_purged(row.payload)))
+                found |= {row[0]: self._fact(row) for row in kept}
         return found
-
-    def facts_by_id(self, identities: Iterable[bytes]) -> dict[bytes, Fact]:
-        """Facts by their ids; those not stored are missing from the answer."""
-        with self._database.reading() as connection:
-            keys = keys_by(connection, schema.fact, ("hash",), identities)
-        return {fact.id: fact for fact in self.facts_by_key(keys.values()).values()}
 
     def fact_keys(self, identities: Iterable[bytes]) -> list[int]:
         """The integer keys of stored facts."""

@@ -89,6 +89,30 @@ class ReviewStore:
         """All reviews of these items, oldest first."""
         return self._of(schema.item, "item_id", items)
 
+    def are_of_bank(self, bank: bytes) -> bool:
+        """Whether there is any review of a bank's facts or of versions that these correct; no
+        fact's text is read."""
+        fact, held, review = schema.fact, schema.bank_fact, schema.review
+        own = (
+            select(held.c.fact_id)
+            .join(schema.bank, schema.bank.c.id == held.c.bank_id)
+            .where(schema.bank.c.hash == bank)
+        )
+        reviewed = select(review.c.fact_id).where(review.c.fact_id.is_not(None))
+        former = select(fact.c.corrects_id).where(fact.c.corrects_id.is_not(None))
+        with self._database.reading() as connection:
+            query = reviewed.where(review.c.fact_id.in_(own))
+            if connection.execute(query.limit(1)).first() is not None:
+                return True
+            of = set(connection.scalars(reviewed.distinct()))
+            older = set(connection.scalars(former.where(fact.c.id.in_(own)))) if of else set()
+            while older and older.isdisjoint(of):
+                found: set[int] = set()
+                for chunk in chunks(older, _CHUNK):
+                    found.update(connection.scalars(former.where(fact.c.id.in_(chunk))))
+                older = found
+        return bool(older)
+
     def checks_of_bank(self, bank: bytes) -> list[Review]:
         """The reviews of a bank's facts that are not of their format, oldest first."""
         held = schema.bank_fact

@@ -63,8 +63,8 @@ def faults_line(evidence: Evidence) -> TrustLine:
         said = say("Not known: the files do not say which items turned out wrong.")
         return TrustLine(name="faults", about=about, says=said, known=False)
     n = evidence.board.n_items + n_retired
-    if upkeep.checked:
-        said = paragraph(*map(_rate_said, upkeep.checked))
+    if upkeep.checked or upkeep.n_purged:
+        said = paragraph(*map(_rate_said, upkeep.checked), *_purged_said(upkeep.n_purged))
         if n_retired or upkeep.n_corrected:
             since = say(
                 "Of {items}, {retired} retired and {corrected} corrected.",
@@ -85,6 +85,19 @@ def faults_line(evidence: Evidence) -> TrustLine:
         corrected=upkeep.n_corrected,
     )
     return TrustLine(name="faults", about=about, says=said)
+
+
+def _purged_said(n: int) -> tuple[str, ...]:
+    """Nothing where all that was checked is still there."""
+    if not n:
+        return ()
+    said = say_of(
+        n,
+        "{statements} that people checked was purged since, and counts in no rate.",
+        "{statements} that people checked were purged since, and count in no rate.",
+        statements=counted(n, "statement"),
+    )
+    return (said,)
 
 
 def _rate_said(checked: CheckedRate) -> str:
