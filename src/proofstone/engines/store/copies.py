@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
+from proofstone.engines.store.damage import damage_in
 from proofstone.engines.store.merge import merge
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.schema import HEAD
@@ -60,7 +61,7 @@ def check_copy(file: Path) -> str:
     SchemaTooNew where a newer version made it."""
     try:
         with closing(_open(file, "ro")) as connection:
-            trouble = _trouble(connection)
+            trouble = damage_in(connection)
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             is_ours = {"alembic_version", "workspace", "source"} <= names
             query = "SELECT version_num FROM alembic_version"
@@ -123,21 +124,12 @@ def _finish(part: Path, notes: Mapping[str, str]) -> None:
         rows = [(_NOTE + key, value) for key, value in notes.items()]
         connection.executemany("INSERT OR REPLACE INTO workspace (key, value) VALUES (?, ?)", rows)
         connection.commit()
-        trouble = _trouble(connection)
+        trouble = damage_in(connection)
     if trouble:
         raise StoreFailed(
             f"the copy was damaged when it was written: {trouble}",
             hint="check the disk; 'proofstone doctor' looks at the workspace itself",
         )
-
-
-def _trouble(connection: sqlite3.Connection) -> str:
-    """What SQLite's own checks find, or nothing."""
-    said = str(_one(connection, "PRAGMA integrity_check"))
-    if said != "ok":
-        return said
-    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    return "" if broken is None else f"a row of {broken[0]} names a row of {broken[2]} that is gone"
 
 
 @contextmanager
