@@ -92,7 +92,7 @@ def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
     steps = dict(
         line.split(None, 1) for line in told.out.splitlines() if " proofstone " in line[:20]
     )
-    assert list(steps) == ["build", "form", "run", "read"]
+    assert list(steps) == ["build", "review", "form", "run", "read"]
     assert (at / "old-manuals-run.toml").read_text(encoding="utf-8") == (
         "# Asks the forms of the bank old-manuals, which are to be built first:\n"
         "# proofstone start prints the commands.\n"

@@ -289,6 +289,16 @@ class Start:
             f"proofstone build {KIND} {inputs} --name {self.name} -m {answers.writer} "
             f"--judge {answers.judge}{budget}{place}",
         )
+        if answers.people:
+            sheets = pasted_path(self._place() / f"{self.name}-review.xlsx")
+            shared = "" if answers.people > 1 else " --overlap 0%"
+            yield (
+                "review",
+                (
+                    f"proofstone review export {self.name} --to {sheets} --per-person {answers.people}"
+                    f"{shared}{place}"
+                ),
+            )
         n = answers.questions
         mixed = "--within discipline --allocate discipline --skip-small"
         yield "form", f"proofstone build form {self.name} --questions {n} {mixed}{place}"
