@@ -15,7 +15,7 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
 )
 from proofstone.ports import BuiltFact, Revises, Row
-from proofstone.records import Fact, Item, LoadedItem, item_id
+from proofstone.records import Fact, Item, LoadedItem, Stratum, fact_id, item_id
 
 METHOD = find_method("encyclo_k")
 assert isinstance(METHOD, Revises)
@@ -77,6 +77,30 @@ def test_falsified_statements_follow_the_one_they_came_from(built: dict[str, Bui
     assert false.fact.corrects == built["f"].fact.id
     assert false.fact.payload.text == built["f"].fact.payload.text
     assert false.roles == built["f"].roles
+
+
+def test_new_versions_stay_with_the_very_source_that_is_stored(
+    built: dict[str, BuiltFact],
+) -> None:
+    """A source with a place in the taxonomy, which no column of a row tells."""
+    stored = structs.replace(
+        built["a"].source, id=b"s" * 32, content=b"c" * 32, stratum=Stratum("Science")
+    )
+    of_it = {
+        key: structs.replace(
+            built[key], source=stored, fact=structs.replace(built[key].fact, source=stored.id)
+        )
+        for key in "af"
+    }
+    new, false = METHOD.revise_fact(
+        of_it["a"], {"text": "Gold melts at 1,065 degrees."}, [of_it["f"]]
+    )
+    assert [each.source for each in (new, false)] == [stored, stored]
+    assert [each.fact.source for each in (new, false)] == [stored.id, stored.id]
+    assert false.fact.payload.origin == new.fact.id == fact_id(structs.replace(new.fact, id=b""))
+    moved, _false = METHOD.revise_fact(of_it["a"], {"source": "Another book"}, [of_it["f"]])
+    assert moved.source is not None
+    assert moved.source.title == "Another book"
 
 
 def test_a_field_is_taken_away_by_none(built: dict[str, BuiltFact]) -> None:

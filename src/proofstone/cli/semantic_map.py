@@ -35,6 +35,7 @@ def show_map(target: str, path: Path, seed: int, folder: Path | None, *, as_json
 
 
 def _show(drawn: SemanticMap) -> None:
+    from proofstone.engines.stats import FLAGS  # noqa: PLC0415
     from proofstone.report.numbers import shown_estimate  # noqa: PLC0415
 
     apart = drawn.separation
@@ -49,8 +50,8 @@ def _show(drawn: SemanticMap) -> None:
         f"of the {apart.k} nearest others {shown_estimate(apart.agreement)}% are of the same "
         f"{drawn.level}, {100 * apart.chance:.1f}% by chance"
     )
-    for flag in index.flags:
-        click.echo(f"! {flag}")
+    for text in (FLAGS[flag] for flag in FLAGS if flag in index.flags):
+        click.echo(f"! {text}")
     rows = [(drawn.level, "texts", "neighbours of it", "by chance")]
     rows += [
         (group.name, f"{group.n:,}", f"{100 * group.agreement:.1f}", f"{100 * group.chance:.1f}")

@@ -292,13 +292,8 @@ class Start:
         if answers.people:
             sheets = pasted_path(self._place() / f"{self.name}-review.xlsx")
             shared = "" if answers.people > 1 else " --overlap 0%"
-            yield (
-                "review",
-                (
-                    f"proofstone review export {self.name} --to {sheets} --per-person {answers.people}"
-                    f"{shared}{place}"
-                ),
-            )
+            given = f"--per-person {answers.people}{shared}{place}"
+            yield "review", f"proofstone review export {self.name} --to {sheets} {given}"
         n = answers.questions
         mixed = "--within discipline --allocate discipline --skip-small"
         yield "form", f"proofstone build form {self.name} --questions {n} {mixed}{place}"

@@ -19,7 +19,7 @@ from proofstone.methods.encyclo_k.question_rows import read_items, write_item
 from proofstone.methods.encyclo_k.statement_drafts import write_stratum
 from proofstone.methods.encyclo_k.statement_rows import read_facts, write_fact
 from proofstone.ports import BuiltFact, Row
-from proofstone.records import Fact, Item, LoadedItem, Stratum, item_id
+from proofstone.records import Fact, Item, LoadedItem, Stratum, fact_id, item_id
 
 __all__ = ["fact_fields", "item_fields", "naming", "rest_anew", "revise_fact", "revise_item"]
 
@@ -30,6 +30,7 @@ _FACT_FIELDS = (
     "source_authors", "source_year", "source_origin", "source_sha256", "licence", "written_by",
     "falsified_by", "checked_by", "filtered_by", "judged_by",
 )  # fmt: skip
+_SOURCE_FIELDS = (*(name for name in _FACT_FIELDS if name.startswith("source")), "licence")
 _LEVELS = Stratum.__struct_fields__
 _CHOICE_FIELDS = ("question", "options", "answer", "language", *_LEVELS)
 _COMPOSED_FIELDS = ("asked", "template", "wording", *_LEVELS)
@@ -55,7 +56,28 @@ def revise_fact(
     for number, other in enumerate(naming, start=1):
         row = {**_new_row(other, f"naming-{number}"), "origin": "edited"}
         rows.append(Row(f"the falsified statement {other.fact.id.hex()[:8]}", row))
-    return read_facts(rows)
+    made = read_facts(rows)
+    if any(name in _SOURCE_FIELDS for name in changes):
+        return made
+    return _from_their_sources([fact, *naming], made)
+
+
+def _from_their_sources(
+    former: Sequence[BuiltFact], made: Sequence[BuiltFact]
+) -> Sequence[BuiltFact]:
+    """New versions from the very sources of the former ones: of a source a row tells less than is
+    known of it. Falsified ones then name the new version of theirs."""
+    anew: dict[bytes, bytes] = {}
+    kept = []
+    for old, new in zip(former, made, strict=True):
+        payload = new.fact.payload
+        if payload.origin in anew:
+            payload = msgspec.structs.replace(payload, origin=anew[payload.origin])
+        fact = msgspec.structs.replace(new.fact, id=b"", payload=payload, source=old.fact.source)
+        fact = msgspec.structs.replace(fact, id=fact_id(fact))
+        anew[new.fact.id] = fact.id
+        kept.append(msgspec.structs.replace(new, fact=fact, source=old.source))
+    return kept
 
 
 def naming(fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
