@@ -218,6 +218,8 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
         click.echo(str(report.tombstone), err=err)
     counts = "   ".join(f"{name} {n}" for name, n in report.removed.items())
     click.echo(f"{state:<9} {counts}", err=err)
+    for file in report.files:
+        click.echo(f"{state:<9} {file}", err=err)
     units = {"bank": "facts", "form": "questions", "run": "replies"}
     for holder in report.held_by:
         named = f"{holder.kind}:{short(holder.id)}"

@@ -26,6 +26,7 @@ __all__ = ["PurgeReport", "lift_tombstone", "preview_purge", "purge_source"]
 class PurgeReport(Struct, frozen=True, kw_only=True):
     """Texts by kind that go or went, and the banks, forms and runs that held the source.
 
+    ``files`` are those that the workspace keeps of it beside the database, relative to its folder.
     ``tombstone`` is None where nothing was done.
     """
 
@@ -33,6 +34,7 @@ class PurgeReport(Struct, frozen=True, kw_only=True):
     title: str
     removed: dict[str, int]
     held_by: tuple[HeldBy, ...]
+    files: tuple[str, ...] = ()
     tombstone: Tombstone | None = None
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from proofstone.engines.store import MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
 from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
+from proofstone.wiring.wiki_kept import delete_pages, pages_of
 
 if TYPE_CHECKING:
     from proofstone.wiring.keeping import BackedUp
@@ -40,15 +43,19 @@ class Kept:
         self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
     ) -> PurgeReport:
         """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
+        A page of a wiki that was kept as a file goes as well.
 
         ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
         changed and the report says what would go.
         """
         found = find_target(self.store, source, ("source",))
+        files = pages_of(self.folder, self.store, found)
         if dry_run:
-            return preview_purge(self.store, found)
+            return msgspec.structs.replace(preview_purge(self.store, found), files=files)
         who = acting_name(name)
-        return purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
+        report = purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
+        delete_pages(self.folder, files)
+        return msgspec.structs.replace(report, files=files)
 
     def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:
         """Lets a purged source be taken in again; see ``lift_tombstone``."""

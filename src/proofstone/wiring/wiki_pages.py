@@ -28,7 +28,7 @@ from proofstone.engines.ingest import (
 from proofstone.engines.models.retry_after import read_retry_after
 from proofstone.errors import BadInput, EndpointUnusable, Problem
 from proofstone.ports import Clock
-from proofstone.wiring.folders import MARK
+from proofstone.wiring.wiki_kept import pages_folder
 
 if TYPE_CHECKING:
     import aiohttp
@@ -58,7 +58,7 @@ def fetch_addresses(
     import asyncio  # noqa: PLC0415 - heavy
 
     addresses = {url: read_address(url, api) for url in urls}
-    folder = workspace.folder / MARK / "wiki"
+    folder = pages_folder(workspace.folder)
     fetched = asyncio.run(
         fetch_pages(list(addresses.values()), folder, workspace.config, workspace.clock, tell)
     )

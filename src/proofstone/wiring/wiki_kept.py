@@ -1,0 +1,39 @@
+"""Pages of wikis that are kept as files in a workspace's folder, found by their content."""
+
+from __future__ import annotations
+
+from hashlib import file_digest
+from pathlib import Path
+
+from proofstone.engines.store import Found, Store
+from proofstone.wiring.folders import MARK
+
+__all__ = ["delete_pages", "pages_folder", "pages_of"]
+
+
+def pages_folder(folder: Path) -> Path:
+    """Where a workspace keeps the pages that it fetched, by host."""
+    return folder / MARK / "wiki"
+
+
+def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
+    """The kept files that a source was read from, relative to the workspace; mostly none."""
+    known = store.knowledge.sources([source.id]).get(source.id)
+    if known is None:
+        return ()
+    return tuple(
+        file.relative_to(folder).as_posix()
+        for file in sorted(pages_folder(folder).glob("*/*"))
+        if file.is_file() and _digest(file) == known.content
+    )
+
+
+def delete_pages(folder: Path, pages: tuple[str, ...]) -> None:
+    """Takes these files away; one that is gone already is no fault."""
+    for page in pages:
+        (folder / page).unlink(missing_ok=True)
+
+
+def _digest(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").digest()
