@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from proofstone.engines.ingest import write_rows
 from proofstone.wiring import open_workspace
@@ -69,6 +73,81 @@ def test_from_sheets_to_a_corrected_bank(
     assert "48 of 48 read by 2 people: 46 keep, 1 fix, 1 drop" in card.out
     again = proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
     assert again.code == 0
+
+
+TRUE, FALSE = "Leaf 2 of the Herbal shows 4 drawings.", "Leaf 2 of the Herbal shows 5 drawings."
+
+
+def both_fixed(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
+    text = row["Statement"]
+    if text in (TRUE, FALSE):
+        return {ANSWER: "fix it", NEW: text.replace("Leaf 2", "The second leaf")}
+    return {ANSWER: "keep it"}
+
+
+@pytest.fixture
+def both(proofstone: Proofstone, made: Path, tmp_path: Path) -> Path:
+    """The work list of a review that fixes a true statement and its falsified one."""
+    sheet, work = tmp_path / "sheet.xlsx", tmp_path / "work.csv"
+    proofstone("review", "export", "old-books", "--to", sheet, "--people", "Anna", "-w", made)
+    fill(sheet, both_fixed)
+    proofstone("review", "import", sheet, "-w", made)
+    proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
+    return work
+
+
+def texts_of(folder: Path) -> tuple[set[str], set[str]]:
+    """What the newest bank says of that leaf: as true, and as falsified from a statement of it."""
+    with open_workspace(folder) as workspace:
+        facts = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id).facts()
+        here = {fact.id for fact in facts}
+        leaf = [fact for fact in facts if re.search("(?:Leaf 2|second leaf) of the Herbal",
+                                                    fact.payload.text)]  # fmt: skip
+        return (
+            {fact.payload.text for fact in leaf if fact.payload.correct},
+            {fact.payload.text for fact in leaf if fact.payload.origin in here},
+        )
+
+
+FIXED = ({TRUE.replace("Leaf 2", "The second leaf")}, {FALSE.replace("Leaf 2", "The second leaf")})
+
+
+def test_a_statement_and_its_falsified_one_are_fixed_together(
+    proofstone: Proofstone, made: Path, both: Path
+) -> None:
+    told = proofstone("edit", "--from", both, "--by", "Chief", "-w", made)
+    assert told.code == 0, told.err
+    assert told.out.splitlines()[0] == "work.csv   2 edited"
+    assert texts_of(made) == FIXED
+    told = proofstone("review", "status", "old-books", "-w", made)
+    assert "decided: 46 keep, 2 fix; of 2 to drop or fix 2 are done" in told.out
+    again = proofstone("edit", "--from", both, "--by", "Chief", "-w", made)
+    assert again.out.splitlines()[0] == "work.csv   0 edited, 2 already so"
+
+
+def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
+    proofstone: Proofstone, made: Path, both: Path, tmp_path: Path
+) -> None:
+    """By a new work list of what is left, or by the one of before."""
+    head, *rows = both.read_text(encoding="utf-8-sig").splitlines()
+    first, rest = tmp_path / "first.csv", tmp_path / "rest.csv"
+    first.write_text("\n".join([head, *(row for row in rows if TRUE in row)]), encoding="utf-8")
+    assert proofstone("edit", "--from", first, "--by", "Chief", "-w", made).code == 0
+    assert texts_of(made) == (FIXED[0], {FALSE})
+    told = proofstone("review", "status", "old-books", "-w", made)
+    assert "decided: 46 keep, 2 fix; of 2 to drop or fix 1 are done" in told.out
+    assert "Anna       48       48  46 keep, 2 fix" in told.out
+    proofstone("review", "decide", "old-books", "--work-list", rest, "-w", made)
+    (left,) = rest.read_text(encoding="utf-8-sig").splitlines()[1:]
+    assert FALSE in left
+    other = shutil.copytree(made, tmp_path / "other")
+    for work, folder, done in ((rest, made, "1 edited"), (both, other, "1 edited, 1 already so")):
+        told = proofstone("edit", "--from", work, "--by", "Chief", "-w", folder)
+        assert told.code == 0, told.err
+        assert told.out.splitlines()[0] == f"{work.name}   {done}"
+        assert texts_of(folder) == FIXED
+        told = proofstone("review", "status", "old-books", "-w", folder)
+        assert "decided: 46 keep, 2 fix; of 2 to drop or fix 2 are done" in told.out
 
 
 def test_a_page_says_what_people_read_and_found(

@@ -285,6 +285,28 @@ def test_a_form_is_built_without_what_is_retired(workspace: Workspace, form: str
     assert "without" not in first.recipe
 
 
+def test_an_edited_statement_leaves_its_falsified_one_retired(
+    workspace: Workspace, form: str
+) -> None:
+    """Its falsified one is made to name the new version; a form built then leaves out as many."""
+    bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
+    false = next(fact for fact in bank.facts() if fact.payload.origin is not None)
+    workspace.retire(f"fact:{false.id.hex()}", reason="no error in it", by="Ada")
+    origin = f"fact:{false.payload.origin.hex()}"
+    edited = workspace.edit(origin, {"text": "Another text."}, reason="misread", by="Bo")
+    (made,) = workspace.build_form("old-books", questions=QUESTIONS)
+    bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
+    (remade,) = (fact for fact in bank.facts() if fact.payload.origin == edited.new)
+    assert made.recipe["without"] == [remade.id.hex()]
+    newest = workspace.find(f"fact:{remade.id.hex()}")
+    retirement = workspace.store.corrections.retirement("fact", newest.key)
+    assert retirement is not None
+    assert retirement.reason == "no error in it"
+    workspace.restore(f"fact:{remade.id.hex()}", reason="there is one", by="Ada")
+    (whole,) = workspace.build_form("old-books", questions=QUESTIONS)
+    assert "without" not in whole.recipe
+
+
 def test_a_bank_of_which_too_much_is_retired_makes_no_form(workspace: Workspace) -> None:
     bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
     for fact in bank.facts():

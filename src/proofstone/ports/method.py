@@ -134,10 +134,15 @@ class Revises(Protocol):
         """What of a fact can be changed, with its present values."""
 
     def revise_fact(
-        self, fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+        self,
+        fact: BuiltFact,
+        changes: Mapping[str, Any],
+        naming: Sequence[BuiltFact],
+        theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
     ) -> Sequence[BuiltFact]:
         """The fact with ``changes`` (None takes a field away), then those that name it, made to
-        name the new version. Raises BadInput with every problem."""
+        name the new version, with the changes of ``theirs`` by their ids. Raises BadInput with
+        every problem."""
 
     def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
         """Those of ``facts`` that name this one and are made anew when it changes."""

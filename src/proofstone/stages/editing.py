@@ -17,6 +17,7 @@ from msgspec import Struct
 from proofstone.engines.store import Found, Store
 from proofstone.ports import BuiltFact, Clock
 from proofstone.records import (
+    Action,
     Bank,
     Correction,
     Item,
@@ -104,6 +105,7 @@ def edit_all(
         _correction("form", form.id, "; ".join(dict.fromkeys(reasons)), by, now)
         for _former, form, _n in made
     ]
+    corrections += _retired_again(store, revised, by, now)
     store.corrections.add(corrections)
     own = {correction.target: correction for correction in corrections}
     return [_edited(part, own[part.new], banks, made) for part in revised]
@@ -116,6 +118,22 @@ def _reasons(revised: Sequence[Revised], reasons: Sequence[str]) -> Iterator[tup
         for target in [*(b.fact.id for b in part.facts), *(i.id for i in part.items.values())]:
             found.setdefault(target, []).append(reason)
     yield from ((target, "; ".join(dict.fromkeys(texts))) for target, texts in found.items())
+
+
+def _retired_again(
+    store: Store, revised: Sequence[Revised], by: Person, now: float
+) -> Iterator[Correction]:
+    """What was made anew only because it names another fact stays retired where it was."""
+    remade = {
+        built.fact.corrects: built.fact.id
+        for part in revised
+        for built in part.facts
+        if built.fact.corrects is not None and built.fact.id != part.new
+    }
+    for former in store.corrections.retired_facts(remade):
+        was = store.corrections.retirement("fact", store.lookup.find(f"fact:{former.hex()}").key)
+        if was is not None:
+            yield _correction("fact", remade[former], was.reason, by, now, action="retire")
 
 
 def _edited(
@@ -176,8 +194,10 @@ def _store_form(
     return former, form, sum(item.id in anew for item in olds)
 
 
-def _correction(kind: Any, target: bytes, reason: str, by: Person, now: float) -> Correction:
+def _correction(
+    kind: Any, target: bytes, reason: str, by: Person, now: float, action: Action = "edit"
+) -> Correction:
     made = Correction(
-        action="edit", kind=kind, target=target, reason=reason, actor=by.actor, at=now
+        action=action, kind=kind, target=target, reason=reason, actor=by.actor, at=now
     )
     return msgspec.structs.replace(made, id=correction_id(made))

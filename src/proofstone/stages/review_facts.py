@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from proofstone.engines.review import SheetRow
 from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
@@ -13,8 +15,8 @@ from proofstone.methods import find_method
 from proofstone.ports import Reviews
 from proofstone.records import Fact, Review, ReviewText
 
-__all__ = ["HeldFacts", "facts_held", "facts_under_review", "named", "reviewed_texts", "reviewing",
-           "reviews_of", "shown_rows", "source_of"]  # fmt: skip
+__all__ = ["HeldFacts", "carried", "facts_held", "facts_under_review", "named", "reviewed_texts",
+           "reviewing", "reviews_of", "shown_rows", "source_of"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,29 @@ def reviews_of(store: Store, facts: Iterable[Fact]) -> tuple[list[Review], dict[
             if fact.corrects is not None and fact.corrects not in now
         }
     return store.reviews.of_facts(now), now
+
+
+def carried(
+    store: Store,
+    method: Reviews,
+    facts: Sequence[Fact],
+    reviews: Sequence[Review],
+    now: Mapping[bytes, bytes],
+) -> list[Review]:
+    """The reviews, those of former versions taken as of the version that stands ``now`` where it
+    reads the same: it was made anew because of something else (a falsified statement with its true
+    one), and what was said of it is still to be done."""
+    former = {one.target for one in reviews if now[one.target] != one.target}
+    current = {fact.id: fact for fact in facts}
+    same = {
+        old.id: now[old.id]
+        for old in store.knowledge.facts_by_id(former, readable=True).values()
+        if method.review_text(old) == method.review_text(current[now[old.id]])
+    }
+    return [
+        structs.replace(one, target=same[one.target]) if one.target in same else one
+        for one in reviews
+    ]
 
 
 def named(store: Store, who: bytes | str) -> str:

@@ -34,6 +34,7 @@ from proofstone.records import (
 )
 from proofstone.stages.acting import acting_person
 from proofstone.stages.review_facts import (
+    carried,
     facts_under_review,
     reviewed_texts,
     reviewing,
@@ -178,7 +179,8 @@ def _chosen(
 def _undecided(
     store: Store, found: Found, facts: Sequence[Fact], policy: ReviewPolicy
 ) -> tuple[list[Fact], dict[bytes, set[str]], int]:
-    reviews, _now = reviews_of(store, facts)
+    reviews, now = reviews_of(store, facts)
+    reviews = carried(store, reviewing(store, found), facts, reviews, now)
     is_open = {one.target for one in decide(reviews, policy) if one.outcome == "open"}
     chosen = [fact for fact in facts if fact.id in is_open]
     if not chosen:

@@ -25,7 +25,6 @@ from proofstone.ports import Reviews
 from proofstone.records import (
     CheckedRate,
     Estimate,
-    Fact,
     Review,
     ReviewDecision,
     ReviewFunnel,
@@ -35,6 +34,7 @@ from proofstone.records import (
 )
 from proofstone.report.numbers import shown_estimate
 from proofstone.stages.review_facts import (
+    carried,
     facts_held,
     named,
     reviewed_texts,
@@ -42,6 +42,7 @@ from proofstone.stages.review_facts import (
     reviews_of,
     source_of,
 )
+from proofstone.stages.revising import fields_of
 
 __all__ = [
     "RATE_NAMES",
@@ -51,7 +52,7 @@ __all__ = [
     "Standing",
     "agreed",
     "checked_rates",
-    "decisions_of",
+    "is_fixed",
     "purged_among",
     "review_funnel",
     "review_lines",
@@ -113,20 +114,23 @@ class Agreed(Struct, frozen=True, kw_only=True):
     differing: tuple[Differing, ...]
 
 
-def decisions_of(
-    store: Store, facts: Sequence[Fact], policy: ReviewPolicy
-) -> tuple[list[ReviewDecision], list[Review], dict[bytes, bytes]]:
-    """The decisions on facts and their former versions, all reviews behind them, and which fact
-    stands for each version now."""
-    reviews, now = reviews_of(store, facts)
-    return decide(reviews, policy), reviews, now
+def is_fixed(store: Store, decision: ReviewDecision, current: bytes) -> bool:
+    """Whether a fix was followed: the version that stands now reads otherwise than the one that was
+    reviewed, or has the changes."""
+    if current != decision.target:
+        return True
+    found = store.lookup.find(f"fact:{current.hex()}")
+    fields = fields_of(store, found) if decision.changes else {}
+    return bool(fields) and all(fields.get(k) == v for k, v in decision.changes.items())
 
 
 def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
     """Where the review of a bank or form stands."""
     held = facts_held(store, found)
     facts = held.facts
-    decisions, reviews, now = decisions_of(store, facts, policy)
+    method = reviewing(store, found)
+    reviews, now = reviews_of(store, facts)
+    decisions = decide(carried(store, method, facts, reviews, now), policy)
     retired = set(store.corrections.retired_facts(fact.id for fact in facts))
     outcomes: dict[ReviewOutcome, int] = {"keep": 0, "fix": 0, "drop": 0, "open": 0}
     done = 0
@@ -134,14 +138,14 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
         outcomes[one.outcome] += 1
         current = now[one.target]
         done += one.outcome == "drop" and current in retired
-        done += one.outcome == "fix" and current != one.target
+        done += one.outcome == "fix" and is_fixed(store, one, current)
     people = {one.reviewer for one in reviews if one.reviewer}
     return Standing(
         target=found.name, n=len(facts) + held.n_purged,
         n_read=len({now[d.target] for d in decisions}),
         n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
         readers=tuple(_progress(store, found, reviews)),
-        rates=checked_rates(store, reviewing(store, found), reviews), purged=held.n_purged,
+        rates=checked_rates(store, method, reviews), purged=held.n_purged,
     )  # fmt: skip
 
 
@@ -279,8 +283,10 @@ def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
 def agreed(store: Store, found: Found) -> tuple[Agreed, ...]:
     """How far reviewers of a bank or form agree, a task each; none where nobody shared anything."""
     facts = facts_held(store, found).facts
-    reviews, _now = reviews_of(store, facts)
-    texts = {k: shown.text for k, shown in reviewed_texts(reviewing(store, found), facts).items()}
+    method = reviewing(store, found)
+    reviews, now = reviews_of(store, facts)
+    reviews = carried(store, method, facts, reviews, now)
+    texts = {k: shown.text for k, shown in reviewed_texts(method, facts).items()}
     source = {fact.id: source_of(fact) for fact in facts}
     tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason")
     rated = [(task, rate(reviews, task)) for task in tasks]

@@ -15,8 +15,14 @@ from proofstone.engines.review import decide, found_otherwise, read_reviews, wri
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.records import Fact, Review, ReviewDecision, ReviewOutcome, ReviewPolicy
-from proofstone.stages.review_facts import facts_held, reviewed_texts, reviewing
-from proofstone.stages.review_standing import decisions_of
+from proofstone.stages.review_facts import (
+    carried,
+    facts_held,
+    reviewed_texts,
+    reviewing,
+    reviews_of,
+)
+from proofstone.stages.review_standing import is_fixed
 
 __all__ = ["Decided", "ReviewedRow", "decide_file", "decide_target"]
 
@@ -57,14 +63,23 @@ def decide_file(path: Path, policy: ReviewPolicy) -> Decided:
 def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
     """What ``policy`` makes of the reviews of a bank's or form's statements, and what is to do:
     those that go or change, those that a check found otherwise than meant, and those left open.
-    Of a statement that was edited since nothing is left to do."""
+    Of a statement that reads otherwise since nothing is left to do."""
     facts = facts_held(store, found).facts
-    decisions, reviews, now = decisions_of(store, facts, policy)
+    method = reviewing(store, found)
+    reviews, now = reviews_of(store, facts)
+    reviews = carried(store, method, facts, reviews, now)
+    decisions = decide(reviews, policy)
     here = {fact.id: fact for fact in facts if now.get(fact.id) == fact.id}
     decided = _decided(decisions, policy, [write_decision(one) for one in decisions])
     gone = {one.target for one in decisions if one.outcome == "drop"}
-    left = [one for one in decisions if one.outcome != "keep" and one.target in here]
-    texts = reviewed_texts(reviewing(store, found), here.values())
+    left = [
+        one
+        for one in decisions
+        if one.outcome != "keep"
+        and one.target in here
+        and not (one.outcome == "fix" and is_fixed(store, one, one.target))
+    ]
+    texts = reviewed_texts(method, here.values())
     work = [_row(one, texts[one.target].text) for one in left]
     work += [
         _wrong(one, texts[one.target].text)

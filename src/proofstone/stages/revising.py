@@ -6,8 +6,9 @@ Several edits are taken together, so that forms that hold several of them get on
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,8 @@ from proofstone.methods import find_method
 from proofstone.ports import BuiltFact, Revises
 from proofstone.records import Fact, Item
 
-__all__ = ["AskedEdit", "Revised", "fields_of", "is_done", "named", "revise", "spelled", "typed"]
+__all__ = ["AskedEdit", "Revised", "fields_of", "is_done", "named", "on_newest", "revise",
+           "spelled", "typed"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,21 @@ def fields_of(store: Store, found: Found) -> dict[str, Any]:
 
 def is_done(store: Store, asked: AskedEdit) -> bool:
     """Whether the newest version has all these values already, through an edit."""
-    newer = _newer(store, asked.found)
-    if newer is None:
+    newest = _newest(store, asked.found)
+    if newest is None:
         return False
-    while (newest := _newer(store, newer)) is not None:
-        newer = newest
-    return not tuple(_changed(fields_of(store, newer), asked.changes))
+    return not tuple(_changed(fields_of(store, newest), asked.changes))
+
+
+def on_newest(store: Store, asked: AskedEdit) -> AskedEdit:
+    """The edit, of the newest version where that has the same in the fields that are to change: it
+    was made anew because of something else. Else as it was asked."""
+    newest = _newest(store, asked.found)
+    if newest is None:
+        return asked
+    was, now = fields_of(store, asked.found), fields_of(store, newest)
+    is_same = all(was.get(name) == now.get(name) for name in asked.changes)
+    return replace(asked, found=newest) if is_same else asked
 
 
 def revise(
@@ -78,11 +89,16 @@ def revise(
     version already.
     """
     problems: list[Problem] = []
+    naming = _naming(store, edits)
+    riding = _riding(store, edits, naming)
     begun = [
         part
         for asked in edits
-        if (part := _told(partial(_begun, store, asked), asked, problems)) is not None
+        if not _rides(asked, riding)
+        for part in _told(partial(_begun, store, asked, naming, riding), asked, problems)
     ]
+    order = {id(asked): place for place, asked in enumerate(edits)}
+    begun.sort(key=lambda part: order[id(part.asked)])
     problems.extend(_twice(begun))
     if problems:
         raise BadInput("these cannot be edited so; nothing was stored", problems)
@@ -114,7 +130,9 @@ def spelled(found: Found) -> str:
     return f"{found.kind}:{short(found.id)}"
 
 
-def _told(make: Callable[[], Revised], asked: AskedEdit, problems: list[Problem]) -> Revised | None:
+def _told(
+    make: Callable[[], list[Revised]], asked: AskedEdit, problems: list[Problem]
+) -> list[Revised]:
     """What is made; its problems by the place where it was asked, where that has one."""
     if not asked.place:
         return make()
@@ -128,11 +146,17 @@ def _told(make: Callable[[], Revised], asked: AskedEdit, problems: list[Problem]
             problems.append(Problem(asked.place, error.message))
     except ProofstoneError as error:
         problems.append(Problem(asked.place, error.message))
-    return None
+    return []
 
 
-def _begun(store: Store, asked: AskedEdit) -> Revised:
-    """The fields that change, and new versions of the fact or item alone."""
+def _begun(
+    store: Store,
+    asked: AskedEdit,
+    naming: Mapping[bytes, Sequence[Fact]],
+    riding: Mapping[bytes, AskedEdit],
+) -> list[Revised]:
+    """The fields that change, and new versions of the fact or item alone; then the same of each
+    edit that rides on this one, as its fact names the one that is edited."""
     found = asked.found
     newer = _newer(store, found)
     if newer is not None:
@@ -144,10 +168,11 @@ def _begun(store: Store, asked: AskedEdit) -> Revised:
     if not fields:
         raise BadUsage(f"nothing of {spelled(found)} changes", hint="no new version was made")
     if found.kind == "fact":
-        return Revised(asked, fields, tuple(_new_facts(store, found, asked.changes)), {})
+        own = {fact.id: riding[fact.id] for fact in naming[found.id] if fact.id in riding}
+        return _new_facts(store, asked, fields, naming[found.id], own)
     loaded = store.items.one(found.key)
     item = _revises(loaded.item.kind).revise_item(loaded, asked.changes)
-    return Revised(asked, fields, (), {loaded.item.id: item})
+    return [Revised(asked, fields, (), {loaded.item.id: item})]
 
 
 def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
@@ -182,6 +207,14 @@ def _newer(store: Store, found: Found) -> Found | None:
     return None
 
 
+def _newest(store: Store, found: Found) -> Found | None:
+    """The last of the versions that this one was edited into, if any."""
+    newest = _newer(store, found)
+    while newest is not None and (newer := _newer(store, newest)) is not None:
+        newest = newer
+    return newest
+
+
 def _revises(kind: str) -> Revises:
     """The method of a kind of payload, as one that revises. Raises BadUsage where it does not."""
     method = find_method(kind.partition(".")[0])
@@ -209,15 +242,67 @@ def _all_built(store: Store, identities: Sequence[bytes]) -> list[BuiltFact]:
     return store.knowledge.built_facts([facts[identity] for identity in identities])
 
 
-def _new_facts(store: Store, found: Found, changes: Mapping[str, Any]) -> list[BuiltFact]:
-    """The new version of a fact, then those of the facts in its banks that name it."""
-    built = _built(store, found.id)
-    method = _revises(built.fact.kind)
-    near: dict[bytes, Fact] = {}
-    for bank in store.knowledge.banks_with([found.id]):
-        near |= {fact.id: fact for fact in store.knowledge.bank(bank).facts()}
-    naming = _all_built(store, [fact.id for fact in method.naming(built.fact, near.values())])
-    return list(method.revise_fact(built, changes, naming))
+def _naming(store: Store, edits: Sequence[AskedEdit]) -> dict[bytes, Sequence[Fact]]:
+    """Of each fact that is edited, those in its banks that name it."""
+    banks: dict[bytes, Sequence[Fact]] = {}
+    naming: dict[bytes, Sequence[Fact]] = {}
+    for found in (asked.found for asked in edits if asked.found.kind == "fact"):
+        fact = store.knowledge.facts_by_id([found.id])[found.id]
+        near: dict[bytes, Fact] = {}
+        for bank in store.knowledge.banks_with([found.id]):
+            if bank not in banks:
+                banks[bank] = store.knowledge.bank(bank).facts()
+            near |= {other.id: other for other in banks[bank]}
+        naming[found.id] = _revises(fact.kind).naming(fact, near.values())
+    return naming
+
+
+def _riding(
+    store: Store, edits: Sequence[AskedEdit], naming: Mapping[bytes, Sequence[Fact]]
+) -> dict[bytes, AskedEdit]:
+    """The edits of facts that name another one which is edited: these are made anew with that one,
+    and take their own changes then. Not where one is edited twice, or is named itself."""
+    times = Counter(asked.found.id for asked in edits)
+    named_too = {fact.id for facts in naming.values() for fact in facts}
+    return {
+        asked.found.id: asked
+        for asked in edits
+        if asked.found.id in named_too
+        and times[asked.found.id] == 1
+        and not naming[asked.found.id]
+        and any(_changed(fields_of(store, asked.found), asked.changes))
+    }
+
+
+def _rides(asked: AskedEdit, riding: Mapping[bytes, AskedEdit]) -> bool:
+    return riding.get(asked.found.id) is asked
+
+
+def _new_facts(
+    store: Store,
+    asked: AskedEdit,
+    fields: tuple[str, ...],
+    naming: Sequence[Fact],
+    own: Mapping[bytes, AskedEdit],
+) -> list[Revised]:
+    """The new version of a fact with those of the facts that name it; the ones that are edited
+    themselves (``own``) apart, each as an edit of its own."""
+    built = _built(store, asked.found.id)
+    theirs = {identity: each.changes for identity, each in own.items()}
+    made = _revises(built.fact.kind).revise_fact(
+        built, asked.changes, _all_built(store, [fact.id for fact in naming]), theirs
+    )
+    rest = sorted(
+        (new for new in made if new.fact.corrects not in own),
+        key=lambda new: new.fact.corrects != asked.found.id,
+    )
+    parts = [Revised(asked, fields, tuple(rest), {})]
+    for new in made:
+        each = own.get(new.fact.corrects or b"")
+        if each is not None:
+            changed = tuple(_changed(fields_of(store, each.found), each.changes))
+            parts.append(Revised(each, changed, (new,), {}))
+    return parts
 
 
 def _places(

@@ -25,7 +25,7 @@ from proofstone.records import Verdict
 from proofstone.stages.acting import Who, stated_reason
 from proofstone.stages.editing import Edited, edit_all
 from proofstone.stages.retiring import Standing, retire
-from proofstone.stages.revising import AskedEdit, fields_of, is_done, typed
+from proofstone.stages.revising import AskedEdit, fields_of, is_done, on_newest, typed
 from proofstone.stages.ruling import Answered, Ruled, find_response, rule_on
 
 __all__ = ["Action", "Applied", "apply_edits", "apply_retirements", "apply_rulings"]
@@ -97,7 +97,7 @@ def apply_edits(store: Store, path: Path, *, reason: str = "", who: Who, clock: 
         for row in _own(rows, "edit")
         if (edit := problems.told(row, partial(_edit, store, row, reason))) is not None
     ]
-    left = [edit for edit in asked if not is_done(store, edit)]
+    left = [on_newest(store, edit) for edit in asked if not is_done(store, edit)]
     problems.raise_for(path)
     try:
         edited = edit_all(store, left, who=who, clock=clock)

@@ -132,10 +132,14 @@ class EncycloK:
         return revising.fact_fields(fact)
 
     def revise_fact(
-        self, fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+        self,
+        fact: BuiltFact,
+        changes: Mapping[str, Any],
+        naming: Sequence[BuiltFact],
+        theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
     ) -> Sequence[BuiltFact]:
         """See ``revising.revise_fact``."""
-        return revising.revise_fact(fact, changes, naming)
+        return revising.revise_fact(fact, changes, naming, theirs)
 
     def naming(self, fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
         """See ``revising.naming``."""

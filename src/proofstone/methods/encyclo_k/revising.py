@@ -1,13 +1,13 @@
 """Corrected statements and questions: new versions that name the old ones.
 
 Fields are those of ``rows``. A falsified statement names the correct one it came from, so it is
-made anew with it, its text as it was. A composed question has no text of its own: it rests anew on
-the corrected statements, and its right option follows from their truth.
+made anew with it, its text as it was unless it is edited too. A composed question has no text of
+its own: it rests anew on the corrected statements, and its right option follows from their truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -47,37 +47,53 @@ def fact_fields(fact: BuiltFact) -> dict[str, Any]:
 
 
 def revise_fact(
-    fact: BuiltFact, changes: Mapping[str, Any], naming: Sequence[BuiltFact]
+    fact: BuiltFact,
+    changes: Mapping[str, Any],
+    naming: Sequence[BuiltFact],
+    theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
 ) -> Sequence[BuiltFact]:
-    """The statement with ``changes``, then the falsified ones that came from it."""
-    _refuse_unknown(changes, _FACT_FIELDS, "this statement")
+    """The statement with ``changes``, then the falsified ones that came from it, with changes of
+    their own where ``theirs`` has them by id."""
+    own = theirs or {}
+    for each in (changes, *own.values()):
+        _refuse_unknown(each, _FACT_FIELDS, "this statement")
     edited = {**_new_row(fact, "edited"), **changes}
-    rows = [Row("the statement", {k: v for k, v in edited.items() if v is not None})]
+    rows = [_stated("the statement", edited)]
     for number, other in enumerate(naming, start=1):
         row = {**_new_row(other, f"naming-{number}"), "origin": "edited"}
-        rows.append(Row(f"the falsified statement {other.fact.id.hex()[:8]}", row))
+        row |= own.get(other.fact.id, {})
+        rows.append(_stated(f"the falsified statement {other.fact.id.hex()[:8]}", row))
     made = read_facts(rows)
-    if any(name in _SOURCE_FIELDS for name in changes):
+    if not changes.keys().isdisjoint(_SOURCE_FIELDS):
         return made
-    return _from_their_sources([fact, *naming], made)
+    moved = {each for each, new in own.items() if not new.keys().isdisjoint(_SOURCE_FIELDS)}
+    return _from_their_sources([fact, *naming], made, moved)
 
 
 def _from_their_sources(
-    former: Sequence[BuiltFact], made: Sequence[BuiltFact]
+    former: Sequence[BuiltFact], made: Sequence[BuiltFact], moved: Set[bytes]
 ) -> Sequence[BuiltFact]:
-    """New versions from the very sources of the former ones: of a source a row tells less than is
-    known of it. Falsified ones then name the new version of theirs."""
+    """New versions from the very sources of the former ones, but for those that ``moved``: of a
+    source a row tells less than is known of it. Falsified ones then name the new version of
+    theirs."""
     anew: dict[bytes, bytes] = {}
     kept = []
     for old, new in zip(former, made, strict=True):
         payload = new.fact.payload
         if payload.origin in anew:
             payload = msgspec.structs.replace(payload, origin=anew[payload.origin])
-        fact = msgspec.structs.replace(new.fact, id=b"", payload=payload, source=old.fact.source)
+        source = new.source if old.fact.id in moved else old.source
+        of = new.fact.source if old.fact.id in moved else old.fact.source
+        fact = msgspec.structs.replace(new.fact, id=b"", payload=payload, source=of)
         fact = msgspec.structs.replace(fact, id=fact_id(fact))
         anew[new.fact.id] = fact.id
-        kept.append(msgspec.structs.replace(new, fact=fact, source=old.source))
+        kept.append(msgspec.structs.replace(new, fact=fact, source=source))
     return kept
+
+
+def _stated(place: str, row: Mapping[str, Any]) -> Row:
+    """The row without the fields that were taken away."""
+    return Row(place, {name: value for name, value in row.items() if value is not None})
 
 
 def naming(fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
