@@ -216,10 +216,11 @@ def _write(decided: Decided, work_list: Path | None, output: Path | None) -> Non
 
     from proofstone.engines.ingest import write_rows  # noqa: PLC0415
     from proofstone.stages.review_work import ReviewedRow  # noqa: PLC0415
+    from proofstone.stages.work_files import write_work_file  # noqa: PLC0415
 
     if work_list is not None:
         rows = [msgspec.structs.asdict(row) for row in decided.work]
-        write_rows(work_list, rows, columns=ReviewedRow.__struct_fields__)
+        write_work_file(work_list, rows, columns=ReviewedRow.__struct_fields__)
     if output is not None:
         write_rows(output, decided.rows)
 

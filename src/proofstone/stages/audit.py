@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.engines.ingest import RowReader, read_rows, table_suffix, write_rows
+from proofstone.engines.ingest import RowReader, read_rows, table_suffix
 from proofstone.engines.ingest.columns import read_columns
 from proofstone.engines.models.families import family_of
 from proofstone.engines.stats import Estimand
@@ -51,6 +51,7 @@ from proofstone.stages.audit_labels import audit_labels
 from proofstone.stages.dates import minute
 from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file
 from proofstone.stages.hands import with_hands_of
+from proofstone.stages.work_files import write_work_file
 from proofstone.wording import counted, noted, say, say_of
 
 __all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
@@ -206,7 +207,7 @@ def audit_table(
 def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:
     """Writes all that is to be looked at, one row each; the suffix of ``path`` says in which form.
     Returns how many. Raises what ``write_rows`` does."""
-    return write_rows(path, work_rows(rows))
+    return write_work_file(path, work_rows(rows))
 
 
 def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:

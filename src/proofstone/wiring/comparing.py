@@ -134,9 +134,9 @@ class Comparing(Asking, Exporting):
 
     def write_editions(self, editions: Editions, path: Path) -> int:
         """Writes the statements of an older edition as a work list; returns how many."""
-        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+        from proofstone.stages.work_files import write_work_file  # noqa: PLC0415
 
-        return write_rows(path, [structs.asdict(row) for row in editions.rows])
+        return write_work_file(path, [structs.asdict(row) for row in editions.rows])
 
     def _is_named(self, target: Target | Path, kinds: tuple[str, ...]) -> bool:
         """Whether something of these kinds has this name (or several have)."""

@@ -101,14 +101,14 @@ class Contradicting(Asking):
     def write_contradictions(self, found: Contradictions, path: Path) -> int:
         """Writes a work list of statements that contradict each other, which ``retire --from`` and
         ``edit --from`` carry out once somebody has decided; returns how many rows."""
-        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
         from proofstone.stages.contradicting import (  # noqa: PLC0415
             ContradictionRow,
             contradiction_rows,
         )
+        from proofstone.stages.work_files import write_work_file  # noqa: PLC0415
 
         rows = [structs.asdict(row) for row in contradiction_rows(found)]
-        return write_rows(path, rows, columns=ContradictionRow.__struct_fields__)
+        return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
 
     def _clear_pairs(self, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
         """Lets out the statements that remote judges would see, once that is allowed."""

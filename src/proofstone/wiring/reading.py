@@ -88,10 +88,10 @@ class Reading(Catalogue):
     def write_told(self, checked: Checked, path: Path) -> int:
         """Writes the facts that are to go as a work list, which ``retire --from`` carries out;
         returns how many."""
-        from proofstone.engines.ingest import write_rows  # noqa: PLC0415
         from proofstone.stages.checking import told_rows  # noqa: PLC0415
+        from proofstone.stages.work_files import write_work_file  # noqa: PLC0415
 
-        return write_rows(path, [structs.asdict(row) for row in told_rows(checked)])
+        return write_work_file(path, [structs.asdict(row) for row in told_rows(checked)])
 
     def report(
         self,
