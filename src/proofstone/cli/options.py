@@ -54,24 +54,20 @@ def _speak(context: click.Context, _parameter: click.Parameter, wanted: Language
     context.with_resource(speaking(wanted))
 
 
-language_option = click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    show_default=True,
-    expose_value=False,
-    callback=_speak,
-    help="The language of page, figures and summary: English or Chinese.",
-)
-sheet_language_option = click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    show_default=True,
-    expose_value=False,
-    callback=_speak,
-    help="The language of the sheets: English or Chinese.",
-)
+def _language(of: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--language",
+        type=click.Choice(LANGUAGES),
+        default="en",
+        show_default=True,
+        expose_value=False,
+        callback=_speak,
+        help=f"The language of {of}: English or Chinese.",
+    )
+
+
+language_option = _language("page, figures and summary")
+sheet_language_option = _language("the sheets")
 audience_option = click.option(
     "--audience",
     type=click.Choice(["internal", "public"]),
