@@ -27,6 +27,9 @@ _KEYS: dict[str, tuple[str, int, str]] = {
 }
 _SHIFT = 8
 
+# Resolves when a frame has been drawn: what a page does on its own sizes comes before a drawing, and
+# after its load.
+_DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
 # Resolves when the condition holds, looked at before every frame.
 _UNTIL = """new Promise((done) => {{
   const look = () => (({0}) ? done(true) : requestAnimationFrame(look));
@@ -40,15 +43,18 @@ class Tab:
     def __init__(self, tools: DevTools, session: str) -> None:
         self._tools = tools
         self.session = session
+        self._scripted = True
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         return self._tools.call(method, self.session, **params)
 
     def open(self, path: Path) -> None:
-        """Loads a file, and returns once it and all it asks for are there."""
+        """Loads a file, and returns once it and all it asks for are there, laid out and drawn."""
         loads = len(self._tools.events(self.session, "Page.loadEventFired"))
         self.call("Page.navigate", url=path.as_uri())
         self._tools.wait(self.session, "Page.loadEventFired", after=loads)
+        if self._scripted:
+            self.read(_DRAWN)
 
     def read(self, expression: str) -> Any:
         """The value of an expression in the page, once it is settled; only what JSON can hold."""
@@ -115,6 +121,7 @@ class Tab:
     def without_scripts(self) -> None:
         """What is opened from now on runs no script of its own; ``read`` still does."""
         self.call("Emulation.setScriptExecutionDisabled", value=True)
+        self._scripted = False
 
     def pdf(self) -> bytes:
         """The page as its reader would print it, on the paper that it asks for."""
