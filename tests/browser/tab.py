@@ -27,8 +27,8 @@ _KEYS: dict[str, tuple[str, int, str]] = {
 }
 _SHIFT = 8
 
-# Resolves when a frame has been drawn: what a page does on its own sizes comes before a drawing, and
-# after its load.
+# Resolves when a frame has been drawn: what a page does on its own sizes comes before a drawing,
+# and after its load.
 _DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
 # Resolves when the condition holds, looked at before every frame.
 _UNTIL = """new Promise((done) => {{
