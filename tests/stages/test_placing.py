@@ -13,10 +13,13 @@ import pytest
 
 from proofstone.engines.store import merge
 from proofstone.errors import BadInput, BadUsage
+from proofstone.identity import short
 from proofstone.records import Stratum
+from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
+from proofstone.stages.verdicts import JudgedRow, list_verdicts, read_accounts
 from proofstone.wiring import Workspace, create_workspace
-from scripted_server import Act, Seen, answer
+from scripted_server import Act, Seen, answer, error
 from serving import HurriedClock, configure, serving
 
 OWN = """discipline,field,subfield
@@ -35,16 +38,22 @@ TEXTS = {
 
 class Chooser:
     """Chooses the first label that the document names after "About", else none; of an unsayable
-    document nothing that can be read."""
+    document nothing that can be read. Of fields a judge who is ``contrary`` chooses none, and one
+    who is ``dead`` cannot answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, contrary: str = "", dead: str = "") -> None:
         self.asked: Counter[str] = Counter()
+        self.contrary, self.dead = contrary, dead
 
     def __call__(self, seen: Seen) -> Act:
         prompt = seen.json["messages"][-1]["content"]
         labels = re.findall(r"^- ([^:\n]+):", prompt, re.MULTILINE)
         self.asked[seen.json["model"]] += 1
         text = prompt.split("Title:")[1]
+        if "Weaving" in labels and seen.json["model"] == self.dead:
+            return error(400, {"error": {"message": "this model's maximum context length is 3"}})
+        if "Weaving" in labels and seen.json["model"] == self.contrary:
+            return answer(json.dumps({"reason": "unlike", "label": "none of these"}))
         if "Tales" in labels and "unsayable" in text:
             return answer("I would rather not say.")
         chosen = next((name for name in labels if name in text), "none of these")
@@ -62,9 +71,11 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         yield opened
 
 
-def placed(workspace: Workspace, *names: str, models: object = "", **params: object):
+def placed(
+    workspace: Workspace, *names: str, judge: str | list[str] = "scripted/a", **params: object
+) -> BuildResult:
     return workspace.build_in_steps(
-        "strata", names or tuple(TEXTS), name="places", judge="scripted/a", models=models,
+        "strata", names or tuple(TEXTS), name="places", judge=judge,
         taxonomy=str(workspace.folder.parent / "own.csv"), **params,
     )  # type: ignore[arg-type]  # fmt: skip
 
@@ -87,7 +98,7 @@ def test_each_level_is_a_choice_among_its_nodes(workspace: Workspace) -> None:
     assert stands(workspace, "Riddles") == Stratum("Lore")
     assert stands(workspace, "Clouds") is None
     (discipline,) = [step for step in result.funnel.steps if step.name == "discipline"]
-    assert discipline.dropped == {"none fits": 1, "not decided": 0}
+    assert discipline.dropped == {"none fits": 1, "not judged": 0}
     # Disciplines of four, fields of three (of one asked three times), the subfield of one.
     assert chooser.asked == {"a": 4 + 2 + 3 + 1}
 
@@ -104,15 +115,66 @@ def test_the_same_command_asks_and_stores_nothing_again(workspace: Workspace) ->
     assert len(workspace.store.placements.of_source(source)) == 1
 
 
-def test_a_panel_decides_by_more_than_half(workspace: Workspace) -> None:
-    with serving(chooser := Chooser()) as server:
+def seen_of(workspace: Workspace, result: BuildResult, step: str) -> list[JudgedRow]:
+    found = workspace.find(f"build:{short(result.build.id)}")
+    return list_verdicts(workspace.store, found, step=step)
+
+
+def test_a_panel_decides_by_more_than_half_and_each_verdict_is_kept(workspace: Workspace) -> None:
+    with serving(chooser := Chooser(contrary="c")) as server:
         configure(workspace.folder, server.url)
-        result = placed(
-            workspace, "Looms", models={"judge-2": "scripted/b", "judge-3": "scripted/c"}
-        )
+        result = placed(workspace, "Looms", judge=["scripted/c", "scripted/a", "scripted/b"])
     assert chooser.asked == {"a": 2, "b": 2, "c": 2}  # discipline and field
     assert result.placed is not None
-    assert tuple(sorted(result.placed[0].models)) == ("scripted/a", "scripted/b", "scripted/c")
+    assert result.placed[0].models == ("scripted/a", "scripted/b", "scripted/c")
+    assert stands(workspace, "Looms") == Stratum("Crafts", "Weaving")
+    (judged,) = seen_of(workspace, result, "field")
+    assert [(b.judge, b.label, b.reason) for b in judged.verdict.ballots] == [
+        ("scripted/a", "Weaving", "seen"),
+        ("scripted/b", "Weaving", "seen"),
+        ("scripted/c", "none of these", "unlike"),
+    ]
+    key, build = workspace.store.builds.build(result.build.id)
+    accounts = {each.question: each for each in read_accounts(workspace.store, key, build)}
+    assert list(accounts) == ["discipline", "field"]  # there is no subfield below Weaving
+    assert [(j.judge, j.against_panel) for j in accounts["field"].judges] == [
+        ("scripted/a", 0), ("scripted/b", 0), ("scripted/c", 1),
+    ]  # fmt: skip
+
+
+def test_the_verdicts_of_one_judge_are_kept_too(workspace: Workspace) -> None:
+    with serving(Chooser()) as server:
+        configure(workspace.folder, server.url)
+        result = placed(workspace)
+    labels = [each.verdict.label for each in seen_of(workspace, result, "discipline")]
+    assert sorted(labels) == ["Crafts", "Crafts", "Lore", "none of these"]
+
+
+def test_a_tie_leaves_a_source_at_the_level_above_or_drops_it(workspace: Workspace) -> None:
+    two = ["scripted/a", "scripted/b"]
+    with serving(Chooser(contrary="b")) as server:
+        configure(workspace.folder, server.url)
+        dropped = placed(workspace, "Looms", judge=two, tie="drop")
+        assert dropped.placed == ()
+        assert stands(workspace, "Looms") is None
+        field = next(step for step in dropped.funnel.steps if step.name == "field")
+        assert field.dropped == {"judges tied": 1}
+        placed(workspace, "Looms", judge=two)
+    assert stands(workspace, "Looms") == Stratum("Crafts")
+    with pytest.raises(BadUsage, match="a quorum of 3 cannot be had from 2 judges"):
+        placed(workspace, "Looms", judge=two, quorum=3)
+
+
+def test_a_source_waits_for_a_judge_whose_call_failed_unless_a_quorum_decides_without_it(
+    workspace: Workspace,
+) -> None:
+    three = ["scripted/a", "scripted/b", "scripted/c"]
+    with serving(Chooser(dead="c")) as server:
+        configure(workspace.folder, server.url)
+        waits = placed(workspace, "Looms", judge=three)
+        assert (waits.complete, waits.funnel.pending) == (False, 1)
+        placed(workspace, "Looms", judge=three, quorum=2)
+    assert stands(workspace, "Looms") == Stratum("Crafts", "Weaving")
 
 
 def test_what_was_stated_is_kept_and_only_the_rest_is_asked(

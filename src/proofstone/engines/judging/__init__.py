@@ -16,10 +16,20 @@ from proofstone.engines.judging.posing import ReplyForm, fence, pose
 from proofstone.engines.judging.questions import QuestionAccount, QuestionTally
 from proofstone.engines.judging.reading import ReadLabel, read_label
 from proofstone.engines.judging.row_judge import RowJudge
+from proofstone.engines.judging.seated import (
+    TIED,
+    UNJUDGED,
+    SeatedJudges,
+    panel_parameters,
+    seated_judges,
+    why_undecided,
+)
 from proofstone.engines.judging.votes import decide, without
 from proofstone.records import PanelRules
 
 __all__ = [
+    "TIED",
+    "UNJUDGED",
     "Attack",
     "AttackResult",
     "AttackSummary",
@@ -34,6 +44,7 @@ __all__ = [
     "ReadLabel",
     "ReplyForm",
     "RowJudge",
+    "SeatedJudges",
     "arrangements",
     "attacks",
     "decide",
@@ -41,9 +52,12 @@ __all__ = [
     "fence_code",
     "harmless",
     "judge_accounts",
+    "panel_parameters",
     "pose",
     "read_label",
+    "seated_judges",
     "summarise_attacks",
     "try_attacks",
+    "why_undecided",
     "without",
 ]

@@ -8,7 +8,14 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.engines.ingest.taxonomy import find_taxonomy, locate
-from proofstone.engines.judging import JudgingRules, Panel, PanelRules, RowJudge
+from proofstone.engines.judging import (
+    TIED,
+    UNJUDGED,
+    SeatedJudges,
+    panel_parameters,
+    seated_judges,
+    why_undecided,
+)
 from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json, digest
 from proofstone.ports import (
@@ -28,9 +35,7 @@ from proofstone.stages.placing.rows import PlacedRow
 
 __all__ = ["PLACING", "Placing"]
 
-_NONE_FITS, _UNDECIDED = "none fits", "not decided"
-_REASKS = 2
-_JUDGES = ("judge", "judge-2", "judge-3", "judge-4", "judge-5")
+_NONE_FITS = "none fits"
 PARAMETERS = (
     Parameter(
         name="taxonomy",
@@ -45,24 +50,21 @@ PARAMETERS = (
         default=False,
         help="Ask from the top, also where a place was stated; else only what it leaves open.",
     ),
-    Parameter(
-        name="orders",
-        kind="int",
-        default=1,
-        help="In how many orders of the nodes each judge is asked; its vote is that of more than "
-        "half of them.",
+    *panel_parameters(
+        votes="Votes of each judge on each level; more than half are its vote.",
+        orders="Orders of the nodes in which each vote is asked for; more than half decide.",
+        tie="What becomes of a source on which a panel has no majority: keep it at the level "
+        "above, or drop it. Without a discipline it is dropped.",
+        usual_tie="keep",
     ),
 )
 ROLES = {
-    name: ModelRole(
-        help="chooses the node that a source belongs to, level by level"
-        if not place
-        else f"a judge more on the panel ({place + 1} in all); more than half decide",
+    "judge": ModelRole(
+        help="chooses the node that a source belongs to, level by level",
         purpose="judge",
         settings={"temperature": 0.0, "max_tokens": 512},
-        optional=place > 0,
+        panel=True,
     )
-    for place, name in enumerate(_JUDGES)
 }
 
 
@@ -89,16 +91,14 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     """The steps for a taxonomy. Raises BadUsage without one, and what ``find_taxonomy`` raises."""
     if not params["taxonomy"]:
         raise BadUsage("--taxonomy names where sources are placed", hint="as --taxonomy kina")
-    if params["orders"] < 1:
-        raise BadUsage(f"--orders is 1 or more, not {params['orders']}")
     taxonomy = find_taxonomy(params["taxonomy"])
-    judges = tuple(name for name in _JUDGES if name in models) or _JUDGES[:1]
+    judges = seated_judges(params, models)
     depth = max(len(node.path) for node in taxonomy.nodes)
     levels = TAXONOMY_LEVELS[:depth]
     return Pipeline(
         steps=(
             _stated_step(taxonomy, anew=params["anew"]),
-            *(_level_step(taxonomy, level, judges, params["orders"]) for level in levels),
+            *(_level_step(taxonomy, level, judges) for level in levels),
         ),
         gives=PlacedRow,
         places=_places_in(taxonomy),
@@ -120,50 +120,44 @@ def _stated_step(taxonomy: Taxonomy, *, anew: bool) -> Step:
     )
 
 
-def _level_step(taxonomy: Taxonomy, level: str, judges: tuple[str, ...], orders: int) -> Step:
-    """Asks the panel which node of this level a source belongs to; without a discipline it is
-    dropped, without a deeper one it stays where it is."""
+def _level_step(taxonomy: Taxonomy, level: str, judges: SeatedJudges) -> Step:
+    """Asks the judges which node of this level a source belongs to; without a discipline it is
+    dropped, without a deeper one it stays where it is, unless ties are to drop it."""
     depth = TAXONOMY_LEVELS.index(level)
+    drops_ties = judges.tie == "drop"
 
     async def choose(row: PlacedRow, context: StepContext) -> Kept:
         if row.ended or len(row.path) != depth:
             return row
         if not taxonomy.is_whole(row.path):
             return structs.replace(row, ended="taxonomy ends")
-        verdict = await _asked(taxonomy, row, context, level, orders)
+        question = place_question(taxonomy, row.path, row.sampled)
+        verdict = await judges.ask(context, level, question, votes=judges.votes)
         if verdict.label and verdict.label != NONE:
             return structs.replace(row, path=(*row.path, verdict.label))
-        why = _NONE_FITS if verdict.label else _UNDECIDED
-        found = f"{row.sampled.source.title}: {_told(verdict)}"
-        return structs.replace(row, ended=why) if depth else Drop(why, found)
+        why = _NONE_FITS if verdict.label else why_undecided(verdict)
+        if depth and not (drops_ties and verdict.state == "tied"):
+            return structs.replace(row, ended=why)
+        return Drop(why, f"{row.sampled.source.title}: {_told(verdict)}")
 
+    config = {"taxonomy": _key(taxonomy), "words": words_digest(), "votes": judges.votes}
     return Step(
         name=level,
-        version=1,
+        version=2,
         takes=PlacedRow,
         work=choose,
-        reasons=() if depth else (_NONE_FITS, _UNDECIDED),
-        config={"taxonomy": _key(taxonomy), "words": words_digest(), "orders": orders,
-                "reasks": _REASKS},
-        asks=judges,
+        reasons=_reasons(depth, judges),
+        config={**config, **judges.config()},
+        asks=judges.asks,
         at_once=16,
-    )  # fmt: skip
-
-
-async def _asked(
-    taxonomy: Taxonomy, row: PlacedRow, context: StepContext, level: str, orders: int
-) -> PanelVerdict:
-    judges = [RowJudge(call, level, name=role) for role, call in context.calls.items()]
-    panel = Panel(
-        judges,
-        asking=JudgingRules(orders=orders, reasks=_REASKS),
-        rules=PanelRules(quorum=len(judges) // 2 + 1),
     )
-    verdict = await panel.decide(place_question(taxonomy, row.path, row.sampled))
-    for judge in judges:
-        if judge.failure is not None:
-            raise judge.failure
-    return verdict
+
+
+def _reasons(depth: int, judges: SeatedJudges) -> tuple[str, ...]:
+    """Why a source is dropped at a level."""
+    if not depth:
+        return (_NONE_FITS, UNJUDGED, *((TIED,) if judges.is_panel else ()))
+    return (TIED,) if judges.is_panel and judges.tie == "drop" else ()
 
 
 def _told(verdict: PanelVerdict) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from proofstone.engines.judging import fence
+from proofstone.engines.judging import SeatedJudges, fence, why_undecided
 from proofstone.identity import digest
-from proofstone.methods.encyclo_k.extraction.judged import Judges, why_undecided
+from proofstone.methods.encyclo_k.extraction.judged import ask_judges, judged_by
 from proofstone.methods.encyclo_k.extraction.replies import ask_for
 from proofstone.methods.encyclo_k.extraction.rows import Draft
 from proofstone.methods.encyclo_k.prompting import render_template, template_bytes
@@ -29,13 +29,13 @@ class _Rewritten(Struct, frozen=True):
     text: str
 
 
-def standing_step(judges: Judges) -> Step:
+def standing_step(judges: SeatedJudges) -> Step:
     """Drops what cannot be understood without its book, after one round of rewriting by the writer
     with the passage at hand."""
 
     async def check(row: Draft, context: StepContext) -> Kept:
         writer, language = context.calls["writer"], row.ground.language
-        first = await judges.ask(context, "standing", language, {"statement": row.text})
+        first = await ask_judges(judges, context, "standing", language, {"statement": row.text})
         if first.label == "stands":
             return row
         if not first.label:
@@ -51,7 +51,7 @@ def standing_step(judges: Judges) -> Step:
         text = "" if isinstance(new, str) else " ".join(new.text.split())
         if not text or text == row.text:
             return Drop(_LEANS, row.text)
-        again = await judges.ask(context, "standing", language, {"statement": text})
+        again = await ask_judges(judges, context, "standing", language, {"statement": text})
         if again.label != "stands":
             return Drop(_LEANS if again.label else why_undecided(again), text)
         return structs.replace(row, text=text, rewritten=True)
@@ -62,16 +62,17 @@ def standing_step(judges: Judges) -> Step:
         takes=Draft,
         work=check,
         reasons=(_LEANS, *judges.silent),
-        config={**judges.config("standing"), "prompt": digest(template_bytes("rewrite")).hex()},
+        config={**judged_by(judges, "standing"), "prompt": digest(template_bytes("rewrite")).hex()},
         asks=(*judges.asks, "writer"),
     )
 
 
-def support_step(judges: Judges) -> Step:
+def support_step(judges: SeatedJudges) -> Step:
     """Drops what the passage does not support, by the votes of the judges."""
 
     async def check(row: Draft, context: StepContext) -> Kept:
-        verdict = await judges.ask(
+        verdict = await ask_judges(
+            judges,
             context,
             "support",
             row.ground.language,
@@ -88,6 +89,6 @@ def support_step(judges: Judges) -> Step:
         takes=Draft,
         work=check,
         reasons=(_UNSUPPORTED, *judges.silent),
-        config=judges.config("support", judges.votes),
+        config=judged_by(judges, "support", judges.votes),
         asks=judges.asks,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from proofstone.engines.judging import seated_judges
 from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.error_types import ErrorType, read_error_type
 from proofstone.methods.encyclo_k.extraction.alike import alike_step
@@ -12,7 +13,7 @@ from proofstone.methods.encyclo_k.extraction.checked import standing_step, suppo
 from proofstone.methods.encyclo_k.extraction.extract import extract_step
 from proofstone.methods.encyclo_k.extraction.facts import facts_by
 from proofstone.methods.encyclo_k.extraction.falsify import claim_step, falsify_step
-from proofstone.methods.encyclo_k.extraction.judged import PANEL_PARAMETERS, judges_of
+from proofstone.methods.encyclo_k.extraction.judged import PANEL_PARAMETERS
 from proofstone.methods.encyclo_k.extraction.overlap import filter_step, overlap_step
 from proofstone.methods.encyclo_k.extraction.rows import Claim
 from proofstone.methods.encyclo_k.extraction.seen import seen_step
@@ -86,7 +87,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     """The steps for these parameters. Raises BadUsage for what they cannot be."""
     _check(params)
     types = _types(params["error_types"])
-    judges = judges_of(params, models)
+    judges = seated_judges(params, models)
     return Pipeline(
         steps=(
             seen_step() if params["from_regions"] else extract_step(params["statements"]),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from proofstone.methods.encyclo_k.extraction.judged import Judges, why_undecided
+from proofstone.engines.judging import SeatedJudges, why_undecided
+from proofstone.methods.encyclo_k.extraction.judged import ask_judges, judged_by
 from proofstone.methods.encyclo_k.extraction.rows import Claim
 from proofstone.ports import Drop, Kept, Step, StepContext
 
@@ -11,14 +12,15 @@ __all__ = ["falsity_step", "reason_step"]
 _TRUE, _OPEN, _MISSES = "still true", "neither true nor false", "reason does not fit"
 
 
-def falsity_step(judges: Judges) -> Step:
+def falsity_step(judges: SeatedJudges) -> Step:
     """Drops falsified statements that are not found false by the judges with the passage."""
 
     async def check(row: Claim, context: StepContext) -> Kept:
         if row.false is None:
             return row
         ground = row.draft.ground
-        verdict = await judges.ask(
+        verdict = await ask_judges(
+            judges,
             context,
             "falsity",
             ground.language,
@@ -34,18 +36,19 @@ def falsity_step(judges: Judges) -> Step:
         takes=Claim,
         work=check,
         reasons=(_TRUE, _OPEN, *judges.silent),
-        config=judges.config("falsity", judges.votes),
+        config=judged_by(judges, "falsity", judges.votes),
         asks=judges.asks,
     )
 
 
-def reason_step(judges: Judges) -> Step:
+def reason_step(judges: SeatedJudges) -> Step:
     """Drops falsified statements whose stated reason does not name what is wrong."""
 
     async def check(row: Claim, context: StepContext) -> Kept:
         if row.false is None:
             return row
-        verdict = await judges.ask(
+        verdict = await ask_judges(
+            judges,
             context,
             "reason",
             row.draft.ground.language,
@@ -60,6 +63,6 @@ def reason_step(judges: Judges) -> Step:
         takes=Claim,
         work=check,
         reasons=(_MISSES, *judges.silent),
-        config=judges.config("reason"),
+        config=judged_by(judges, "reason"),
         asks=judges.asks,
     )
