@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.engines.models.families import family_of
+from proofstone.records.families import family_of
 from proofstone.stages.kin import Kin, KinPart, held_by_builders, kin_of
 
 

@@ -130,3 +130,10 @@ def test_rows_of_models_without_a_score_lack_the_score(tmp_path: Path) -> None:
         layout_of(written(tmp_path, text))
     assert "no column is known as the score" in str(caught.value)
     assert "reply: one two, three" in str(caught.value)
+
+
+def test_a_column_half_of_words_is_still_a_model(tmp_path: Path) -> None:
+    """So that a stray word among few scores is told with its line rather than taken for a reason
+    to leave the model out; a column of nothing is none."""
+    found = layout_of(written(tmp_path, "id,m1,m2,note\nq1,1,0,\nq2,maybe,1,\n"))
+    assert found.models == ("m1", "m2")

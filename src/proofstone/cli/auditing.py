@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -37,9 +38,13 @@ from proofstone.cli.work_lists import tell_work_list, work_list_option
 if TYPE_CHECKING:
     from proofstone.engines.tables import HandNamed
     from proofstone.report.audited import Audit
+    from proofstone.stages.drawing_process import DrawingProcess
     from proofstone.stages.page_files import BesideAsked, PageWritten
 
 __all__ = ["audit_command"]
+
+# Bytes of results; of fewer the page is there before another process could draw.
+_LARGE = 200_000
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -145,28 +150,26 @@ def audit_command(
     apart is shown as a tie. With --audience public no text of items or replies stands in anything
     that this writes or prints; a file's items are numbered then.
     """
-    from proofstone.stages.audit import audit_files  # noqa: PLC0415 - numpy
+    with _drawing_process(files, output) as process:
+        asked = read_asked(
+            columns,
+            items={name: _whole(n) for name, n in named_pairs(read_list([items]), "--items")},
+            roles=tuple(map(_hand, roles)),
+            estimand=estimand,
+            level=level,
+            confidence=confidence,
+            seed=seed,
+            audience=audience,
+        )
+        from proofstone.stages.page_files import BesideAsked  # noqa: PLC0415
 
-    asked = read_asked(
-        columns,
-        items={name: _whole(n) for name, n in named_pairs(read_list([items]), "--items")},
-        roles=tuple(map(_hand, roles)),
-        estimand=estimand,
-        level=level,
-        confidence=confidence,
-        seed=seed,
-        audience=audience,
-    )
-    from proofstone.stages.page_files import BesideAsked  # noqa: PLC0415
-
-    wanted = BesideAsked(
-        read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
-    )
-    if any(map(_is_target, files)):
-        audit, written = _audit_runs(files, asked, output, wanted, folder)
-    else:
-        audit = audit_files(files, asked)
-        written = _write_page(audit, output, wanted)
+        wanted = BesideAsked(
+            read_tables(tables, tables_to, output), read_figures(figures, figures_to, fonts, output)
+        )
+        if any(map(_is_target, files)):
+            audit, written = _audit_runs(files, asked, output, wanted, folder)
+        else:
+            audit, written = _audit_files(files, asked, output, wanted, process)
     if work_list is not None:
         from proofstone.stages.audit import write_work_list  # noqa: PLC0415
 
@@ -228,12 +231,31 @@ def _audit_runs(
         return workspace.audit(*names, seed=asked.seed, **how), written
 
 
-def _write_page(audit: Audit, path: Path | None, beside: BesideAsked) -> PageWritten:
-    from proofstone.stages.audit import audit_page  # noqa: PLC0415
+def _audit_files(
+    files: Sequence[Path],
+    asked: Any,
+    output: Path | None,
+    beside: BesideAsked,
+    process: DrawingProcess | None,
+) -> tuple[Audit, PageWritten]:
+    """The audit of files, and its page, which ``process`` draws."""
+    from proofstone.stages.audit import audit_files, audit_page  # noqa: PLC0415 - numpy
     from proofstone.stages.page_files import write_page  # noqa: PLC0415
 
+    audit = audit_files(files, asked)
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
-    return write_page(audit_page(audit, now=time.time(), command=command), path, beside)
+    page = audit_page(audit, now=time.time(), command=command)
+    return audit, write_page(page, output, beside, process and process.begin)
+
+
+def _drawing_process(
+    files: Sequence[Path], output: Path | None
+) -> contextlib.AbstractContextManager[DrawingProcess | None]:
+    """A process for the page's figures, where the audit takes longer than it to start."""
+    from proofstone.stages.drawing_process import DrawingProcess  # noqa: PLC0415 - multiprocessing
+
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    return contextlib.nullcontext() if output is None or size < _LARGE else DrawingProcess()
 
 
 def _without_folder(word: str) -> str:

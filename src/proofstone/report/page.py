@@ -23,6 +23,7 @@ from proofstone.report.corrections_shown import (
 )
 from proofstone.report.figure import dot_plot
 from proofstone.report.figures import described, draw
+from proofstone.report.figures.ahead import BeginDrawing, DrawnAhead
 from proofstone.report.figures.numbers_behind import numbers_table
 from proofstone.report.figures.on_page import models_of
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
@@ -64,13 +65,19 @@ MOST_CELLS_ON_PAPER = 1000
 FEWEST_ROWS_ON_PAPER = 24
 
 
-def render_page(data: PageData) -> str:
-    """The page as HTML text, the same for the same ``data``.
+def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> str:
+    """The page as HTML text, the same for the same ``data``, whether its figures are drawn here or
+    by what ``begin_drawing`` begins.
 
     Texts of models and items are escaped, control and direction characters made visible. A content
     security policy allows nothing but the page's own style and script, by hash.
     """
     data = page_for(data)
+    models = models_of(data.board)
+    drawn = draw
+    if begin_drawing is not None:
+        figures = (figure for part in data.sections for figure in part.figures)
+        drawn = DrawnAhead(begin_drawing, figures, models).draw
     environment = _environment()
     style = environment.get_template("page.css.jinja").render(
         n_lanes=_n_lanes(data), paper_line=visible(paper_line(data))
@@ -79,7 +86,8 @@ def render_page(data: PageData) -> str:
     return environment.get_template("page.html.jinja").render(
         data=data,
         board=data.board,
-        models=models_of(data.board),
+        models=models,
+        drawn=drawn,
         answers=answer_sentences(data.board),
         style=style,
         script=script,
@@ -95,7 +103,10 @@ def _environment() -> Environment:
     # Here and not above: a leaderboard in the terminal needs no template engine.
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
+    from proofstone.report.compiled import KeptTemplates  # noqa: PLC0415
+
     environment = Environment(
+        bytecode_cache=KeptTemplates(),
         loader=PackageLoader("proofstone.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
@@ -125,7 +136,6 @@ def _environment() -> Environment:
         "RULING_HEADS": RULING_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
-        "drawn": draw,
         "is_long_word": _is_long_word,
         "has_lanes": _has_lanes,
         "has_ways": _has_ways,

@@ -13,7 +13,6 @@ from msgspec import structs
 from proofstone import __version__
 from proofstone.engines.ingest import RowReader, read_rows, table_suffix
 from proofstone.engines.ingest.columns import read_columns
-from proofstone.engines.models.families import family_of
 from proofstone.engines.stats import Estimand
 from proofstone.engines.tables import (
     HandNamed,
@@ -35,6 +34,7 @@ from proofstone.engines.tables import (
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable
 from proofstone.records.audience import Audience
+from proofstone.records.families import family_of
 from proofstone.records.model_names import shown_names
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
 from proofstone.report.audience import annotated_for, judged_for, table_for

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from proofstone.engines.models.families import family_of
 from proofstone.records import HeldRole, ScoreTable
+from proofstone.records.families import family_of
 from proofstone.stages.kin import kinship
 
 if TYPE_CHECKING:  # an audit of files needs no database

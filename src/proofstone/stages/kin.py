@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from proofstone.engines.models.families import same_model
+from proofstone.records.families import same_model
 
 if TYPE_CHECKING:  # who asks of names alone needs no database
     from proofstone.engines.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from proofstone.engines.models import Listed
-from proofstone.engines.models.families import family_of
+from proofstone.records.families import family_of
 from proofstone.stages.catalogue import PriceRow
 
 __all__ = ["ModelChoice", "model_choices", "other_family"]

@@ -10,6 +10,7 @@ from msgspec import Struct
 from proofstone.errors import StoreFailed
 
 if TYPE_CHECKING:
+    from proofstone.report.figures.ahead import BeginDrawing
     from proofstone.report.page_data import PageData
     from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
     from proofstone.stages.table_files import TablesAsked, TablesWritten
@@ -37,10 +38,15 @@ class PageWritten(Struct, frozen=True, kw_only=True):
 NOTHING = BesideAsked()
 
 
-def write_page(data: PageData, path: Path | None, beside: BesideAsked = NOTHING) -> PageWritten:
+def write_page(
+    data: PageData,
+    path: Path | None,
+    beside: BesideAsked = NOTHING,
+    begin_drawing: BeginDrawing | None = None,
+) -> PageWritten:
     """Writes a page, its tables and its figures, each where it is asked for; nothing where the
-    tables or figures may not be written. Raises what ``check_tables``, ``check_figures`` and
-    ``write_text`` do."""
+    tables or figures may not be written. ``begin_drawing`` may draw the page's. Raises what
+    ``check_tables``, ``check_figures`` and ``write_text`` do."""
     from proofstone.report import render_page  # noqa: PLC0415 - numpy
     from proofstone.report.methods_text import methods_text  # noqa: PLC0415
     from proofstone.stages.figure_files import check_figures, write_figures  # noqa: PLC0415
@@ -52,7 +58,7 @@ def write_page(data: PageData, path: Path | None, beside: BesideAsked = NOTHING)
     if figures is not None:
         check_figures(data, figures)
     if path is not None:
-        write_text(path, render_page(data))
+        write_text(path, render_page(data, begin_drawing))
     return PageWritten(
         page=None if path is None else str(path),
         tables=None if tables is None else write_tables(data, tables),

@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.engines.models.families import family_of
 from proofstone.engines.store import Found, Retired, Store, load_table
 from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage, NotFound
@@ -30,6 +29,7 @@ from proofstone.records import (
     left_out_of,
     own_prompt_of,
 )
+from proofstone.records.families import family_of
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
 from proofstone.stages.evidence import left_out_again
 from proofstone.stages.hands import with_hands

@@ -26,6 +26,8 @@ Integers = NDArray[np.int64]
 
 # Counts of draws held at once: 32 MB, and a few times that while they are made.
 _MOST_COUNTS = 8_000_000
+# Of these the ones worked on at a time: what passes through a cache is twice as fast.
+_IN_CACHE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +111,23 @@ def bootstrap_counts(
     counts scaled up by n / (n - 1), so that means vary by as much as those of samples do (Rao and
     Wu 1988). A stratum of one unit is held as it is.
     """
-    n = len(strata.order)
     number = np.maximum(strata.sizes - 1, 1) if one_less else strata.sizes
-    place = rng.random((n_draws, int(number.sum())))
+    counts = np.empty((n_draws, len(strata.order)), dtype=np.float32)
+    scale = np.repeat(strata.sizes / number, strata.sizes)
+    rows = max(1, _IN_CACHE // max(len(strata.order), 1))
+    for start in range(0, n_draws, rows):
+        block = counts[start : start + rows]
+        drawn = _drawn_counts(strata, number, rng.random((len(block), int(number.sum()))))
+        block[:] = drawn * scale if one_less else drawn
+    return counts
+
+
+def _drawn_counts(strata: Strata, number: Integers, place: NDArray[np.float64]) -> Integers:
+    """How often each unit is drawn (draws, units) by ``place`` in [0, 1) (draws, drawn units)."""
+    n_draws, n = len(place), len(strata.order)
     place *= np.repeat(strata.sizes, number)
     # A product may round up to the size itself; the last unit is meant.
     places = np.minimum(place.astype(np.int64), np.repeat(strata.sizes - 1, number))
     places += np.repeat(strata.ends - strata.sizes, number)
     places += np.arange(n_draws)[:, None] * n
-    counts = np.bincount(places.ravel(), minlength=n_draws * n).reshape(n_draws, n)
-    if one_less:
-        return (counts * np.repeat(strata.sizes / number, strata.sizes)).astype(np.float32)
-    return counts.astype(np.float32)
+    return np.bincount(places.ravel(), minlength=n_draws * n).reshape(n_draws, n)

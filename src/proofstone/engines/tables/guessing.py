@@ -111,7 +111,8 @@ def _is_group(name: str) -> bool:
 
 
 def _is_scores(column: Coded) -> bool:
-    """Whether most filled cells are numbers from 0 to 100, or words for right and wrong."""
+    """Whether half of the filled cells or more are numbers from 0 to 100, or words for right and
+    wrong: then the others are problems, each with its line."""
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
     numbers = [number_of(name) for name in column.names]
     good = sum(
@@ -119,7 +120,7 @@ def _is_scores(column: Coded) -> bool:
         for n, number in zip(counts, numbers, strict=True)
         if number is not None and not math.isnan(number) and 0 <= number <= 100
     )
-    return 2 * good > int(counts.sum())
+    return good > 0 and 2 * good >= int(counts.sum())
 
 
 def _grouped(table: FileColumns, found: Layout) -> Layout:

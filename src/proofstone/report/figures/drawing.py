@@ -25,7 +25,7 @@ from proofstone.report.figures.vega import Part, chart, layer, specification
 from proofstone.report.sections.section import Figure, FigureKind
 from proofstone.wording import say
 
-__all__ = ["can_draw", "chart_of", "draw", "needed", "svg_of", "vega_lite"]
+__all__ = ["can_draw", "chart_of", "draw", "for_page", "needed", "svg_of", "vega_lite"]
 
 _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "dots": dots_chart,
@@ -66,13 +66,22 @@ def draw(figure: Figure, models: Sequence[str] = ()) -> str:
     """
     if not can_draw():
         return ""
-    return svg_of(vega_lite(figure, models), figure).replace(_NAMESPACES, "", 1)
+    return for_page(needed("vl_convert").vegalite_to_svg(vega_lite(figure, models)), figure)
+
+
+def for_page(svg: str, figure: Figure) -> str:
+    """A figure as it was drawn, as an element of an HTML page."""
+    return _named(svg, figure).replace(_NAMESPACES, "", 1)
 
 
 def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:
-    """A specification as SVG. What it names within itself is named for the figure: vl-convert
-    counts on from one drawing to the next, and ids of a page must differ."""
-    svg: str = needed("vl_convert").vegalite_to_svg(spec)
+    """A specification as SVG."""
+    return _named(needed("vl_convert").vegalite_to_svg(spec), figure)
+
+
+def _named(svg: str, figure: Figure) -> str:
+    """What a drawing names within itself is named for the figure: vl-convert counts on from one
+    drawing to the next, and ids of a page must differ."""
     numbers: dict[str, int] = {}
     name = re.sub(r"\W+", "-", figure.name)
     return _IDS.sub(lambda found: f"{name}-{numbers.setdefault(found[0], len(numbers) + 1)}", svg)

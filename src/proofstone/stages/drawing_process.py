@@ -1,0 +1,59 @@
+"""A process that draws figures while this one makes the rest of a page.
+
+What draws them (vl-convert) starts for most of a second, takes a tenth of one for a figure, and
+lets no other thread run meanwhile: beside an audit of seconds that is a third of the time. Nothing
+heavy is imported here, so that it is up and drawing when the first figure comes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Any
+
+__all__ = ["DrawingProcess"]
+
+_NOTHING: Mapping[str, Any] = {"mark": "point", "data": {"values": []}}
+
+
+class DrawingProcess:
+    """Starts at once; ends with the block. Without the extra ``[figures]`` it draws nothing."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        if importlib.util.find_spec("vl_convert") is not None:
+            self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+            self.begin(_NOTHING)
+
+    def __enter__(self) -> DrawingProcess:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def begin(self, spec: Mapping[str, Any]) -> Future[str] | None:
+        """The SVG of a Vega-Lite specification, as it will be; None where no process is to be
+        had. The future raises BrokenProcessPool where it was killed."""
+        if self._pool is None:
+            return None
+        try:
+            return self._pool.submit(_to_svg, spec)
+        except (BrokenProcessPool, OSError):
+            return None
+
+
+def _to_svg(spec: Mapping[str, Any]) -> str:
+    import vl_convert  # noqa: PLC0415 - in the process that draws
+
+    svg: str = vl_convert.vegalite_to_svg(spec)
+    return svg

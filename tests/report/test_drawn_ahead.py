@@ -1,0 +1,53 @@
+"""Figures drawn by another process are those that are drawn here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import pytest
+
+from proofstone.report import render_page
+from proofstone.report.figures import can_draw
+from proofstone.stages.drawing_process import DrawingProcess
+from report.test_drawn import drawn, page_of
+
+
+@drawn
+def test_a_page_is_the_same_whoever_draws_it() -> None:
+    with DrawingProcess() as process:
+        assert render_page(page_of(), process.begin) == render_page(page_of())
+
+
+def killed(spec: Mapping[str, Any]) -> Future[str]:
+    future: Future[str] = Future()
+    future.set_exception(BrokenProcessPool("it was killed"))
+    return future
+
+
+def nobody(spec: Mapping[str, Any]) -> None:
+    return None
+
+
+@drawn
+@pytest.mark.parametrize("begin", [killed, nobody])
+def test_what_cannot_be_drawn_elsewhere_is_drawn_here(
+    begin: Callable[[Mapping[str, Any]], Future[str] | None],
+) -> None:
+    assert render_page(page_of(), begin) == render_page(page_of())
+
+
+def test_a_specification_that_is_none_is_the_answer_of_its_own_figure() -> None:
+    """The process goes on with the next."""
+    with DrawingProcess() as process:
+        bad, good = process.begin({"mark": 7}), process.begin({"mark": "point", "data": {}})
+        if not can_draw():
+            assert bad is good is None
+            return
+        assert bad is not None
+        assert good is not None
+        with pytest.raises(ValueError, match="."):
+            bad.result()
+        assert "</svg>" in good.result()
