@@ -245,7 +245,7 @@ def _audit_files(
     audit = audit_files(files, asked)
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
     page = audit_page(audit, now=time.time(), command=command)
-    return audit, write_page(page, output, beside, process and process.begin)
+    return audit, write_page(page, output, beside, process.begin if process else None)
 
 
 def _drawing_process(

@@ -55,5 +55,5 @@ class DrawingProcess:
 def _to_svg(spec: Mapping[str, Any]) -> str:
     import vl_convert  # noqa: PLC0415 - in the process that draws
 
-    svg: str = vl_convert.vegalite_to_svg(spec)
+    svg: str = vl_convert.vegalite_to_svg(dict(spec))
     return svg
