@@ -63,5 +63,5 @@ def test_options_of_the_other_way_are_refused_all_at_once(
     assert "--votes" in tables.err
     assert "no model is named" in tables.err
     sources = proofstone("build", "statements", "Metals", "-m", "scripted/author", "--judge",
-                         "scripted/judge", "--languages", "en", "-w", work)  # fmt: skip
-    assert (sources.code, "--languages shapes statements from tables" in sources.err) == (2, True)
+                         "scripted/judge", "--templates", "x", "-w", work)  # fmt: skip
+    assert (sources.code, "--templates shapes statements from tables" in sources.err) == (2, True)

@@ -226,3 +226,77 @@ def test_answers_are_kept_between_questions(tmp_path: Path) -> None:
     assert kept_answers(mark, one) == Answers(want="memory", licence="", people=3)
     assert kept_answers(mark, two) == Answers(want="both")
     assert kept_answers(mark, tmp_path) == Answers()
+
+
+def test_the_build_that_is_printed_takes_the_languages_that_were_chosen(
+    documents: Path, at: Path, author: Everybody, proofstone: Proofstone
+) -> None:
+    """The forecast counts what the printed command then works on: no passage in another language,
+    also where a document mixes them."""
+    mixed = documents / "a" / "north.txt"
+    text = "这种金属在任何时候都能很好地导热，而且比其他金属更好。"
+    mixed.write_text(mixed.read_text(encoding="utf-8") + f"\n{text}\n", encoding="utf-8")
+    (documents / "chinese.txt").write_text(text, encoding="utf-8")
+    told = proofstone(
+        "start", documents, "-w", at, *AUTHOR, "-m", "none", "--yes", "--pilot", "4",
+        "--questions", "4", "--languages", "en-GB", "--json", "-q",
+    )  # fmt: skip
+    assert told.code == 0, told.err
+    found = told.json
+    assert found["languages"] == {"en": 3 * 8, "zh": 2}
+    assert found["n_passages"] == found["build"]["n_inputs"] == 3 * 8
+    command = dict(found["next_steps"])["build"]
+    assert " --languages en " in command
+    done = proofstone(*shlex.split(command)[1:], "--json")
+    assert done.code == 0, done.err
+    with open_workspace(at) as workspace:
+        bank = workspace.store.knowledge.bank(bytes.fromhex(done.json["bank"]))
+        assert {fact.language for fact in bank.facts()} == {"en"}
+    assert done.json["funnel"]["steps"][0]["entered"] == 3 * 8
+
+
+def test_documents_that_were_ingested_stay_the_sources_that_they_are(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    """What was stated of them then holds, and it is said; another licence makes other sources."""
+    (documents / "meta.csv").write_text(
+        "file,title,licence,language,discipline,book\n"
+        "north.txt,The North,CC-BY-4.0,zh,Metallurgy,Metals\n"
+        "south.txt,The South,CC-BY-4.0,,Metallurgy,Metals\n",
+        encoding="utf-8",
+    )
+    ingested = proofstone("ingest", documents / "a", "--meta", documents / "meta.csv", "-w", at)
+    assert ingested.code == 0, ingested.err
+    options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "-m", "none")
+    for _twice in range(2):
+        told = proofstone("start", documents, "-w", at, *AUTHOR, *options)
+        assert told.code == 0, told.err
+        assert (
+            "kept 2 documents were here, and stay the sources that they are, with what was stated "
+            "of them (licence: CC-BY-4.0)"
+        ) in " ".join(told.err.split())
+    with open_workspace(at) as workspace:
+        sources = [workspace.find(found.id.hex(), "source").name for found in
+                   workspace.store.lookup.every("source")]  # fmt: skip
+        assert sorted(sources) == ["The North", "The South", "coast"]
+        north = workspace.find("The North", "source").id
+        kept = list(workspace.store.knowledge.passages_of(north))
+        assert [passage.language for passage in kept] == ["zh"] * 8
+        assert workspace.document_of(north).name == "north.txt"
+    other = proofstone("start", documents, "-w", at, *AUTHOR, *options, "--licence", "CC0-1.0")
+    assert other.code == 0, other.err
+    assert "were here" not in other.err
+    with open_workspace(at) as workspace:
+        assert len(list(workspace.store.lookup.every("source"))) == 2 * 3
+
+
+def test_documents_that_all_have_a_licence_are_not_private(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    """Also where the licence was stated before the start, and nothing is said of it now."""
+    proofstone("ingest", documents, "--licence", "CC0-1.0", "-w", at)
+    options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "--json", "-q")
+    code, said = started(proofstone, documents, at, *options)
+    assert code == 0
+    found = json.loads(said)
+    assert (found["private"], found["contexts"]) == (False, ["none"])

@@ -23,6 +23,7 @@ from proofstone.methods.encyclo_k.prompting import render_template
 from proofstone.records import Box
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
+from proofstone.stages.region_rows import region_rows
 from proofstone.stages.regions import region_in_box, regions_by_rule
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import Act, Seen, answer
@@ -87,6 +88,19 @@ def built(workspace: Workspace, regions: str, seer: Seer, *more: str, **params: 
             "statements", ["Metals"], name="metals", models="scripted/seer", judge="scripted/seer",
             from_regions=regions, max_connections=1, **params,
         )  # fmt: skip
+
+
+def test_regions_of_a_book_are_those_of_its_sources_each_once(workspace: Workspace) -> None:
+    """The book may be one that a person put the source into, and the source named beside it."""
+    workspace.place("Metals", {"book": "Handbook"}, reason="its first part", by="Ada")
+    names = ["Handbook", "Metals"]
+    store, document_of = workspace.store, workspace.document_of
+    once = region_rows(store, names, "points", document_of)
+    assert [region.text.split()[0] for region in once] == ["Definition", "Theorem"]
+    assert {region.source.stratum.book for region in once} == {"Handbook"}
+    assert region_rows(store, names, "points", document_of, languages=("en",)) == once
+    with pytest.raises(BadInput, match="no points to be seen on the pages of Handbook, Metals"):
+        region_rows(store, names, "points", document_of, languages=("zh",))
 
 
 def ink(png: bytes) -> tuple[tuple[int, int], float]:

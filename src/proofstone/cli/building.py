@@ -14,6 +14,7 @@ from proofstone.cli.options import (
     budget_option,
     cache_option,
     json_option,
+    languages_option,
     quiet_option,
     read_list,
     read_settings,
@@ -63,6 +64,7 @@ def build_options(command: Command) -> Command:
                 "that were drawn.",
             ),
             click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
+            languages_option("Let only passages in these languages enter."),
             click.option(
                 "--dry-run", is_flag=True,
                 help="Say what the build would take, and do not build: from a pilot.",
@@ -163,6 +165,7 @@ def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
     asked["models"] = _models(asked.pop("models"))
     asked["judge"] = read_list(asked.pop("judge"))
+    asked["languages"] = asked["languages"] or ()
     asked["name"] = asked["name"] or Path(inputs[0]).stem
     return asked
 
@@ -272,7 +275,9 @@ def _named_by(role: str, declared: ModelRole) -> str:
 
 def pipeline_help(builder: StepBuilder) -> str:
     """What INPUTs are, whom a build asks, and what is promised of it."""
-    about = builder.help or "An INPUT is a source of the workspace: see 'list source'."
+    inputs = "An INPUT is a source of the workspace, or a book that sources stand in: see 'list "
+    inputs += "source'."
+    about = f"{builder.help} {inputs}" if builder.rows is None else builder.help
     roles = "\n".join(
         f"  {role}  {declared.help} ({_named_by(role, declared)})"
         for role, declared in builder.roles.items()

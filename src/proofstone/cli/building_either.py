@@ -22,10 +22,12 @@ from proofstone.ports import Parameter, StepBuilder
 
 __all__ = ["TABLES", "build_from_tables", "either_command"]
 
+# Options of building by models that a table's parameters of the same names take too.
+_SHARED = {"limit", "languages"}
 TABLES = "An INPUT is a table's file (CSV, JSONL, Parquet) or the name of a carried table."
 # What makes it a build by models.
 _BY_MODELS = ("models", "judge", "dry_run", "pilot", "show")
-_OF_BOTH = ("inputs", "name", "limit", "falsified", "seed", "folder", "as_json")
+_OF_BOTH = ("inputs", "name", "limit", "languages", "falsified", "seed", "folder", "as_json")
 
 
 def build_from_tables(
@@ -56,7 +58,7 @@ def either_command(
     """The one command of both ways: with a model, INPUTs are sources; without, they are tables."""
     of_tables = {parameter.name for parameter in parameters}
     of_steps = {parameter.name for parameter in builder.parameters}
-    only_tables = [each for each in parameters if each.name not in of_steps | {"limit"}]
+    only_tables = [each for each in parameters if each.name not in of_steps | _SHARED]
 
     @click.command(kind)
     @click.argument("inputs", nargs=-1, required=True)
@@ -82,7 +84,8 @@ def either_command(
     build_either.help = (
         f"Build {kind} from INPUTs into a bank: from tables by rules, or with -m from sources by "
         f"models.\n\nWithout -m: {TABLES[0].lower()}{TABLES[1:]} --limit then is the most true "
-        "statements of a table, drawn by the seed.\n\n"
+        "statements of a table, drawn by the seed, and --languages chooses among carried tables."
+        "\n\n"
         f"With -m: {pipeline_help(builder)}"
     )
     return build_either
@@ -93,6 +96,8 @@ def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any
 
     if "limit" in params:
         params["limit"] = options["limit"] or 0
+    if "languages" in params:
+        params["languages"] = ",".join(options["languages"] or ()) or "all"
     with open_workspace(options["folder"]) as workspace:
         build_from_tables(
             workspace, kind, options["inputs"], options["name"], options["seed"], params,

@@ -22,6 +22,7 @@ __all__ = [
     "cache_option",
     "json_option",
     "language_option",
+    "languages_option",
     "model_options",
     "output_option",
     "quiet_option",
@@ -63,6 +64,38 @@ def _language(of: str) -> Callable[[Command], Command]:
         expose_value=False,
         callback=_speak,
         help=f"The language of {of}: English or Chinese.",
+    )
+
+
+def _read_languages(
+    _context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
+    """The first parts of codes, each once; none for ``all``, None where nothing was said."""
+    if text is None:
+        return None
+    from proofstone.engines.ingest import read_language_code  # noqa: PLC0415
+    from proofstone.stages.passage_languages import main_language  # noqa: PLC0415
+
+    named = read_list([text])
+    if named == ["all"]:
+        return ()
+    codes = {name: read_language_code(name) for name in named}
+    wrong = [name for name, code in codes.items() if code is None]
+    if wrong or not codes:
+        raise click.BadParameter(
+            f"{', '.join(wrong) or text!r}: expected codes such as en,zh, or all", param=parameter
+        )
+    return tuple(dict.fromkeys(main_language(code or "") for code in codes.values()))
+
+
+def languages_option(help_text: str) -> Callable[[Command], Command]:
+    """The languages of the passages that are meant: a tuple of codes, empty for all, None where
+    nothing was said."""
+    return click.option(
+        "--languages",
+        metavar="CODE,...",
+        callback=_read_languages,
+        help=f"{help_text} all: in any.",
     )
 
 

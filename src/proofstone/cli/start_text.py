@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proofstone.cli.dry_run_text import budget_lines, price_notes, shown_range
@@ -13,7 +13,7 @@ from proofstone.wording import counted
 
 if TYPE_CHECKING:
     from proofstone.report.beside_page import QuestionBeside
-    from proofstone.stages.ingest import IngestReport
+    from proofstone.stages.ingest import Ingested, IngestReport
     from proofstone.stages.start_report import SideBySide, StartReport
 
 __all__ = ["method_lines", "read_lines", "report_lines"]
@@ -33,6 +33,9 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
         f"read     {counted(len(report.taken), 'document')}, {counted(pages, 'page')}, "
         f"{counted(passages, 'passage')}" + (f" ({in_languages})" if languages else "")
     )
+    kept = [entry for entry in report.taken if entry.stated_before]
+    if kept:
+        yield from _wrapped("kept", _kept(kept))
     unread = sum(len(pages) for entry in report.taken for pages in entry.unread.values())
     if unread:
         yield f"unread   {counted(unread, 'page')} without text that can be read: scans need OCR"
@@ -43,6 +46,18 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
     if report.others:
         others = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
         yield from _wrapped("left out", f"no documents: {others}")
+
+
+def _kept(entries: Sequence[Ingested]) -> str:
+    """That documents stay the sources that they were, and under which licences."""
+    licences = sorted({entry.licence for entry in entries if entry.licence})
+    under = f" (licence: {', '.join(licences)})" if licences else ""
+    if len(entries) == 1:
+        return f"1 document was here, and stays its source, with what was stated of it{under}"
+    return (
+        f"{len(entries):,} documents were here, and stay the sources that they are, with what was "
+        f"stated of them{under}"
+    )
 
 
 def method_lines() -> Iterator[str]:
@@ -117,7 +132,7 @@ def _side_by_side(report: StartReport) -> Iterator[str]:
     yield from textwrap.wrap(
         "memory: asked with nothing, so it shows what a model knows. reading: asked with the "
         "passages, so it shows how well it reads. Neither stands for the other."
-        + (" Of private documents memory should be near chance." if report.answers.is_private
+        + (" Of private documents memory should be near chance." if report.private
            else ""),
         _WIDTH,
     )  # fmt: skip
@@ -156,7 +171,7 @@ def _building(report: StartReport) -> Iterator[str]:
 def _asking(report: StartReport) -> Iterator[str]:
     if not report.asked:
         return
-    contexts = " and ".join(report.answers.contexts)
+    contexts = " and ".join(report.contexts)
     yield ""
     yield f"Asking {report.answers.questions:,} questions (context {contexts}) takes:"
     rows = [["", "questions", "tokens", "USD", "time, one at a time"]]

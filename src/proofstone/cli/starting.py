@@ -9,6 +9,7 @@ import click
 
 from proofstone.cli.options import (
     json_option,
+    languages_option,
     quiet_option,
     read_list,
     seed_option,
@@ -34,7 +35,7 @@ BEFORE_READING = ("want", "licence")
               "them, or both.")  # fmt: skip
 @click.option("--licence", metavar="NAME", help="The documents' licence, such as CC-BY-4.0.")
 @click.option("--private", is_flag=True, help="The documents have no licence: they are private.")
-@click.option("--languages", metavar="CODE,...", help="Only passages in these; all: in any.")
+@languages_option("Only passages in these.")
 @click.option("--writer", metavar="PROVIDER/NAME", help="The model that writes statements.")
 @click.option("--judge", metavar="PROVIDER/NAME", help="The model that checks them.")
 @click.option("-m", "--model", "models", multiple=True, metavar="PROVIDER/NAME",
@@ -103,11 +104,10 @@ def _given(said: dict[str, Any]) -> Answers:
     if said["private"] and said["licence"]:
         raise click.UsageError("--private documents have no --licence: leave out either")
     models = read_list(said["models"])
-    languages = None if said["languages"] is None else read_list([said["languages"]])
     return Answers(
         want=said["want"],
         licence="" if said["private"] else said["licence"],
-        languages=None if languages is None else tuple(c for c in languages if c != "all"),
+        languages=said["languages"],
         writer=said["writer"],
         judge=said["judge"],
         models=() if models == [NONE] else tuple(models) or None,

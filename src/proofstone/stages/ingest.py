@@ -57,6 +57,7 @@ def ingest_paths(
     open_reader: Callable[[], GuardedReader] = GuardedReader,
     scanner: Scanner | None = None,
     located: Callable[[Mapping[bytes, Path]], None] | None = None,
+    keeps_sources: bool = False,
 ) -> IngestReport:
     """Reads the documents of files and folders and stores them, page by page.
 
@@ -65,7 +66,9 @@ def ingest_paths(
     are no words, are read by ``scanner`` (by OCR, where there is none): with ``ocr`` "always" all
     pages that can be seen, with "never" none. ``stated`` holds for all files, ``stated_for`` for
     those that it names, ``choice`` for dumps of wikis; ``located`` hears where the files of sources
-    lie, by digest. The same files again change nothing. Raises BadInput where there is no document
+    lie, by digest. The same files again change nothing. With ``keeps_sources`` a document that is
+    here stays the source that it is, whatever was stated of it, unless it has another licence.
+    Raises BadInput where there is no document
     at all, ExtraMissing where OCR was asked for and is not installed.
     """
     scanner = scanner or OcrScanner()
@@ -81,7 +84,7 @@ def ingest_paths(
         )
     about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]
     taking = [
-        Taking(store, file, each, clock, scans_all=ocr == "always")
+        Taking(store, file, each, clock, scans_all=ocr == "always", keeps_sources=keeps_sources)
         for file, each in zip(found.files, about, strict=True)
     ]
     with open_reader() as reader:

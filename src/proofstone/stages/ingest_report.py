@@ -19,7 +19,8 @@ class Ingested(Struct, frozen=True, kw_only=True):
     """A document that was read: its source, and how many pages and passages it has.
 
     ``unread`` holds pages by why they were not read, ``doubtful`` those that were read from images
-    with less than ``SURE``. ``is_new`` is False where the very same was here before.
+    with less than ``SURE``. ``is_new`` is False where the very same was here before;
+    ``stated_before``: the document was, and its source stays with what was stated of it then.
     """
 
     id: bytes
@@ -33,6 +34,7 @@ class Ingested(Struct, frozen=True, kw_only=True):
     doubtful: list[int] = []
     n_scanned: int = 0
     is_new: bool = True
+    stated_before: bool = False
 
 
 class NotRead(Struct, frozen=True, kw_only=True):

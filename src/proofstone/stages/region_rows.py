@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Maker, Model
 from proofstone.records import Page, PageRegion, Source, role_of_seat
 from proofstone.stages.build_plans import builder_of
-from proofstone.stages.entering import BuildSpec
+from proofstone.stages.entering import BuildSpec, named_sources
 from proofstone.stages.page_images import DPI, around, draw_all
+from proofstone.stages.passage_languages import in_languages
 from proofstone.stages.regions import RULES, Region, region_in_box, regions_by_rule
 from proofstone.stages.sampled_sources import placed_source
 
@@ -30,21 +31,23 @@ def region_rows(
     regions: str,
     document_of: Callable[[bytes], Path],
     limit: int | None = None,
+    languages: Collection[str] = (),
 ) -> tuple[PageRegion, ...]:
-    """The regions of the sources that are named, each drawn and kept: by a rule, or those of a
-    table.
+    """The regions of the sources and books that are named, each drawn and kept: by a rule, or those
+    of a table; of ``languages`` where any is named.
 
     Raises BadUsage where ``regions`` is neither, BadInput with every row of the table that names no
     page, or where there is no region at all; and what finding and drawing documents raises.
     """
-    sources = [_source(store, name) for name in names]
+    named = dict.fromkeys(each for name in names for each in named_sources(store, name))
+    sources = [placed_source(store, each) for each in named]
     chosen = _by_table(store, sources, regions) if regions not in RULES else {
         source.id: _by_rule(store, source, regions) for source in sources
     }  # fmt: skip
     rows: list[PageRegion] = []
     for source in sources:
         left = None if limit is None else limit - len(rows)
-        wanted = list(islice(chosen[source.id], left))
+        wanted = list(islice(_in_languages(chosen[source.id], source, languages), left))
         if wanted:
             rows += _drawn(store, source, wanted, document_of(source.id))
     if not rows:
@@ -73,7 +76,7 @@ def with_regions(
     for seat, model in models.items():
         if role_of_seat(seat) == named[1]:
             check_sees(model)
-    rows = region_rows(store, spec.inputs, str(regions), document_of, spec.limit)
+    rows = region_rows(store, spec.inputs, str(regions), document_of, spec.limit, spec.languages)
     return structs.replace(spec, regions=rows)
 
 
@@ -85,11 +88,6 @@ def check_sees(model: Model) -> None:
             hint="ask a model that does; if this one does, say so in proofstone.toml: "
             f'images = true under [models."{model.name}"]',
         )
-
-
-def _source(store: Store, name: str) -> Source:
-    found = store.lookup.find(name, ("source",))
-    return placed_source(store, found.id)
 
 
 def _by_rule(store: Store, source: Source, rule: str) -> Iterator[_Chosen]:
@@ -156,5 +154,15 @@ def _drawn(
             text=region.text,
             passage=passage,
             heading=heading or (passage.heading if passage else ""),
-            language=(passage.language if passage else "") or source.language,
+            language=_language(source, region),
         )
+
+
+def _in_languages(
+    chosen: Iterator[_Chosen], source: Source, languages: Collection[str]
+) -> Iterator[_Chosen]:
+    return (each for each in chosen if in_languages(_language(source, each[1]), languages))
+
+
+def _language(source: Source, region: Region) -> str:
+    return (region.passage.language if region.passage else "") or source.language

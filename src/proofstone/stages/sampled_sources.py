@@ -10,7 +10,7 @@ from proofstone.engines.ingest import BETWEEN_TITLES
 from proofstone.engines.store import Store
 from proofstone.records import Passage, SampledSource, Source
 
-__all__ = ["placed_source", "sampled_source"]
+__all__ = ["placed_source", "sampled_source", "sources_of_book"]
 
 _HEADINGS = 24
 _EXCERPTS = 5
@@ -22,6 +22,13 @@ def placed_source(store: Store, identity: bytes) -> Source:
     source = store.knowledge.sources([identity])[identity]
     placement = store.placements.in_force([identity]).get(identity)
     return source if placement is None else structs.replace(source, stratum=placement.stratum)
+
+
+def sources_of_book(store: Store, book: str) -> list[bytes]:
+    """The sources that stand in this book, by their newest placement or as stated, in the order in
+    which they came; none where no source does."""
+    once = [source.id for source in store.knowledge.sources_of_book(book)]
+    return [each for each in once if placed_source(store, each).stratum.book == book]
 
 
 def sampled_source(store: Store, identity: bytes) -> SampledSource:

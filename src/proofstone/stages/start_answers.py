@@ -40,16 +40,10 @@ class Answers(Struct, frozen=True, kw_only=True):
     people: int | None = None
     budget: str | None = None
 
-    @property
-    def is_private(self) -> bool:
-        """Whether the documents are nobody else's: no model can have learned them."""
-        return not self.licence
-
-    @property
-    def contexts(self) -> tuple[ContextName, ...]:
+    def contexts(self, *, private: bool) -> tuple[ContextName, ...]:
         """The contexts that models are asked in; both, where the documents are private: asked with
         nothing alone they would only show that nobody knows them."""
-        return _CONTEXTS["both" if self.is_private else self.want or "both"]
+        return _CONTEXTS["both" if private else self.want or "both"]
 
 
 def kept_answers(mark: Path, documents: Path) -> Answers:

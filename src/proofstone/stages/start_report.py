@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from proofstone.records import Estimate
+from proofstone.records import ContextName, Estimate
 from proofstone.report.beside_page import QuestionBeside
 from proofstone.stages.forecasts import BuildForecast, Range
 from proofstone.stages.ingest import IngestReport
@@ -40,10 +40,13 @@ class AskingForecast(Struct, frozen=True, kw_only=True):
 
 
 class StartReport(Struct, frozen=True, kw_only=True):
-    """All of it. ``documents`` are the files that the pilot's passages came from."""
+    """All of it. ``documents`` are the files that the pilot's passages came from; ``private``: one
+    that was read has no licence."""
 
     folder: str
     answers: Answers
+    private: bool
+    contexts: tuple[ContextName, ...]
     read: IngestReport
     languages: Mapping[str, int]
     documents: tuple[str, ...]

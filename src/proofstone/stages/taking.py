@@ -37,7 +37,8 @@ _UNTOLD = "en"  # what a document without a letter is said to be in
 
 
 class Taking:
-    """One file on its way into the store.
+    """One file on its way into the store; with ``keeps_sources`` a document that is here stays the
+    source that it is, whatever was stated of it, unless another licence is stated now.
 
     A document without letters has no language until a page of it was scanned; so long its pages,
     which hold no text, wait here.
@@ -51,6 +52,7 @@ class Taking:
         clock: Clock,
         *,
         scans_all: bool = False,
+        keeps_sources: bool = False,
     ) -> None:
         self.file = file
         self.taken: list[Ingested] = []
@@ -60,6 +62,7 @@ class Taking:
         self._store = store
         self._stated = stated
         self._clock = clock
+        self._keeps_sources = keeps_sources
         self._scans_all = scans_all and has_pictures(file.path)
         self._content = self._of_file = b""
         self._opened: Opened | None = None
@@ -143,7 +146,8 @@ class Taking:
         self._n_new, self.n_read, self.n_pages = 0, 0, opened.n_pages
         self._opened, self._wanted, self._n_scanned = opened, [], 0
         language = self._stated.language or opened.language
-        language = language or self._store.pages.language_of(self._content)
+        if not language and (here := self._store.pages.sources_of(self._content)):
+            language = here[0].language
         if language:
             self._make_source(language)
 
@@ -166,15 +170,26 @@ class Taking:
             origin=opened.origin or self.file.path.name,
             stratum=stated.stratum,
         )
-        self._source = structs.replace(source, id=source_id(source))
+        made = structs.replace(source, id=source_id(source))
+        self._source = source = self._kept(made) if self._keeps_sources else made
         self._entry = Ingested(
-            id=self._source.id,
+            id=source.id,
             title=source.title,
             file=self.file.inside,
             language=source.language,
             licence=source.licence,
             unread={},
+            stated_before=source.id != made.id,
         )
+
+    def _kept(self, made: Source) -> Source:
+        """The source that this document is here already: the very one, else the newest."""
+        here = [
+            source
+            for source in self._store.pages.sources_of(self._content)
+            if source.kind == made.kind and made.licence in ("", source.licence)
+        ]
+        return made if made in here or not here else here[-1]
 
     def _add(self, read: PageRead) -> None:
         self._waiting.append(read)
@@ -188,6 +203,10 @@ class Taking:
         if not self._waiting or self._source is None:
             return
         pages = [_read_page(self._source, read) for read in self._waiting]
+        if self._entry is not None and self._entry.stated_before:
+            # They were cut under another statement of the language, so in other passages perhaps.
+            known = self._store.pages.stored(each.page.id for each in pages)
+            pages = [each for each in pages if each.page.id not in known]
         try:
             self.contents.add(self._content)
             self._n_new += self._store.pages.add(self._source, pages, self._clock.now())

@@ -62,6 +62,7 @@ class Building(Asking, Seeing):
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
+        languages: Sequence[str] = (),
         method: str | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
@@ -77,12 +78,13 @@ class Building(Asking, Seeing):
         or the panel, for those that judge. The same call again goes on where it stopped: what a
         step made of a row is kept, and made again only where the step, its configuration or the
         row is another. ``per_input`` rows of each input enter, drawn by the seed, or all;
-        ``limit`` lets only the first of them enter.
+        ``limit`` lets only the first of them enter, ``languages`` only passages in these.
         ``budget``, ``cache``, ``watch`` and ``on_interrupt`` are as of ``run``.
         """
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
-        )
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+            method, params,
+        )  # fmt: skip
         return self.perform_build_spec(
             spec, chosen, max_connections=max_connections, cache=cache,
             spending=self.spending(budget), watch=watch, on_interrupt=on_interrupt,
@@ -99,6 +101,7 @@ class Building(Asking, Seeing):
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
+        languages: Sequence[str] = (),
         method: str | None = None,
         pilot: int = PILOT,
         pilot_rows: Sequence[str] = (),
@@ -121,8 +124,9 @@ class Building(Asking, Seeing):
         if pilot < _LEAST_PILOT:
             raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
-        )
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+            method, params,
+        )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
         planned = self._plan(spec, chosen, connections)
         from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
@@ -154,6 +158,7 @@ class Building(Asking, Seeing):
         seed: int = 0,
         limit: int | None = None,
         per_input: int | None = None,
+        languages: Sequence[str] = (),
         method: str | None = None,
         settings: Mapping[str, Any] | None = None,
         max_connections: int | None = None,
@@ -163,8 +168,9 @@ class Building(Asking, Seeing):
     ) -> list[StepPrompt]:
         """The prompts of the first ``n`` rows as they would be sent; asks nobody."""
         chosen, spec = self._spec(
-            kind, inputs, name, models, judge, settings, seed, limit, per_input, method, params
-        )
+            kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
+            method, params,
+        )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
         planned = self._plan(spec, chosen, connections)
 
@@ -231,7 +237,7 @@ class Building(Asking, Seeing):
         **params: Any,
     ) -> BuildSpec:
         """What ``build_in_steps`` with these arguments would build, for ``perform_build_spec``."""
-        asked = (kind, inputs, name, models, judge, None, seed, None, None, None, params)
+        asked = (kind, inputs, name, models, judge, None, seed, None, None, (), None, params)
         return self._spec(*asked)[1]
 
     # ---- inside
@@ -247,6 +253,7 @@ class Building(Asking, Seeing):
         seed: int,
         limit: int | None,
         per_input: int | None,
+        languages: Sequence[str],
         method: str | None,
         params: dict[str, Any],
     ) -> tuple[Maker, BuildSpec]:
@@ -254,7 +261,7 @@ class Building(Asking, Seeing):
         spec = BuildSpec(
             kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
             models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
-            seed=seed, limit=limit, per_input=per_input,
+            seed=seed, limit=limit, per_input=per_input, languages=tuple(languages),
         )  # fmt: skip
         return chosen, spec
 

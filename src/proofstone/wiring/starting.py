@@ -16,6 +16,7 @@ from proofstone.records import Bank, ItemSet, Passage, run_label
 from proofstone.stages.beside import questions_beside
 from proofstone.stages.choosing import Candidate, choose_documents, dealt, spread_over
 from proofstone.stages.ingest import Ingested, IngestReport, ingest_paths
+from proofstone.stages.passage_languages import in_languages, main_language
 from proofstone.stages.run_file_text import run_file_text
 from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.stages.start_asking import asking_forecasts, side_by_side
@@ -47,16 +48,18 @@ _FEWEST_CHARACTERS = 200  # a shorter passage is a caption or a stray line: it s
 def read_documents(
     workspace: Workspace, folder: Path, stated: Stated, watch: ReadWatch | None = None
 ) -> IngestReport:
-    """All documents of a folder as sources. What was read before is not stored twice."""
+    """All documents of a folder as sources. What was read before is not stored twice, also where
+    something else was stated of it then: those sources stay what they are."""
     return ingest_paths(
-        workspace.store, [folder], clock=workspace.clock, stated=stated, watch=watch
-    )
+        workspace.store, [folder], clock=workspace.clock, stated=stated, watch=watch,
+        located=workspace.note_documents, keeps_sources=True,
+    )  # fmt: skip
 
 
 def languages_of(workspace: Workspace, report: IngestReport) -> dict[str, int]:
     """How many passages there are in each language, most first."""
     found = Counter(
-        passage.language.partition("-")[0] or "?"
+        main_language(passage.language)
         for entry in report.taken
         for passage in workspace.store.knowledge.passages_of(entry.id)
     )
@@ -119,6 +122,8 @@ class Start:
         self.spending = self.workspace.spending(self.answers.budget or None)
         self.name = _bank_name(self.folder)
         self.languages = self.answers.languages or ()
+        self.private = not all(entry.licence for entry in self.read.taken)
+        self.contexts = self.answers.contexts(private=self.private)
 
     def perform(self) -> StartReport:
         """The pilot: statements from a few passages, questions of them, asked of the models; then
@@ -148,6 +153,8 @@ class Start:
         return StartReport(
             folder=self.folder.resolve().name,
             answers=answers,
+            private=self.private,
+            contexts=self.contexts,
             read=self.read,
             languages=languages_of(workspace, self.read),
             documents=tuple(documents),
@@ -199,8 +206,8 @@ class Start:
         """What the statements of all documents take, by the passages that are through already."""
         return self.workspace.forecast_build(
             KIND, self._sources(), name=self.name, models=self.answers.writer or "",
-            judge=self.answers.judge or "", seed=self.seed, pilot_rows=names,
-            budget=self.answers.budget or None,
+            judge=self.answers.judge or "", seed=self.seed, languages=self.languages,
+            pilot_rows=names, budget=self.answers.budget or None,
         )  # fmt: skip
 
     def _form(self, bank: Bank) -> ItemSet:
@@ -222,10 +229,10 @@ class Start:
             return []
         self.tell(
             f"pilot: {counted(form.n_items, 'question')} to {counted(len(answers.models), 'model')}"
-            f", context {' and '.join(answers.contexts)}"
+            f", context {' and '.join(self.contexts)}"
         )
         request = RunRequest(
-            models={model: Asking() for model in answers.models}, contexts=answers.contexts
+            models={model: Asking() for model in answers.models}, contexts=self.contexts
         )
         results = self.workspace.run_specs(
             request.specs([form.id]), spending=self.spending, watch=self.watch,
@@ -262,7 +269,7 @@ class Start:
         request = RunRequest(
             targets=(self.name,),
             models={model: Asking() for model in self.answers.models or ()},
-            contexts=self.answers.contexts,
+            contexts=self.contexts,
             budget=self.answers.budget or "",
         )
         heading = (
@@ -282,12 +289,13 @@ class Start:
             lines = "".join(f"{source}\n" for source in sources)
             listed.write_text(lines, encoding="utf-8", newline="\n")
             inputs = f"$(cat {pasted_path(listed)})"
+        chosen = f" --languages {','.join(self.languages)}" if self.languages else ""
         budget = f" --budget {answers.budget}" if answers.budget else ""
         place = f" -w {pasted_path(self.workspace.folder)}"
         yield (
             "build",
             f"proofstone build {KIND} {inputs} --name {self.name} -m {answers.writer} "
-            f"--judge {answers.judge}{budget}{place}",
+            f"--judge {answers.judge}{chosen}{budget}{place}",
         )
         if answers.people:
             sheets = pasted_path(self._place() / f"{self.name}-review.xlsx")
@@ -306,7 +314,7 @@ def _passages(workspace: Workspace, entry: Ingested, languages: Sequence[str]) -
     return [
         passage
         for passage in workspace.store.knowledge.passages_of(entry.id)
-        if not languages or passage.language.partition("-")[0] in languages
+        if in_languages(passage.language, languages)
     ]
 
 

@@ -239,8 +239,11 @@ class KnowledgeStore:
             return {source.id: source for source in _sources_by_id(connection, identities)}
 
     def sources_of_book(self, book: str) -> list[Source]:
-        """The sources that are said to be of this book, in the order in which they came."""
-        query = select(schema.source).where(schema.source.c.book == book)
+        """The sources that are or once were said to be of this book, by a statement or a placement,
+        in the order in which they came."""
+        placed = select(schema.placement.c.source_id).where(schema.placement.c.book == book)
+        said = (schema.source.c.book == book) | schema.source.c.id.in_(placed)
+        query = select(schema.source).where(said)
         with self._database.reading() as connection:
             rows = connection.execute(query.order_by(schema.source.c.id)).all()
         return [source_of(row) for row in rows]

@@ -13,8 +13,13 @@ from sqlalchemy import ColumnElement, Select, and_, func, select, true
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_new, insert_rows
-from proofstone.engines.store.source_rows import insert_passages, insert_sources, passage_of
+from proofstone.engines.store.rows import insert_new, insert_rows, keys_by
+from proofstone.engines.store.source_rows import (
+    insert_passages,
+    insert_sources,
+    passage_of,
+    source_of,
+)
 from proofstone.engines.store.tombstones import fill_again
 from proofstone.records import Page, Passage, Source
 
@@ -119,19 +124,23 @@ class PageStore:
             if page.number is not None and page.layout
         }
 
-    def language_of(self, content: bytes) -> str:
-        """The language of a document of this very content that has passages here; empty where there
-        is none."""
+    def sources_of(self, content: bytes) -> list[Source]:
+        """The sources of this very content that have passages here, with whatever was stated of
+        them, oldest first."""
         table, passage = schema.source, schema.passage
+        with_text = (passage.c.source_id == table.c.id) & (passage.c.text != "")
         query = (
-            select(table.c.language)
-            .where(table.c.content == content)
-            .where(select(passage.c.id).where(passage.c.source_id == table.c.id).exists())
+            select(table)
+            .where(table.c.content == content, select(passage.c.id).where(with_text).exists())
             .order_by(table.c.id)
-            .limit(1)
         )
         with self._database.reading() as connection:
-            return str(connection.execute(query).scalar_one_or_none() or "")
+            return [source_of(row) for row in connection.execute(query)]
+
+    def stored(self, pages: Iterable[bytes]) -> set[bytes]:
+        """Those of these readings of pages that are here."""
+        with self._database.reading() as connection:
+            return set(keys_by(connection, schema.page, ("hash",), pages))
 
     def pages(self, source: bytes) -> Iterator[Page]:
         """The newest reading of each page, in the order of the pages."""

@@ -81,8 +81,7 @@ class Placing:
                 parameters=PARAMETERS,
                 enters="sources",
                 help="The place of each source in a taxonomy, chosen level by level among the "
-                "nodes that there are. Facts that are built of a source afterwards stand there. An "
-                "INPUT is a source of the workspace: see 'list source'.",
+                "nodes that there are. Facts that are built of a source afterwards stand there.",
             )
         }
 
