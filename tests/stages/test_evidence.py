@@ -333,3 +333,54 @@ async def test_passages_leave_only_where_they_themselves_may(
     rule = EgressPolicy("here", ("models.test",), (SourceRule("Herbal", ("local",)),))
     with pytest.raises(EgressRefused, match=r"'Herbal' may not go to models\.test:8000"):
         await clear("evidence", EgressGate([rule]))
+
+
+async def test_passages_of_originals_alone_leave_only_where_they_may(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """A falsified statement whose original no question rests on is asked with the original's
+    passage: that one's source is told and asked about as well."""
+    configure(workspace.folder, "http://models.test:8000/v1")
+    source, passages = passages_of("Hidden")
+    workspace.store.knowledge.add_passages(source, passages)
+    true, false = rows()[:2]
+    stated = [{**true, "passage": passages[0].id.hex()}, false]
+    bank = workspace.import_bank(write_lines(tmp_path / "one.jsonl", stated))
+
+    def of_the_false_one(seed: int) -> str:
+        (form,) = workspace.build_form(bank, seeds=[seed], setting="statements", sample=1)
+        (stored,) = workspace.store.items.page(form.id, -1, 1)
+        return "" if stored.loaded.facts[0].payload.correct else f"form:{short(form.id)}"
+
+    form = next(name for name in map(of_the_false_one, range(99)) if name)
+    specs = specs_of(workspace.store, form, models="scripted/one", context="evidence")
+    loads = await plan_loads(workspace.store, specs, workspace.config, workspace.clock)
+    (load,) = loads.values()
+    assert load.outgoing.passages == 1
+    assert "Hidden" in {origin.title for origin in load.outgoing.origins}
+    rule = EgressPolicy("here", ("models.test",), (SourceRule("Hidden", ("local",)),))
+    with pytest.raises(EgressRefused, match="'Hidden' may not go"):
+        clear_loads(
+            loads, EgressGate([rule]), permits=Permits(workspace.folder), ask=None,
+            clock=workspace.clock,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+def test_what_a_run_left_out_is_known_after_a_purge(
+    workspace: Workspace, form: str, limit: int | None
+) -> None:
+    """Of the retired questions one was asked and one was left out; their texts are gone since."""
+    (whole,) = workspace.run(form, models="sim/ann", context="evidence", limit=limit)
+    (found,) = workspace.store.lookup.every("form")
+    page = workspace.store.items.page(found.id, -1, QUESTIONS)
+    by_book = {stored.loaded.item.stratum.book: stored for stored in reversed(page)}
+    for stored in by_book.values():
+        workspace.retire(f"item:{short(stored.loaded.item.id)}", reason="is vague")
+
+    before = str(workspace.leaderboard(form))
+    assert left_out_of(whole.planned.run.settings) == QUESTIONS / 2
+    n = n_of_herbal(workspace) - 1
+    assert (f"context=evidence  {n} " if limit is None else f" of {n} replies") in before
+    workspace.purge("Herbal", reason="the licence has ended")
+    assert str(workspace.leaderboard(form)) == before

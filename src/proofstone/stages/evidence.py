@@ -13,7 +13,7 @@ from msgspec import structs
 
 from proofstone.engines.store import Store, StoredItem
 from proofstone.engines.tokens import load_cl100k
-from proofstone.errors import BadUsage
+from proofstone.errors import BadUsage, TextPurged
 from proofstone.identity import content_id
 from proofstone.ports import Call, Method
 from proofstone.records import (
@@ -30,6 +30,7 @@ from proofstone.records import (
     Reply,
     Run,
     Way,
+    left_out_of,
     origin_of,
 )
 from proofstone.stages.evidence_prompt import evidence_prompt, with_passages
@@ -41,6 +42,7 @@ __all__ = [
     "evidence_settings",
     "left_out_again",
     "left_out_notes",
+    "passages_behind",
     "spread_items",
     "with_evidence",
 ]
@@ -88,15 +90,43 @@ def left_out_notes(way: Way, item_set: ItemSet) -> tuple[str, ...]:
     )
 
 
-def left_out_again(store: Store, run: Run, items: Container[int]) -> int:
-    """How many of ``items`` (keys) a run leaves out, found anew."""
+def left_out_again(store: Store, key: int, run: Run, items: Container[int]) -> int:
+    """How many of ``items`` (keys) the run with this key leaves out.
+
+    Known where it has all its replies: those without one. Of a run that still goes on it is found
+    anew; an item whose text was purged since is never asked.
+    """
+    n_items = store.items.item_set(run.item_set).n_items
+    answered = store.runs.answered(key, run.last_step)
+    without = [
+        item
+        for _position, item in store.items.places(run.item_set, -1, n_items)
+        if item in items and item not in answered
+    ]
+    if len(answered) + left_out_of(run.settings) == n_items:
+        return len(without)
     most = int(run.settings.get(CONTEXT_TOKENS, MOST_TOKENS))
-    places = _evidence(store, store.items.item_set(run.item_set), most).left_out
-    n = max(places, default=-1) + 1
-    return sum(
-        position in places and key in items
-        for position, key in store.items.places(run.item_set, -1, n)
-    )
+    return sum(not _can_be_asked(store, item, most) for item in without)
+
+
+def _can_be_asked(store: Store, item: int, most_tokens: int) -> bool:
+    try:
+        stored = StoredItem(item, 0, store.items.one(item))
+    except TextPurged:
+        return False
+    (found,) = _with_passages(store, [stored])
+    count = load_cl100k()
+    passages = found.loaded.passages
+    return bool(passages) and sum(count(each.text) for each in passages) <= most_tokens
+
+
+def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
+    """The passages that the items of a set rest on: those that their facts name, and those that
+    only the originals of falsified ones do."""
+    named = store.origins.passages_of_set(item_set)
+    others = store.knowledge.facts_by_id(store.origins.facts_without_passage(item_set),
+                                         readable=True)  # fmt: skip
+    return named | set(_passages_of(others.values(), store).values())
 
 
 def asked_page(store: Store, way: Way, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
@@ -191,12 +221,13 @@ def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredI
 def _passages_of(facts: Collection[Fact], store: Store) -> dict[bytes, bytes]:
     """The passage of each fact that has one; a falsified one may have only its original's."""
     origins = {fact.id: origin_of(fact) for fact in facts if fact.passage is None}
-    originals = store.knowledge.facts_by_id({each for each in origins.values() if each})
+    named = {each for each in origins.values() if each}
+    originals = store.knowledge.facts_by_id(named, readable=True)
     found = {}
     for fact in facts:
-        named = fact if fact.passage else originals.get(origins.get(fact.id) or b"")
-        if named is not None and named.passage is not None:
-            found[fact.id] = named.passage
+        places = fact if fact.passage else originals.get(origins.get(fact.id) or b"")
+        if places is not None and places.passage is not None:
+            found[fact.id] = places.passage
     return found
 
 

@@ -16,7 +16,7 @@ from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.build_plans import PlannedBuild, builder_of
 from proofstone.stages.entering import entering_rows
-from proofstone.stages.evidence import ask_item, spread_items
+from proofstone.stages.evidence import ask_item, passages_behind, spread_items
 from proofstone.stages.makers import find_maker
 from proofstone.stages.planning import PlannedRun
 
@@ -74,6 +74,7 @@ async def what_would_leave(store: Store, method: Method, planned: PlannedRun) ->
     if left <= 0:
         return Outgoing()
     length = await _mean_length(store, method, planned)
+    passages = _of_passages(store, planned)
     return Outgoing(
         items=planned.n_asked,
         requests=left,
@@ -82,11 +83,11 @@ async def what_would_leave(store: Store, method: Method, planned: PlannedRun) ->
             [
                 *_of_questions(store, planned),
                 *_of_shots(store, planned.way, planned.item_set),
-                *_of_passages(store, planned),
+                *_uncounted(passages),
             ],
             max,
         ),
-        passages=_n_passages(store, planned),
+        passages=sum(origin.n_items for origin in passages),
     )
 
 
@@ -97,6 +98,7 @@ def cells_would_leave(
     characters."""
     positions = sorted({position for position, _sample in cells})
     origins = store.origins.of_positions(planned.item_set.id, positions)
+    passages = _of_passages(store, planned)
     return Outgoing(
         items=len(positions),
         requests=len(cells),
@@ -105,11 +107,11 @@ def cells_would_leave(
             [
                 *origins,
                 *_of_shots(store, planned.way, planned.item_set),
-                *_of_passages(store, planned),
+                *_uncounted(passages),
             ],
             max,
         ),
-        passages=_n_passages(store, planned),
+        passages=sum(origin.n_items for origin in passages),
     )
 
 
@@ -193,22 +195,20 @@ def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
     """Worked examples are sent too, and may rest on other sources than the questions."""
     facts = {fact.id for shot in way.shots for fact in shot.facts}
     found = store.origins.of_facts(sorted(facts), item_set.name) if facts else []
-    return [structs.replace(origin, n_items=0) for origin in found]  # examples are no questions
+    return _uncounted(found)
 
 
 def _of_passages(store: Store, planned: PlannedRun) -> list[Origin]:
-    """The sources whose passages are sent; a fact may name another one than its passage does."""
+    """The sources whose passages are sent at the most, with how many; a fact may name another one
+    than its passage does."""
     if planned.way.evidence is None:
         return []
-    found = store.origins.of_passages(planned.item_set.id)
-    return [structs.replace(origin, n_items=0) for origin in found]  # these count passages
+    return store.origins.of_passages(passages_behind(store, planned.item_set.id))
 
 
-def _n_passages(store: Store, planned: PlannedRun) -> int:
-    """How many passages go out with a run's questions at the most."""
-    if planned.way.evidence is None:
-        return 0
-    return sum(origin.n_items for origin in store.origins.of_passages(planned.item_set.id))
+def _uncounted(origins: Iterable[Origin]) -> list[Origin]:
+    """Origins of what goes along with questions: they are no more questions for it."""
+    return [structs.replace(origin, n_items=0) for origin in origins]
 
 
 def _joined(origins: Iterable[Origin], count: Callable[[int, int], int]) -> tuple[Origin, ...]:

@@ -130,7 +130,7 @@ def read_scores(
     chosen = chosen_scorings(store, selection.runs, view)
     retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
     n_items = sum(sizes.values()) - retired.n_places
-    unasked = {run.id: _unasked(store, run, retired) for _key, run in selection.runs}
+    unasked = {run.id: _unasked(store, key, run, retired) for key, run in selection.runs}
     expected = [
         (n_items - sum(unasked[run] for run in who.runs)) * samples[who.runs[0]]
         for who in respondents
@@ -159,12 +159,12 @@ def read_scores(
     return with_hands(store, table, list(sizes), family)
 
 
-def _unasked(store: Store, run: Run, retired: Retired) -> int:
+def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:
     """How many items of its set, not counting retired ones, a run leaves out."""
     n = left_out_of(run.settings)
     if not n or not retired.n_places:
         return n
-    return n - left_out_again(store, run, retired.keys)
+    return n - left_out_again(store, key, run, retired.keys)
 
 
 def read_more_scores(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -53,28 +54,38 @@ class OriginRows:
             key, name = connection.execute(query).one()
             return _gather(connection.execute(_of_items(key, here)), name)
 
-    def of_passages(self, item_set: bytes) -> list[Origin]:
-        """The sources of the passages that a set's items rest on; ``n_items`` counts passages."""
-        member, edge = schema.item_set_item, schema.item_fact
+    def passages_of_set(self, item_set: bytes) -> set[bytes]:
+        """The passages that the facts of a set's items name."""
         query = (
-            select(
-                schema.source.c.title,
-                schema.source.c.licence,
-                func.count(schema.passage.c.id.distinct()),
-            )
-            .select_from(schema.item_set)
-            .join(member, member.c.item_set_id == schema.item_set.c.id)
-            .join(edge, edge.c.item_id == member.c.item_id)
-            .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+            _facts_of_set(item_set, schema.passage.c.hash)
             .join(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
-            .join(schema.source, schema.source.c.id == schema.passage.c.source_id)
-            .where(schema.item_set.c.hash == item_set)
-            .group_by(schema.source.c.title, schema.source.c.licence)
-            .order_by(schema.source.c.title, schema.source.c.licence)
+            .distinct()
         )
         with self._database.reading() as connection:
-            rows = connection.execute(query).all()
-        return [Origin(title, licence, n, (title,)) for title, licence, n in rows]
+            return set(connection.scalars(query))
+
+    def facts_without_passage(self, item_set: bytes) -> set[bytes]:
+        """The facts of a set's items that name none."""
+        query = _facts_of_set(item_set, schema.fact.c.hash).distinct()
+        with self._database.reading() as connection:
+            return set(connection.scalars(query.where(schema.fact.c.passage_id.is_(None))))
+
+    def of_passages(self, passages: Iterable[bytes]) -> list[Origin]:
+        """The sources of passages, by title; ``n_items`` counts passages."""
+        source, passage = schema.source, schema.passage
+        query = (
+            select(source.c.title, source.c.licence, func.count(passage.c.id))
+            .join(passage, passage.c.source_id == source.c.id)
+            .group_by(source.c.title, source.c.licence)
+        )
+        found: Counter[tuple[str, str]] = Counter()
+        with self._database.reading() as connection:
+            for chunk in chunks(passages, 4000):
+                for title, licence, n in connection.execute(query.where(passage.c.hash.in_(chunk))):
+                    found[title, licence] += n
+        return [
+            Origin(title, licence, n, (title,)) for (title, licence), n in sorted(found.items())
+        ]
 
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
         """The origins of facts; of one without source and book it is ``otherwise``."""
@@ -83,6 +94,19 @@ class OriginRows:
             for chunk in chunks(facts, 4000):
                 found += connection.execute(_of_facts(chunk)).all()
         return _gather(found, otherwise)
+
+
+def _facts_of_set(item_set: bytes, column: Any) -> Any:
+    """A column of the facts that a set's items rest on."""
+    member, edge = schema.item_set_item, schema.item_fact
+    return (
+        select(column)
+        .select_from(schema.item_set)
+        .join(member, member.c.item_set_id == schema.item_set.c.id)
+        .join(edge, edge.c.item_id == member.c.item_id)
+        .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+        .where(schema.item_set.c.hash == item_set)
+    )
 
 
 def origin_columns() -> list[Any]:

@@ -142,6 +142,13 @@ class RunStore:
         with self._database.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
+    def answered(self, run: int, last_step: str) -> set[int]:
+        """The keys of the items that have a reply at their last step, in any sample."""
+        table = schema.response
+        query = select(table.c.item_id).where(table.c.run_id == run, table.c.step == last_step)
+        with self._database.reading() as connection:
+            return set(connection.scalars(query.distinct()))
+
     def steps_among(
         self, run: int, item_set: bytes, after: int, limit: int
     ) -> dict[tuple[int, int], set[str]]:
