@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from proofstone.cli.options import json_option, workspace_option
-from proofstone.cli.output import pasted, print_json, print_table, say
+from proofstone.cli.output import pasted, print_json, print_table, print_text, say
 from proofstone.cli.review_options import policy_options, read_policy
 
 if TYPE_CHECKING:
-    from proofstone.records import CheckedRate
+    from proofstone.records import CheckedQuestion, CheckedRate
     from proofstone.stages.review_standing import Agreed, Standing
     from proofstone.stages.review_work import Decided
 
@@ -109,15 +109,29 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     Agreement beyond chance: Cohen's kappa of two, Fleiss' of more; Gwet's AC1, which stays high
     where nearly all is kept, as it should be; Krippendorff's alpha. Intervals are bootstrapped over
     sources, where there are several.
+
+    Of a bank that judges built, each judge and all together are set against people on the same
+    statements, question by question; what nobody read is said to be so.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
         agreed = workspace.review_agreement(target)
+        checked = workspace.judges_checked(target)
     if as_json:
-        print_json(agreed)
+        print_json({"people": agreed, "judges": checked})
         return
     tell_agreement(target, agreed, most=most)
+    _tell_judges(checked)
+
+
+def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:
+    from proofstone.report.checked_judges import checked_judges_lines  # noqa: PLC0415
+
+    if checked:
+        click.echo("\njudges of the build, on the same statements")
+    for line in checked_judges_lines(checked):
+        print_text(line)
 
 
 def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:

@@ -41,7 +41,12 @@ from proofstone.ports.checking import Contrast, Contrasts
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import Method, Parameter, PayloadType, Revises, TakesPrompts
-from proofstone.ports.reviewing import Reviews
+from proofstone.ports.reviewing import (
+    ComparedQuestion,
+    JudgedText,
+    JudgesCompared,
+    Reviews,
+)
 from proofstone.records import Row
 
 __all__ = [
@@ -55,6 +60,7 @@ __all__ = [
     "CallRecord",
     "CallStore",
     "Clock",
+    "ComparedQuestion",
     "Contrast",
     "Contrasts",
     "Costs",
@@ -63,6 +69,8 @@ __all__ = [
     "FactBuilder",
     "Journal",
     "Judge",
+    "JudgedText",
+    "JudgesCompared",
     "Kept",
     "Limits",
     "Maker",

@@ -8,6 +8,7 @@ from proofstone.records.accuracies import Accuracies
 from proofstone.records.annotated import Annotated
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
+from proofstone.records.checked_judges import CheckedJudge, CheckedQuestion
 from proofstone.records.context import (
     CONTEXT,
     CONTEXT_SETTINGS,
@@ -169,6 +170,8 @@ __all__ = [
     "Card",
     "CardSnapshot",
     "Cell",
+    "CheckedJudge",
+    "CheckedQuestion",
     "CheckedRate",
     "Choice",
     "Coded",

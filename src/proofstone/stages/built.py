@@ -14,11 +14,13 @@ from proofstone.engines.store import Found, Store, StoreJournal
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import Build, BuildFunnel, ItemSet
+from proofstone.report.checked_judges import checked_judges_section
 from proofstone.report.funnels import funnel_section, funnel_sentence
 from proofstone.report.reviewed import review_section
 from proofstone.report.sections import Section
 from proofstone.stages.building import funnel_of
 from proofstone.stages.inspection import Description
+from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.review_standing import review_funnel
 from proofstone.stages.verdicts import read_accounts
 
@@ -101,8 +103,14 @@ def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section
         for key, build, funnel in found
         if funnel is not None
     )
-    reviewed = (review_funnel(store, store.lookup.find(f"bank:{bank.hex()}")) for bank in banks)
-    return (*built, *(review_section(funnel) for funnel in reviewed if funnel is not None))
+    found_banks = [store.lookup.find(f"bank:{bank.hex()}") for bank in banks]
+    checked = (check_judges(store, bank) for bank in found_banks)
+    reviewed = (review_funnel(store, bank) for bank in found_banks)
+    return (
+        *built,
+        *(checked_judges_section(questions) for questions in checked if questions),
+        *(review_section(funnel) for funnel in reviewed if funnel is not None),
+    )
 
 
 def list_ended(

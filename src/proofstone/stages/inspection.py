@@ -14,12 +14,14 @@ from proofstone.errors import NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
 from proofstone.ports import CallRecord, Method
-from proofstone.records import LoadedItem, Message, Ruling, Run, Score, asked_as
+from proofstone.records import Build, LoadedItem, Message, Ruling, Run, Score, asked_as, seats_of
+from proofstone.report.checked_judges import checked_judges_sentences
 from proofstone.report.funnels import funnel_sentence
 from proofstone.stages.ancestry import PURGED
 from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
 from proofstone.stages.history import history_lines, ruling_line
+from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.origins_shown import describe_passage, describe_source
 from proofstone.stages.review_standing import review_lines
 from proofstone.stages.ruling import response_name
@@ -239,9 +241,20 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         counted = store.builds.funnel(key)
         said = "" if counted is None else f"  {funnel_sentence(counted)}"
         lines.append(("build", f"build:{short(build.id)}{said}"))
+        lines += _judge_lines(build)
     lines += review_lines(store, found)
+    if store.reviews.are_of_bank(found.id):  # else all verdicts would be read to say nothing
+        checked = checked_judges_sentences(check_judges(store, found))
+        lines += [("judges", sentence) for sentence in checked]
     texts = tuple(str(_describe_fact(store, fact.id)) for fact in facts[:limit]) or (PURGED,)
     return Description(title=found.name, lines=tuple(lines), texts=texts)
+
+
+def _judge_lines(build: Build) -> Iterator[tuple[str, str]]:
+    judges = ", ".join(seats_of("judge", build.models).values())
+    if judges:
+        weighs = f"proofstone show build:{short(build.id)} --judges"
+        yield "judged by", f"{judges} (what each said and weighs: {weighs})"
 
 
 def _describe_form(store: Store, found: Found, limit: int) -> Description:

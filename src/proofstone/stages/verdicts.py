@@ -17,7 +17,7 @@ from proofstone.identity import short
 from proofstone.ports import PipelineRow
 from proofstone.records import Build, PanelVerdict, RowVerdict
 
-__all__ = ["JudgedRow", "list_verdicts", "read_accounts", "verdict_fields"]
+__all__ = ["JudgedRow", "list_verdicts", "read_accounts", "verdict_fields", "verdicts_of"]
 
 
 class JudgedRow(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ def list_verdicts(
             verdict=each.verdict,
             values=msgspec.json.decode(row.payload) if row.payload else None,
         )
-        for name, row, each in _verdicts(store, key, build)
+        for name, row, each in verdicts_of(store, key, build)
         if step in (None, name)
     )
     return list(islice(judged, limit))
@@ -55,7 +55,7 @@ def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount
     """What was made of each question of a build, and of each judge on it; none where no verdict
     is kept. Verdicts are read one by one."""
     tallies: dict[tuple[str, str], QuestionTally] = {}
-    for step, _row, each in _verdicts(store, key, build):
+    for step, _row, each in verdicts_of(store, key, build):
         tallies.setdefault((step, each.question), QuestionTally()).add(each.verdict)
     return tuple(tally.account(*place) for place, tally in tallies.items())
 
@@ -63,7 +63,7 @@ def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount
 def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
     """Every ballot of every verdict of a build, for a file."""
     key, build = store.builds.build(found.id)
-    for step, row, each in _verdicts(store, key, build):
+    for step, row, each in verdicts_of(store, key, build):
         verdict = each.verdict
         for ballot in verdict.ballots:
             yield {
@@ -81,11 +81,11 @@ def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
             }
 
 
-def _verdicts(
+def verdicts_of(
     store: Store, key: int, build: Build
 ) -> Iterator[tuple[str, PipelineRow, RowVerdict]]:
-    """Each verdict with its step's name and its row, step by step for each page of rows; a row that
-    comes to a step several times was judged once."""
+    """Each verdict of a build with its step's name and its row, step by step for each page of rows;
+    a row that comes to a step several times was judged once."""
     reached = store.builds.stages(key)
     steps = store.builds.step_keys(reached)
     judged = store.outcomes.judged(list(steps.values()))

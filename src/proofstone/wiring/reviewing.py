@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proofstone.engines.store import Store
 from proofstone.ports import Clock
-from proofstone.records import ReviewPolicy
+from proofstone.records import CheckedQuestion, ReviewPolicy
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ class Reviewing:
         from proofstone.stages.review_standing import agreed  # noqa: PLC0415
 
         return agreed(self.store, find_target(self.store, target, _KINDS))
+
+    def judges_checked(self, target: Target) -> Sequence[CheckedQuestion]:
+        """How far the judges of its builds agree with people on the same statements."""
+        from proofstone.stages.judges_checked import check_judges  # noqa: PLC0415
+
+        return check_judges(self.store, find_target(self.store, target, _KINDS))
 
     def review_decisions(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Decided:
         """What a policy makes of all reviews, with the work list of what is to be done."""

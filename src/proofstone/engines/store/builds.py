@@ -150,13 +150,15 @@ class BuildStore:
             return list(connection.scalars(query))
 
     def of_bank(self, bank: bytes) -> list[tuple[int, Build]]:
-        """The builds that a bank came of, oldest first."""
-        table = schema.build_bank
+        """The builds that a bank came of, or a bank that it corrects, oldest first."""
+        table, made = schema.build_bank, schema.corrected_bank
+        known = select(schema.bank.c.id).where(schema.bank.c.hash == bank).cte(recursive=True)
+        versions = known.union(select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id))
         query = (
             _select_builds()
             .join(table, table.c.build_id == schema.build.c.id)
-            .join(schema.bank, schema.bank.c.id == table.c.bank_id)
-            .where(schema.bank.c.hash == bank)
+            .where(table.c.bank_id.in_(select(versions.c.id)))
+            .distinct()
             .order_by(schema.build.c.id)
         )
         with self._database.reading() as connection:

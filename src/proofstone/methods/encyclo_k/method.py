@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from proofstone.methods.encyclo_k import (
     ask,
+    compared,
     compose,
     contrasts,
     measures,
@@ -35,6 +36,7 @@ from proofstone.ports import (
     BankReader,
     BuiltFact,
     Call,
+    ComparedQuestion,
     Contrast,
     FactBuilder,
     Judge,
@@ -89,6 +91,7 @@ class EncycloK:
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = sift
         self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
+        self.compared: Mapping[str, ComparedQuestion] = compared.COMPARED
         self.kinds: Mapping[Literal["fact", "item"], tuple[str, str]] = contrasts.KINDS
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from proofstone.report.sections.section import (
 )
 from proofstone.wording import counted, noted, paragraph, say, word
 
-__all__ = ["judged_confusion", "judged_section"]
+__all__ = ["judged_coefficients", "judged_confusion", "judged_section"]
 
 _FEW = 50
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ def judged_section(evidence: Evidence) -> Section | None:
     level, seed = evidence.board.confidence, evidence.seed
     keys = _keys(judged, evidence.estimand)
     table = judged_confusion(judged, evidence.estimand, level)
-    found = dict(_coefficients(judged, keys, seed, level))
+    found = dict(judged_coefficients(judged, evidence.estimand, seed, level))
     rates = dict(_rates(judged, keys, level))
     n = int(np.array(table.counts).sum())
     return Section(
@@ -97,10 +97,11 @@ def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
     return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, estimand)
 
 
-def _coefficients(
-    judged: Judged, keys: SharedKeys, seed: int, level: float
+def judged_coefficients(
+    judged: Judged, estimand: Estimand, seed: int, level: float
 ) -> Iterator[tuple[str, Estimate]]:
     """Each coefficient by its name, over the records that both labelled, items drawn."""
+    keys = _keys(judged, estimand)
     both = (judged.people >= 0) & (judged.judge >= 0)
     people, judge = judged.people[both], judged.judge[both]
     ratings, n = np.column_stack([people, judge]), len(judged.labels)
