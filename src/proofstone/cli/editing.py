@@ -12,7 +12,7 @@ import click
 from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import pasted, print_json, say
-from proofstone.cli.placed import show_placed
+from proofstone.cli.placed import show_placed, tell_followed
 from proofstone.cli.work_lists import apply_work_list
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
@@ -40,6 +40,11 @@ __all__ = ["edit_command"]
 @click.option(
     "--form", "forms", multiple=True, metavar="FORM", help="Correct only these forms of it."
 )
+@click.option(
+    "--as-placed",
+    is_flag=True,
+    help="Of a bank: its facts where their sources were placed since, as a corrected bank.",
+)
 @workspace_option
 @json_option
 def edit_command(
@@ -50,6 +55,7 @@ def edit_command(
     reason: str,
     by: str,
     forms: tuple[str, ...],
+    as_placed: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -66,7 +72,8 @@ def edit_command(
 
     ID may be a source, whose fields are its levels in the taxonomy (discipline, field, subfield,
     book): a placement that names the one before it. What is built of it afterwards stands there;
-    what was built stays.
+    what was built stays, until a bank is told to follow: ID is then the bank, with --as-placed.
+    Its forms stay as they are.
 
     Without an ID, --from is a work list (audit --work-list): each row whose decision is edit gives
     its target the new values in its column changes (FIELD=VALUE, one a line, or a JSON object).
@@ -74,13 +81,19 @@ def edit_command(
     what was edited so already is passed over.
     """
     if not identity:
-        if file is None or pairs or only_fields or forms:
+        if file is None or pairs or only_fields or forms or as_placed:
             raise click.UsageError("name an item or a fact, or a work list alone: --from FILE")
         apply_work_list(file, "edit", reason=reason, by=by, folder=folder, as_json=as_json)
         return
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    if as_placed and (pairs or file or only_fields or forms):
+        raise click.UsageError("--as-placed takes its values from placements alone")
     with open_workspace(folder) as workspace:
+        if as_placed:
+            followed = workspace.follow_placements(identity, reason=reason, by=by)
+            print_json(followed) if as_json else tell_followed(followed)
+            return
         fields = workspace.fields_of(identity)
         if only_fields:
             print_json(fields)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.cli.output import print_table
+from proofstone.cli.output import pasted, print_table, say
 from proofstone.identity import short
 
 if TYPE_CHECKING:
     from proofstone.records import Placement
+    from proofstone.stages.following import Followed
 
-__all__ = ["show_placed"]
+__all__ = ["show_placed", "tell_followed"]
 
 _MOST = 40
 
@@ -32,3 +33,16 @@ def show_placed(placed: Sequence[Placement], build: str = "") -> None:
     if build:
         noun = "source" if len(placed) == 1 else "sources"
         click.echo(f"placed   {len(placed):,} {noun}   {build}")
+
+
+def tell_followed(followed: Followed) -> None:
+    """A bank that follows placements, and what can be done with it."""
+    from proofstone.wording import counted  # noqa: PLC0415
+
+    click.echo(f"bank   {followed.bank}  corrects {followed.former}")
+    moved, sources = counted(followed.n_facts, "fact"), counted(followed.n_sources, "source")
+    click.echo(f"  moved    {moved} of {sources}")
+    if followed.n_with_them:
+        click.echo(f"  with it  {followed.n_with_them:,} that name one of them")
+    build = f"proofstone build form {pasted(followed.bank)} --seeds 3"
+    say(f"next: {build}   (forms stay as they were)")

@@ -11,22 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from proofstone.engines.store import Found, Store
 from proofstone.ports import BuiltFact, Clock
 from proofstone.records import (
-    Action,
     Bank,
     Correction,
     Item,
     ItemSet,
     Person,
     corrected_set,
-    correction_id,
 )
 from proofstone.stages.acting import Who, stated_reason
+from proofstone.stages.correction_rows import correction_of, retired_again
 from proofstone.stages.revising import AskedEdit, Revised, fields_of, named, revise
 
 __all__ = ["Edited", "EditedForm", "edit", "edit_all", "fields_of"]
@@ -100,9 +98,9 @@ def edit_all(
     made = [_store_form(store, former, items, now) for former in places]
     why = dict(_reasons(revised, reasons))
     targets = [("fact", b.fact.id) for b in facts] + [("item", i.id) for i in items.values()]
-    corrections = [_correction(kind, target, why[target], by, now) for kind, target in targets]
+    corrections = [correction_of(kind, target, why[target], by, now) for kind, target in targets]
     corrections += [
-        _correction("form", form.id, "; ".join(dict.fromkeys(reasons)), by, now)
+        correction_of("form", form.id, "; ".join(dict.fromkeys(reasons)), by, now)
         for _former, form, _n in made
     ]
     corrections += _retired_again(store, revised, by, now)
@@ -130,10 +128,7 @@ def _retired_again(
         for built in part.facts
         if built.fact.corrects is not None and built.fact.id != part.new
     }
-    for former in store.corrections.retired_facts(remade):
-        was = store.corrections.retirement("fact", store.lookup.find(f"fact:{former.hex()}").key)
-        if was is not None:
-            yield _correction("fact", remade[former], was.reason, by, now, action="retire")
+    return retired_again(store, remade, by, now)
 
 
 def _edited(
@@ -192,12 +187,3 @@ def _store_form(
     store.items.add_set(form, items, now)
     store.roles.add_to_set(form.id, store.roles.of_set(identity))
     return former, form, sum(item.id in anew for item in olds)
-
-
-def _correction(
-    kind: Any, target: bytes, reason: str, by: Person, now: float, action: Action = "edit"
-) -> Correction:
-    made = Correction(
-        action=action, kind=kind, target=target, reason=reason, actor=by.actor, at=now
-    )
-    return msgspec.structs.replace(made, id=correction_id(made))

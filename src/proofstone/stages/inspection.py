@@ -20,10 +20,12 @@ from proofstone.report.funnels import funnel_sentence
 from proofstone.stages.ancestry import PURGED
 from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
+from proofstone.stages.following import facts_elsewhere
 from proofstone.stages.history import history_lines, ruling_line
 from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.origins_shown import describe_passage, describe_source
 from proofstone.stages.review_standing import review_lines
+from proofstone.stages.revising import spelled
 from proofstone.stages.ruling import response_name
 from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.summarise import headline, select_runs
@@ -242,6 +244,11 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         said = "" if counted is None else f"  {funnel_sentence(counted)}"
         lines.append(("build", f"build:{short(build.id)}{said}"))
         lines += _judge_lines(build)
+    elsewhere = facts_elsewhere(store, facts)
+    if elsewhere:
+        follow = f"proofstone edit {spelled(found)} --as-placed --reason ..."
+        n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
+        lines.append(("places", f"{n}: {follow}"))
     lines += review_lines(store, found)
     if store.reviews.are_of_bank(found.id):  # else all verdicts would be read to say nothing
         checked = checked_judges_sentences(check_judges(store, found))

@@ -16,6 +16,7 @@ from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.stages.editing import Edited
+    from proofstone.stages.following import Followed
     from proofstone.stages.retiring import Standing
     from proofstone.stages.ruling import Ruled
     from proofstone.stages.work_list import Action, Applied
@@ -62,6 +63,15 @@ class Correcting:
         return edit(
             self.store, found, changes, reason=reason, who=who, clock=self.clock, forms=chosen
         )
+
+    def follow_placements(self, bank: Target, *, reason: str, by: str = "") -> Followed:
+        """Makes a corrected bank whose facts stand where their sources were placed since; forms
+        stay as they are."""
+        from proofstone.stages.following import follow_placements  # noqa: PLC0415
+
+        found = find_target(self.store, bank, ("bank",))
+        who = partial(self.person, by)
+        return follow_placements(self.store, found, reason=reason, who=who, clock=self.clock)
 
     def fields_of(self, target: Target) -> dict[str, Any]:
         """What of an item, fact or source can be edited, with its present values."""

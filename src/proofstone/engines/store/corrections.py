@@ -83,6 +83,21 @@ class CorrectionStore:
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())
 
+    def newer_bank(self, bank: bytes) -> bytes | None:
+        """The newest bank that corrects this one directly, or None."""
+        made, former = schema.corrected_bank, schema.bank.alias("former")
+        query = (
+            select(schema.bank.c.hash)
+            .join(made, made.c.bank_id == schema.bank.c.id)
+            .join(former, former.c.id == made.c.corrects_id)
+            .where(former.c.hash == bank)
+            .order_by(schema.bank.c.created_at.desc(), schema.bank.c.hash)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            found: bytes | None = connection.execute(query).scalar_one_or_none()
+        return found
+
     def former(self, kind: str, key: int) -> bytes | None:
         """The id of the version that a fact, item or form corrects, or None."""
         table, _column = _TABLES[kind]
