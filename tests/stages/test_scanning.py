@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 
 from printed import columns, one_page, pdf, words
 
-from proofstone.engines.ingest import Job, PageRead, ReadEvent, Refused
+from proofstone.engines.ingest import PageRead, Refused
 from proofstone.errors import BadInput, ExtraMissing
 from proofstone.records import Box, PageLayout, PlacedLine, pack_layout
 from proofstone.stages.ingest import IngestReport, OcrUse, ingest_paths
+from proofstone.stages.scan_parts import ScanPart, TakeScanned
 from proofstone.wiring import Workspace
 
 pytest.importorskip("pypdfium2")
@@ -39,14 +40,14 @@ class FakeScanner:
         self.asked: list[tuple[str, tuple[int, ...]]] = []
         self.stop_after = 10**6
 
-    def scan(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
-        for place, job in enumerate(jobs):
-            self.asked.append((Path(job.path).name, job.scan))
-            for number in job.scan:
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+        for place, part in enumerate(parts):
+            self.asked.append((Path(part.job.path).name, part.job.scan))
+            for number in part.job.scan:
                 if self.stop_after == 0:
                     raise KeyboardInterrupt
                 self.stop_after -= 1
-                yield place, self._page(number)
+                take(place, self._page(number))
 
     def _page(self, number: int) -> PageRead:
         line = PlacedLine(0, len(self.text), Box(10, 10, 90, 20), self.sure)
@@ -57,7 +58,7 @@ class FakeScanner:
         )  # fmt: skip
 
 
-def take(
+def ingested(
     workspace: Workspace, path: Path, scanner: FakeScanner, ocr: OcrUse = "auto"
 ) -> IngestReport:
     return ingest_paths(workspace.store, [path], clock=workspace.clock, ocr=ocr, scanner=scanner)
@@ -83,7 +84,7 @@ def test_only_pages_without_text_are_scanned_and_only_once(
     workspace: Workspace, mixed: Path
 ) -> None:
     scanner = FakeScanner()
-    (entry,) = take(workspace, mixed, scanner).taken
+    (entry,) = ingested(workspace, mixed, scanner).taken
     assert scanner.asked == [("mixed.pdf", (1, 3))]
     assert (entry.n_pages, entry.n_scanned, entry.unread, entry.doubtful) == (3, 2, {}, [])
     pages = {page.number: page for page in workspace.store.pages.pages(entry.id)}
@@ -91,7 +92,7 @@ def test_only_pages_without_text_are_scanned_and_only_once(
     passages = list(workspace.store.knowledge.passages_of(entry.id))
     assert [p.page for p in passages].count(1) == 1
     again = FakeScanner()
-    (known,) = take(workspace, mixed, again).taken
+    (known,) = ingested(workspace, mixed, again).taken
     assert (again.asked, known.is_new, known.n_scanned) == ([], False, 0)
     assert (known.n_pages, known.n_passages) == (entry.n_pages, entry.n_passages)
 
@@ -102,36 +103,36 @@ def test_a_stopped_scan_goes_on_behind_the_last_page_that_was_read(
     scanner = FakeScanner()
     scanner.stop_after = 1
     with pytest.raises(KeyboardInterrupt):
-        take(workspace, mixed, scanner)
+        ingested(workspace, mixed, scanner)
     rest = FakeScanner()
-    (entry,) = take(workspace, mixed, rest).taken
+    (entry,) = ingested(workspace, mixed, rest).taken
     assert rest.asked == [("mixed.pdf", (3,))]
     assert entry.unread == {}
 
 
 def test_never_scans_nothing_and_always_every_page(workspace: Workspace, mixed: Path) -> None:
     never = FakeScanner()
-    (entry,) = take(workspace, mixed, never, "never").taken
+    (entry,) = ingested(workspace, mixed, never, "never").taken
     assert never.asked == []
     assert entry.unread == {"garbled": [1, 3]}
     always = FakeScanner()
-    take(workspace, mixed, always, "always")
+    ingested(workspace, mixed, always, "always")
     assert always.asked == [("mixed.pdf", (1, 2, 3))]
 
 
 def test_without_what_reads_images_pages_stay_unread_and_it_is_said_what_to_install(
     workspace: Workspace, mixed: Path
 ) -> None:
-    report = take(workspace, mixed, FakeScanner(needs="pip install it"))
+    report = ingested(workspace, mixed, FakeScanner(needs="pip install it"))
     assert report.needs == "pip install it"
     assert report.taken[0].unread == {"garbled": [1, 3]}
     assert report.state == "all"
     with pytest.raises(ExtraMissing, match="not installed"):
-        take(workspace, mixed, FakeScanner(needs="pip install it"), "always")
+        ingested(workspace, mixed, FakeScanner(needs="pip install it"), "always")
 
 
 def test_pages_of_little_confidence_are_told(workspace: Workspace, mixed: Path) -> None:
-    (entry,) = take(workspace, mixed, FakeScanner(sure=0.7)).taken
+    (entry,) = ingested(workspace, mixed, FakeScanner(sure=0.7)).taken
     assert entry.doubtful == [1, 3]
     assert workspace.store.pages.confidences(entry.id) == pytest.approx({1: 0.7, 3: 0.7}, abs=0.01)
 
@@ -142,12 +143,12 @@ def test_a_document_without_letters_has_the_language_of_its_first_scanned_page(
     """And keeps it when it is read again; unread it is taken for English."""
     image = pytest.importorskip("PIL.Image", reason="needs the extra [ocr]")
     image.new("RGB", (100, 100)).save(tmp_path / "shot.png")
-    (unread,) = take(workspace, tmp_path / "shot.png", FakeScanner(), "never").taken
+    (unread,) = ingested(workspace, tmp_path / "shot.png", FakeScanner(), "never").taken
     assert (unread.language, unread.unread) == ("en", {"image only": [1]})
-    (entry,) = take(workspace, tmp_path / "shot.png", FakeScanner(CHINESE)).taken
+    (entry,) = ingested(workspace, tmp_path / "shot.png", FakeScanner(CHINESE)).taken
     assert (entry.language, entry.n_passages) == ("zh", 1)
     again = FakeScanner()
-    (known,) = take(workspace, tmp_path / "shot.png", again).taken
+    (known,) = ingested(workspace, tmp_path / "shot.png", again).taken
     assert (known.id, again.asked) == (entry.id, [])
 
 
@@ -155,10 +156,10 @@ def test_a_scan_that_is_refused_leaves_its_pages_unread_and_is_told(
     workspace: Workspace, mixed: Path
 ) -> None:
     class Refusing(FakeScanner):
-        def scan(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
-            yield 0, Refused(message="the models are damaged", code=BadInput.code)
+        def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+            take(0, Refused(message="the models are damaged", code=BadInput.code))
 
-    report = take(workspace, mixed, Refusing())
+    report = ingested(workspace, mixed, Refusing())
     assert [each.why for each in report.not_read] == ["the models are damaged"]
     assert report.taken[0].unread == {"garbled": [1, 3]}
     assert report.state == "some"

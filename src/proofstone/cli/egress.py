@@ -54,9 +54,9 @@ def describe(leaving: Leaving) -> str:
     out = leaving.outgoing
     lines = [
         f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
-        f"{_n(out.items, out.noun)}, about {out.characters:,} characters, from"
+        f"{_n(out.items, out.noun)}{_length(out)}, from"
     ]
-    if out.passages:
+    if out.passages and out.characters:
         lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
     rows = [
         (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
@@ -72,6 +72,10 @@ def _share(origin: Origin, out: Outgoing) -> str:
     if not origin.n_items:
         return "worked examples"
     return f"{origin.n_items:,} of {_n(out.items, out.noun)}"
+
+
+def _length(out: Outgoing) -> str:
+    return f", about {out.characters:,} characters" if out.characters else ""
 
 
 def _n(count: int, noun: str) -> str:

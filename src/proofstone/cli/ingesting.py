@@ -7,25 +7,32 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proofstone.cli.options import json_option, quiet_option, workspace_option
-from proofstone.cli.output import pasted, print_json, print_text, say, visible
-from proofstone.identity import short
+from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.ingest_text import account_line, counted, print_ingested
+from proofstone.cli.options import (
+    budget_option,
+    json_option,
+    quiet_option,
+    workspace_option,
+    yes_option,
+)
+from proofstone.cli.output import print_json, say, visible
+from proofstone.cli.spending import tell_lost
 
 if TYPE_CHECKING:
     from proofstone.engines.ingest import Stated
-    from proofstone.stages.ingest import Ingested, IngestReport, NotRead, OcrUse, Watch
+    from proofstone.stages.ingest import IngestReport, OcrUse, Watch
     from proofstone.wiring import Workspace
 
 __all__ = ["ingest_command", "watching_documents"]
 
 _INCOMPLETE = 3
-_SHOWN = 20
+_INTERRUPTED = 130
 _EVERY_S = 0.2
-_FOR_OCR = ("image only", "garbled")
 
 
 class PathOrAddress(click.ParamType[Path | str]):
@@ -62,6 +69,11 @@ class PathOrAddress(click.ParamType[Path | str]):
     help="Read pages from their images: those without text that can be "
     "read, none, or all of PDF and image files.",
 )
+@click.option("--ocr-model", "reader", default="", metavar="MODEL", help="Let this vision model "
+              "read those images, in place of OCR on this machine.")  # fmt: skip
+@budget_option
+@click.option("--max-connections", type=click.IntRange(1), help="Requests to the model at once.")
+@yes_option
 @click.option("--discipline", default="", help="The coarsest level of the taxonomy.")
 @click.option("--field", default="", help="The second level.")
 @click.option("--subfield", default="", help="The third level.")
@@ -102,6 +114,10 @@ def ingest_command(
     licence: str,
     language: str,
     ocr: OcrUse,
+    reader: str,
+    budget: str | None,
+    max_connections: int | None,
+    yes: bool,
     discipline: str,
     field: str,
     subfield: str,
@@ -138,7 +154,13 @@ def ingest_command(
     and goes on where it was stopped. Without what does it ([ocr]) such pages are kept as unread.
     Images beside web pages and texts are taken for their figures; name them, or --ocr always.
 
-    Exit code 0 where all files were read, 3 where some were not, 2 where none was.
+    With --ocr-model a vision model reads those pages: their images leave this machine as texts do
+    (proofstone.toml, [egress]) and cost money (--budget). It writes down what it sees; a page that
+    it refuses, or of which it writes no end, stays as it was and is named. What it read is not
+    asked for again.
+
+    Exit code 0 where all files were read, 3 where some files or pages were not, 2 where no file
+    was; 4 where the budget was reached, 5 where the model could not be asked.
     """
     from proofstone.engines.ingest import Stated, read_language_code, read_stated  # noqa: PLC0415
     from proofstone.records import Stratum  # noqa: PLC0415
@@ -158,19 +180,40 @@ def ingest_command(
     if taxonomy is not None:
         stated, stated_for = _placed(taxonomy, stated, stated_for)
     choice = WikiChoice(_titles(titles_file), namespaces, limit or 0)
-    with open_workspace(folder) as workspace, watching_documents(quiet=quiet or as_json) as watch:
+    if ocr == "never" and reader:
+        raise click.UsageError("--ocr never reads no page from its image: leave --ocr-model out")
+    with open_workspace(folder) as workspace:
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        scanner = None
+        if reader:
+            tell_lost(workspace, quiet=quiet)
+            scanner = workspace.page_scanner(reader, budget=budget, max_connections=max_connections)
         files = _files(workspace, paths, wiki_api, quiet=quiet)
-        report = ingest_paths(
-            workspace.store, files, clock=workspace.clock, stated=stated,
-            stated_for=stated_for, ocr=ocr, watch=watch, choice=choice,
-            located=workspace.note_documents,
-        )  # fmt: skip
+        with watching_documents(quiet=quiet or as_json) as watch:
+            report = ingest_paths(
+                workspace.store, files, clock=workspace.clock, stated=stated,
+                stated_for=stated_for, ocr=ocr, watch=watch, choice=choice, scanner=scanner,
+                located=workspace.note_documents,
+            )  # fmt: skip
+    account = scanner.account if scanner is not None else None
     if as_json:
-        print_json(report)
+        print_json({**_fields(report), "model": account})
     else:
-        _print(report, quiet=quiet)
+        print_ingested(report, quiet=quiet)
+        if account is not None and account.pages:
+            say(account_line(account), quiet=quiet)
+    if scanner is not None and scanner.stopped is not None:
+        raise scanner.stopped
+    if scanner is not None and scanner.is_interrupted:
+        sys.exit(_INTERRUPTED)
     if report.state != "all":
         sys.exit(_INCOMPLETE if report.state == "some" else 2)
+
+
+def _fields(report: IngestReport) -> dict[str, Any]:
+    from msgspec import structs  # noqa: PLC0415
+
+    return structs.asdict(report)
 
 
 def _placed(
@@ -223,7 +266,7 @@ def watching_documents(*, quiet: bool) -> Iterator[Watch | None]:
         of_pages = f"   page {pages:,} of {n_pages:,}" if n_pages else ""
         line = f"{number:,} of {n_files:,}   {visible(file)[:60]}{of_pages}"
         if doing:
-            line = f"{doing}: {pages:,} of {_counted(n_pages, 'page')}   {visible(file)[:60]}"
+            line = f"{doing}: {pages:,} of {counted(n_pages, 'page')}   {visible(file)[:60]}"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
@@ -232,65 +275,3 @@ def watching_documents(*, quiet: bool) -> Iterator[Watch | None]:
     finally:
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()
-
-
-def _print(report: IngestReport, *, quiet: bool) -> None:
-    for entry in report.taken:
-        print_text(_taken_line(entry))
-    for line in _page_lines(report):
-        say(line, quiet=quiet)
-    if report.others:
-        kinds = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
-        say(f"no documents, left out: {kinds}", quiet=quiet)
-    if report.unused:
-        names = ", ".join(report.unused[:_SHOWN])
-        say(f"rows of --meta that name no file: {names}", quiet=quiet)
-    if report.taken and not all(entry.licence for entry in report.taken):
-        n = sum(not entry.licence for entry in report.taken)
-        say(f"{n} without a licence: not for a public release (--licence, or --meta)", quiet=quiet)
-    _print_not_read(report.not_read)
-    if report.taken and not quiet:
-        say(f"next: proofstone show {pasted('source:' + short(report.taken[0].id))}")
-
-
-def _page_lines(report: IngestReport) -> Iterator[str]:
-    """What is to be said of pages: those that are for OCR still, and those to be looked at."""
-    from proofstone.stages.origins_shown import page_ranges  # noqa: PLC0415
-
-    for entry in report.taken:
-        unread = sorted(n for why in _FOR_OCR for n in entry.unread.get(why, ()))
-        if unread:
-            pages = f"{_counted(len(unread), 'page')} without text that can be read"
-            yield f"{entry.file}: {pages}, kept as unread: {page_ranges(unread)}"
-        if entry.doubtful:
-            pages = _counted(len(entry.doubtful), "page")
-            where = page_ranges(entry.doubtful)
-            yield f"{entry.file}: {pages} read with little confidence: {where}"
-    if report.needs:
-        yield f"to read pages from their images: {report.needs}, then the same command again"
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
-
-
-def _taken_line(entry: Ingested) -> str:
-    by_ocr = f" ({entry.n_scanned:,} by OCR)" if entry.n_scanned else ""
-    pages = f"{_counted(entry.n_pages, 'page')}{by_ocr}, " if entry.n_pages else ""
-    unread = "".join(
-        f", {len(numbers)} unread ({reason})" for reason, numbers in entry.unread.items()
-    )
-    known = "" if entry.is_new else "   was here"
-    counts = f"{pages}{_counted(entry.n_passages, 'passage')}{unread}"
-    return f"source {short(entry.id)}  {entry.title}  {counts}{known}"
-
-
-def _print_not_read(files: tuple[NotRead, ...]) -> None:
-    for file in files:
-        say(f"not read [{file.code}]: {file.file}: {file.why}")
-        for problem in file.problems[:_SHOWN]:
-            say(f"  {problem}")
-        if len(file.problems) > _SHOWN:
-            say(f"  ... and {len(file.problems) - _SHOWN} more problems")
-        if file.hint:
-            say(f"  {file.hint}")

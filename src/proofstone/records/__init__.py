@@ -92,9 +92,13 @@ from proofstone.records.pages import (
     PageState,
     PlacedLine,
     Unread,
+    model_that_read,
+    naming_request,
     pack_layout,
     page_id,
+    requests_named,
     unpack_layout,
+    vision_reader,
 )
 from proofstone.records.people import Person
 from proofstone.records.placements import Placement, SampledSource, placement_id
@@ -282,6 +286,8 @@ __all__ = [
     "item_id",
     "left_out_of",
     "merged_card",
+    "model_that_read",
+    "naming_request",
     "origin_of",
     "own_prompt_of",
     "pack_layout",
@@ -290,6 +296,7 @@ __all__ = [
     "placement_id",
     "plan_id",
     "replies_wanted",
+    "requests_named",
     "review_id",
     "review_sheet_id",
     "role_of_seat",
@@ -302,4 +309,5 @@ __all__ = [
     "unpack_layout",
     "usd",
     "values_kind",
+    "vision_reader",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
@@ -19,9 +20,13 @@ __all__ = [
     "PageState",
     "PlacedLine",
     "Unread",
+    "model_that_read",
+    "naming_request",
     "pack_layout",
     "page_id",
+    "requests_named",
     "unpack_layout",
+    "vision_reader",
 ]
 
 MarkKind = Literal[
@@ -45,6 +50,8 @@ _KINDS = get_args(MarkKind)
 _SCALE = 65535
 _UNSURE = 1 << 31  # in the number of lines: their confidences follow
 _BYTE = 255
+_REQUEST = re.compile(r"\brequest ([0-9a-f]{64})\b")
+_VISION = "vision "  # how the names of models as readers begin; a number and the model follow
 _PLACED, _MARK = struct.Struct(">IIHHHH"), struct.Struct(">BIIHHHH")
 
 
@@ -110,7 +117,8 @@ class Page(Struct, frozen=True, gc=False, kw_only=True):
     ``number`` counts from 1 in the order of the file; None for the whole of a document that has no
     pages. ``label`` is what is printed for it (xii), where the file says. ``width`` and ``height``
     are points as displayed, 0 where there is no image. ``reader`` names what read it, with its
-    version. An unread page has a ``reason`` and no text. ``layout`` is packed (``pack_layout``).
+    version. An unread page has a ``reason`` and no text. ``detail`` says more of either, and names
+    the requests by which a model was asked for it. ``layout`` is packed (``pack_layout``).
     """
 
     id: bytes = b""
@@ -141,6 +149,27 @@ def page_id(page: Page) -> bytes:
     """The id of a page's reading: its place, its text and layout, and what read it."""
     key = [page.source, page.number, page.label, page.text, page.width, page.height, page.reader]
     return content_id("page", [*key, page.state, page.reason, page.detail, page.layout])
+
+
+def vision_reader(model: str, version: int) -> str:
+    """The reader's name on pages that ``model`` wrote down from their images; another ``version``
+    of what it is told is another reader."""
+    return f"{_VISION}{version} {model}"
+
+
+def model_that_read(reader: str) -> str:
+    """The model behind a reader's name; empty where it is no model."""
+    return reader.removeprefix(_VISION).partition(" ")[2] if reader.startswith(_VISION) else ""
+
+
+def naming_request(request_hash: bytes) -> str:
+    """How a page's ``detail`` names the request by which a model was asked for it."""
+    return f"request {request_hash.hex()}"
+
+
+def requests_named(detail: str) -> tuple[bytes, ...]:
+    """The hashes of the requests that a page's ``detail`` names."""
+    return tuple(bytes.fromhex(found) for found in _REQUEST.findall(detail))
 
 
 def pack_layout(layout: PageLayout, width: float, height: float) -> bytes:

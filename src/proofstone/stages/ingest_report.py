@@ -8,19 +8,27 @@ from msgspec import Struct
 
 from proofstone.errors import Problem
 
-__all__ = ["SURE", "IngestReport", "Ingested", "NotRead", "OcrUse", "Watch"]
+__all__ = ["SURE", "IngestReport", "Ingested", "NotRead", "OcrUse", "PageNotRead", "Watch"]
 
 # A page whose characters were read with less confidence on average is told, to be looked at.
 SURE = 0.9
 OcrUse = Literal["auto", "never", "always"]
 
 
+class PageNotRead(Struct, frozen=True):
+    """A page that was to be read from its image and was not, and why."""
+
+    page: int
+    why: str
+
+
 class Ingested(Struct, frozen=True, kw_only=True):
     """A document that was read: its source, and how many pages and passages it has.
 
     ``unread`` holds pages by why they were not read, ``doubtful`` those that were read from images
-    with less than ``SURE``. ``is_new`` is False where the very same was here before;
-    ``stated_before``: the document was, and its source stays with what was stated of it then.
+    with less than ``SURE``, ``not_scanned`` those that a model was asked for in vain. ``is_new`` is
+    False where the very same was here before; ``stated_before``: the document was, and its source
+    stays with what was stated of it then.
     """
 
     id: bytes
@@ -33,6 +41,7 @@ class Ingested(Struct, frozen=True, kw_only=True):
     unread: dict[str, list[int]] = {}
     doubtful: list[int] = []
     n_scanned: int = 0
+    not_scanned: tuple[PageNotRead, ...] = ()
     is_new: bool = True
     stated_before: bool = False
 
@@ -61,10 +70,12 @@ class IngestReport(Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> Literal["all", "some", "none"]:
-        """Whether all files were read, some, or none."""
+        """Whether all files were read, and of these all pages that were asked of a model; some, or
+        none."""
         if not self.taken:
             return "none"
-        return "some" if self.not_read else "all"
+        is_all = not self.not_read and not any(entry.not_scanned for entry in self.taken)
+        return "all" if is_all else "some"
 
 
 class Watch(Protocol):

@@ -12,7 +12,16 @@ import msgspec
 from proofstone.engines.store import Found, PlacedPassage, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
-from proofstone.records import Box, Page, Passage, Source, Stratum
+from proofstone.records import (
+    Box,
+    Page,
+    Passage,
+    Source,
+    Stratum,
+    model_that_read,
+    naming_request,
+    requests_named,
+)
 from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
 from proofstone.stages.ingest_report import SURE
@@ -32,6 +41,8 @@ def describe_source(store: Store, found: Found) -> Description:
         lines.append(("pages", f"{count.pages:,}"))
     for reason, numbers in sorted(count.unread.items()):
         lines.append(("unread", f"{len(numbers):,} ({reason}): page {page_ranges(numbers)}"))
+    for model, seen in _read_by_models(store, found.id).items():
+        lines.append(("from images", f"{len(seen):,} by {model}: page {page_ranges(seen)}"))
     sure = store.pages.confidences(found.id)
     if sure:
         lines.append(("from images", f"{len(sure):,}: page {page_ranges(list(sure))}"))
@@ -72,12 +83,15 @@ def describe_page(store: Store, page: Page) -> Description:
     """A page as it was read last: by what, how surely, its passages and its text."""
     places = page.places
     kinds = Counter(mark.kind for mark in places.marks)
-    unread = f"{page.reason}  {page.detail}".strip() if page.state == "unread" else ""
+    calls = [f"call:{short(request)}" for request in requests_named(page.detail)]
+    detail = _without_requests(page.detail)
+    unread = f"{page.reason}  {detail}".strip() if page.state == "unread" else ""
     lines = [
         ("source", f"source:{short(page.source)}"),
         ("printed", page.label),
         ("size", f"{_size(page)} points" if page.width else ""),
         ("reader", page.reader),
+        ("asked", ", ".join(calls)),
         ("unread", unread),
         ("confidence", _confidence(page.confidence)),
         ("lines", f"{len(places.lines):,}" if places.lines else ""),
@@ -101,6 +115,22 @@ def page_ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([number])
     return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
+
+
+def _read_by_models(store: Store, source: bytes) -> dict[str, list[int]]:
+    """The pages that models wrote down from their images, by the model."""
+    found: dict[str, list[int]] = {}
+    for number, reader in store.pages.readers(source).items():
+        if model := model_that_read(reader):
+            found.setdefault(model, []).append(number)
+    return found
+
+
+def _without_requests(detail: str) -> str:
+    """A detail for people: what it names by its hash stands in a line of its own."""
+    for request in requests_named(detail):
+        detail = detail.replace(naming_request(request), "")
+    return detail.strip("; ")
 
 
 def _about(source: Source) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
     """What one or more runs would send to one place: questions, requests (each sample counts, and
     what the cache may spare), characters of their first prompts (estimated from some), origins. Of
     a build the items are rows (``noun``). ``passages`` of the sources are sent in their own words
-    with questions."""
+    with questions; of pages that go as images each is one, and has no characters."""
 
     items: int = 0
     noun: str = "question"

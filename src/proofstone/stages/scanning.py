@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from proofstone.engines.ingest import (
@@ -10,12 +10,12 @@ from proofstone.engines.ingest import (
     OCR_LIMITS,
     OCR_READER,
     GuardedReader,
-    Job,
     PageRead,
-    ReadEvent,
+    Refused,
     is_ocr_installed,
 )
 from proofstone.stages.ingest_report import Watch
+from proofstone.stages.scan_parts import NotScanned, ScanEvent, ScanPart, TakeScanned
 from proofstone.stages.taking import Taking
 
 __all__ = ["OcrScanner", "Scanner", "scan_pages"]
@@ -30,8 +30,8 @@ class Scanner(Protocol):
     reader: str
     needs: str
 
-    def scan(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
-        """The pages of each job, with the job's place, in order; as ``GuardedReader.read``."""
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
+        """Hands each page of each part to ``take``, with the part's place, in order."""
 
 
 class OcrScanner:
@@ -42,31 +42,33 @@ class OcrScanner:
     def __init__(self) -> None:
         self.needs = "" if is_ocr_installed() else INSTALL_OCR
 
-    def scan(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
+    def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
         """The pages, each in the language of its letters where none is stated."""
         with GuardedReader(OCR_LIMITS) as reader:
-            yield from reader.read(jobs)
+            for place, event in reader.read([part.job for part in parts]):
+                if isinstance(event, PageRead | Refused):
+                    take(place, event)
 
 
 def scan_pages(taking: Sequence[Taking], scanner: Scanner, watch: Watch | None = None) -> None:
     """Reads the pages that each file wants read; each is stored as soon as it is read, so that what
     is stopped goes on behind it."""
-    jobs: list[Job] = []
+    parts: list[ScanPart] = []
     owners: list[Taking] = []
     for each in taking:
         wanted = each.to_scan(scanner.reader)
         for at in range(0, len(wanted), _PART):
-            jobs.append(_scan_job(each.job, wanted[at : at + _PART]))
+            parts.append(each.part(wanted[at : at + _PART]))
             owners.append(each)
-    n_pages = sum(len(job.scan) for job in jobs)
+    n_pages = sum(len(part.job.scan) for part in parts)
     n_done = 0
-    for place, event in scanner.scan(jobs):
+
+    def take(place: int, event: ScanEvent) -> None:
+        nonlocal n_done
         owners[place].take_scanned(event)
-        n_done += isinstance(event, PageRead)
+        n_done += isinstance(event, PageRead | NotScanned)
         if watch is not None:
             file = owners[place].file.inside
-            watch(file, place + 1, len(jobs), n_done, n_pages, doing="read from its image")
+            watch(file, place + 1, len(parts), n_done, n_pages, doing="read from its image")
 
-
-def _scan_job(job: Job, numbers: Sequence[int]) -> Job:
-    return Job(path=job.path, language=job.language, scan=tuple(numbers))
+    scanner.scan(parts, take)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
@@ -24,8 +24,18 @@ from proofstone.engines.ingest import (
 from proofstone.engines.store import ReadPage, Store
 from proofstone.errors import Problem, SourcePurged
 from proofstone.ports import Clock
-from proofstone.records import Page, Passage, Source, Unread, page_id, passage_id, source_id
-from proofstone.stages.ingest_report import SURE, Ingested, NotRead
+from proofstone.records import (
+    Page,
+    Passage,
+    Source,
+    Unread,
+    model_that_read,
+    page_id,
+    passage_id,
+    source_id,
+)
+from proofstone.stages.ingest_report import SURE, Ingested, NotRead, PageNotRead
+from proofstone.stages.scan_parts import NotScanned, ScanEvent, ScanPart
 
 __all__ = ["Taking"]
 
@@ -69,7 +79,8 @@ class Taking:
         self._source: Source | None = None
         self._entry: Ingested | None = None
         self._waiting: list[PageRead] = []
-        self._wanted: list[int] = []
+        self._wanted: dict[int, PageRead] = {}
+        self._not_scanned: list[PageNotRead] = []
         self._n_new = self._n_scanned = 0
 
     @property
@@ -86,11 +97,29 @@ class Taking:
 
     def to_scan(self, reader: str) -> tuple[int, ...]:
         """The pages that are to be read from their pictures, without those that ``reader`` has read
-        before."""
+        before; what a model has read is left to models."""
         if not self._wanted or self.refused is not None:
             return ()
-        done = {} if self._source is None else self._store.pages.readers(self._source.id)
-        return tuple(number for number in self._wanted if done.get(number) != reader)
+        done = self._readers()
+        by_model = bool(model_that_read(reader))
+        return tuple(
+            number
+            for number in self._wanted
+            if (last := done.get(number, "")) != reader and (by_model or not model_that_read(last))
+        )
+
+    def part(self, numbers: Sequence[int]) -> ScanPart:
+        """These of the pages that are to be read from their pictures."""
+        stated, opened = self._stated, self._opened
+        title = stated.title or ("" if opened is None else opened.title)
+        licence = stated.licence if opened is None else opened.licence or stated.licence
+        names = (title, stated.stratum.book)
+        return ScanPart(
+            job=Job(path=self.job.path, language=self.job.language, scan=tuple(numbers)),
+            names=tuple(dict.fromkeys(name for name in names if name)),
+            licence=licence,
+            sizes={n: (self._wanted[n].width, self._wanted[n].height) for n in numbers},
+        )
 
     def take(self, event: ReadEvent) -> None:
         """Takes one answer of the reader."""
@@ -104,15 +133,24 @@ class Taking:
         elif isinstance(event, PageRead):
             self._add(event)
 
-    def take_scanned(self, event: ReadEvent) -> None:
-        """Takes a page that was read from its picture, and stores it: it took seconds."""
+    def take_scanned(self, event: ScanEvent) -> None:
+        """Takes a page that was read from its picture, and stores it: it took seconds. One that
+        could not be read takes the place of no reading."""
         if isinstance(event, Refused):
             self.refused = self._not_read(event)
-        elif isinstance(event, PageRead):
+            return
+        if isinstance(event, NotScanned):
+            self._not_scanned.append(PageNotRead(event.number, event.what))
+            read = structs.replace(self._wanted[event.number], detail=event.detail)
+        else:
             self._n_scanned += 1
-            self._waiting.append(event)
-            self._tell_language(event.text)
-            self._flush()
+            read = event
+        is_unread = isinstance(event, NotScanned) or bool(event.reason)
+        if is_unread and (not read.reason or read.number in self._readers()):
+            return
+        self._waiting.append(read)
+        self._tell_language(read.text)
+        self._flush()
 
     def pause(self) -> None:
         """Stores what waits, as far as it can be: other files are read before this one goes on."""
@@ -125,7 +163,8 @@ class Taking:
         self._flush()
         if self._entry is not None:
             self.taken.append(self._counted(self._entry))
-        self._opened, self._entry, self._source, self._wanted = None, None, None, []
+        self._opened, self._entry, self._source = None, None, None
+        self._wanted, self._not_scanned = {}, []
 
     def _refuse(self, refused: Refused) -> None:
         self._waiting, self._entry, self._source, self._opened = [], None, None, None
@@ -144,12 +183,17 @@ class Taking:
         self._of_file = self._of_file or _digest(self.file.path)
         self._content = opened.content or self._of_file
         self._n_new, self.n_read, self.n_pages = 0, 0, opened.n_pages
-        self._opened, self._wanted, self._n_scanned = opened, [], 0
+        self._opened, self._n_scanned = opened, 0
+        self._wanted, self._not_scanned = {}, []
         language = self._stated.language or opened.language
         if not language and (here := self._store.pages.sources_of(self._content)):
             language = here[0].language
         if language:
             self._make_source(language)
+
+    def _readers(self) -> dict[int, str]:
+        """What read each page that is read, by its number."""
+        return {} if self._source is None else self._store.pages.readers(self._source.id)
 
     def _tell_language(self, text: str) -> None:
         if self._source is None and sum(map(str.isalpha, text)) >= _TELLING:
@@ -195,7 +239,7 @@ class Taking:
         self._waiting.append(read)
         self.n_read += 1
         if read.number is not None and (self._scans_all or read.reason in _FOR_OCR):
-            self._wanted.append(read.number)
+            self._wanted[read.number] = structs.replace(read, text="", layout=b"", cuts=(), path=())
         if len(self._waiting) >= _BATCH:
             self._flush()
 
@@ -228,6 +272,7 @@ class Taking:
             unread={reason: list(numbers) for reason, numbers in count.unread.items()},
             doubtful=[number for number, sureness in sure.items() if sureness < SURE],
             n_scanned=self._n_scanned,
+            not_scanned=tuple(self._not_scanned),
             is_new=self._n_new > 0,
         )
 

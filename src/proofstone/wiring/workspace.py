@@ -27,6 +27,7 @@ from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.dry_running import DryRunning
 from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
 from proofstone.wiring.kept import Kept
+from proofstone.wiring.page_reading import PageReading
 from proofstone.wiring.reviewing import Reviewing
 from proofstone.wiring.targets import Target, find_target
 
@@ -55,7 +56,9 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
     return Workspace(Path(folder))
 
 
-class Workspace(Comparing, Contradicting, DryRunning, Building, Kept, Correcting, Reviewing):
+class Workspace(
+    Comparing, Contradicting, PageReading, DryRunning, Building, Kept, Correcting, Reviewing
+):
     """An open workspace. Use as a context manager, or call ``close``."""
 
     def __init__(self, folder: Path) -> None:

@@ -36,13 +36,15 @@ _LENGTH = struct.Struct(">I")
 
 class Draw(Struct, frozen=True, kw_only=True):
     """Draw ``page`` (from 1) at ``dpi``: only what is to ``keep``, if anything is, the rest as
-    blank paper; with ``marks`` tinted; of that the part ``crop``. Boxes are points as displayed."""
+    blank paper; with ``marks`` tinted; of that the part ``crop``, made smaller until no side has
+    more than ``longest`` pixels (0: as it is). Boxes are points as displayed."""
 
     page: int
     dpi: float
     marks: tuple[Box, ...] = ()
     keep: tuple[Box, ...] = ()
     crop: Box | None = None
+    longest: int = 0
 
 
 class Job(Struct, frozen=True, kw_only=True, tag="job"):

@@ -22,6 +22,7 @@ from proofstone.engines.store.purged_builds import calls_for_rows, derived_build
 from proofstone.engines.store.purged_images import images_in
 from proofstone.engines.store.purged_text import Finder, ids_in, sentences, strings_of
 from proofstone.engines.store.rows import chunks
+from proofstone.records import requests_named
 
 __all__ = ["PurgePlan", "derived_rows", "plan_purge"]
 
@@ -76,6 +77,7 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     finder = Finder(_own_texts(connection, texts, payloads, facts, source))
     rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
+    asked |= _calls_reading(connection, source)
     prompts, replies = _bodies(connection, asked, finder)
     of_rows = _payloads(connection, schema.build_row, rows)
     return PurgePlan(
@@ -164,6 +166,17 @@ def _calls_on(connection: Connection, items: set[int]) -> set[int]:
     found: set[int] = set()
     for table in (schema.response, schema.failure, schema.pilot_call):
         found |= set(_in(connection, table.c.call_id, table.c.item_id, items))
+    return found
+
+
+def _calls_reading(connection: Connection, source: int) -> set[int]:
+    """The calls in which models were asked for pages of the source."""
+    page, call = schema.page, schema.call
+    details = connection.scalars(select(page.c.detail).where(page.c.source_id == source))
+    named = {request for detail in details for request in requests_named(detail)}
+    found: set[int] = set()
+    for hashes in chunks(sorted(named), _CHUNK):
+        found |= set(connection.scalars(select(call.c.id).where(call.c.request_hash.in_(hashes))))
     return found
 
 

@@ -42,6 +42,8 @@ def draw_page(pictures: Pictures, draw: Draw, pixels: NDArray[np.uint8] | None =
     if draw.crop is not None:
         left, top, right, bottom = _pixels(draw.crop, across, down, page, _AROUND)
         page = page[top:bottom, left:right]
+    if draw.longest and max(page.shape[:2]) > draw.longest:
+        page = _smaller(page, -(-max(page.shape[:2]) // draw.longest))
     return png_bytes(page)
 
 
@@ -64,6 +66,16 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     body = zlib.compress(lines.tobytes(), 6)
     chunks = ((b"IHDR", head), (b"IDAT", body), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
+
+
+def _smaller(page: NDArray[np.uint8], by: int) -> NDArray[np.uint8]:
+    """Each square of ``by`` pixels as their mean; what is left over at the edges falls away."""
+    rows, columns = max(page.shape[0] // by, 1), max(page.shape[1] // by, 1)
+    whole = page[: rows * by, : columns * by].astype(np.uint16)
+    high, wide = whole.shape[0] // rows, whole.shape[1] // columns
+    squares = whole.reshape(rows, high, columns, wide, whole.shape[2])
+    mean: NDArray[np.uint32] = squares.sum(axis=(1, 3), dtype=np.uint32) // (high * wide)
+    return mean.astype(np.uint8)
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:
