@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
 
+from scripted_server import Act, Seen, answer
+from serving import configure, serving
 from told import Proofstone
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
@@ -138,3 +141,44 @@ def test_a_new_edition_is_another_source(
         note.write_text(f"# Tin\n\n{text}\n", encoding="utf-8")
         assert proofstone("ingest", note, "-w", empty).code == 0
     assert len(proofstone("list", "source", "-w", empty, "--json").json) == 2
+
+
+def test_pages_are_read_by_a_model_and_what_it_took_is_said(
+    tmp_path: Path, empty: Path, proofstone: Proofstone
+) -> None:
+    """Exit code 3 where it refused one; page and source name the model."""
+    image = pytest.importorskip("PIL.Image", reason="needs the extra [ocr]")
+    for name, width in (("one", 200), ("two", 300)):
+        image.new("RGB", (width, 100)).save(tmp_path / f"{name}.png")
+    text = "Tin melts at 232 degrees, and it is among the softest of metals."
+
+    def script(seen: Seen) -> Act:
+        picture = seen.json["messages"][-1]["content"][0]["image_url"]["url"].partition(",")[2]
+        is_two = int.from_bytes(b64decode(picture)[16:20], "big") == 300
+        return answer("", refusal="No.") if is_two else answer(f"<page>{text}</page>")
+
+    files = (tmp_path / "one.png", tmp_path / "two.png")
+    reading = ("ingest", *files, "--ocr-model", "scripted/seer", "-w", empty)
+    with serving(script) as server:
+        configure(empty, server.url, "card = { images = true }")
+        said = proofstone(*reading, "--budget", "1Mtok")
+        again = proofstone(*reading, "--json")
+    assert said.code == again.code == 3
+    names = [line.split("  ", 1)[1] for line in said.out.splitlines()]
+    assert names == [
+        "one  1 page (1 from images), 1 passage",
+        "two  1 page, 0 passages, 1 unread (image only)",
+    ]
+    assert "two.png, page 1: not read by the model: the model refused\n" in said.err
+    assert "scripted/seer: 2 pages, 210 tokens\n" in said.err
+    model = again.json["model"]
+    assert (model["pages"], model["cached"], model["spent"]["calls"]) == (1, 1, 0)
+    shown = proofstone("show", "one", "-w", empty).out
+    assert "from images  1 by scripted/seer: page 1" in shown.splitlines()
+    page = proofstone("show", f"page:{again.json['taken'][0]['id'][:8]}/1", "-w", empty).out
+    lines = page.splitlines()
+    assert "reader  vision 1 scripted/seer" in lines
+    (call,) = [line.split()[-1] for line in lines if line.startswith("asked")]
+    assert text in proofstone("show", call, "-w", empty).out
+    never = proofstone(*reading, "--ocr", "never")
+    assert (never.code, "leave --ocr-model out" in never.err) == (2, True)

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.engines.ingest import GuardedReader
+from proofstone.cli.egress import describe
+from proofstone.engines.ingest import GuardedReader, Stated
 from proofstone.engines.ingest.scan.transcribed import blocks_of
-from proofstone.errors import BadUsage, BudgetReached, EndpointUnusable
-from proofstone.records import Page
+from proofstone.errors import BadUsage, BudgetReached, EgressRefused, EndpointUnusable
+from proofstone.records import Page, Stratum
 from proofstone.stages.ingest import IngestReport, OcrUse, ingest_paths
 from proofstone.stages.page_prompt import NOTHING, PROMPT, read_transcript
 from proofstone.wiring import Workspace
+from proofstone.wiring.egress import Leaving
 from proofstone.wiring.page_reading import VisionScanner
 from scripted_server import Act, Seen, answer, error
 from serving import configure, serving
@@ -165,6 +167,7 @@ def test_what_is_no_page_is_never_its_text(
 
 def test_a_reply_has_its_marks_once() -> None:
     assert read_transcript("Here it is:\n<page>\n Tin. \n</page>") == "Tin."
+    assert read_transcript("<page>a\x00\tb\r\nc</page>") == "a\tb\nc"
     assert read_transcript(f"<page>\n{NOTHING}\n</page>") == ""
     for text in ("", "Tin.", "<page></page>", "<page>a", "<page>a</page><page>b</page>",
                  "</page>a<page>", "<page>a<page>b</page>"):  # fmt: skip
@@ -199,6 +202,35 @@ def test_a_model_that_is_not_known_to_see_is_refused_before_a_file_is_read(
     configure(workspace.folder, reader.url)
     with pytest.raises(BadUsage, match="scripted/seer is not known to take images"):
         ingested(workspace, tmp_path / "absent.tiff")
+
+
+def test_pictures_go_only_where_their_source_may_go(
+    workspace: Workspace, reader: Reader, tmp_path: Path
+) -> None:
+    """A policy refuses by the title or the book of a source; else it is asked for its own words."""
+    far = ("card = { images = true }", "[egress.sources.Private]", 'hosts = ["local"]')
+    configure(workspace.folder, "https://far.example/v1", *far)
+    scans = pictures(tmp_path / "two.tiff", 200, 300)
+    told: list[Leaving] = []
+    workspace.ask_egress = lambda leaving: told.append(leaving) or ""
+    scanner = workspace.page_scanner("scripted/seer")
+    for stated, why in (
+        (Stated(title="Private"), "'Private' may not go to far.example"),
+        (Stated(stratum=Stratum(book="Private")), "'Private' may not go to far.example"),
+        (Stated(), "nobody has allowed 'two' to go to far.example"),
+    ):
+        report = ingest_paths(
+            workspace.store, [scans], clock=workspace.clock, scanner=scanner, stated=stated
+        )
+        assert report.taken[0].unread == {"image only": [1, 2]}
+        assert isinstance(scanner.stopped, EgressRefused)
+        assert why in scanner.stopped.message
+    (leaving,) = told
+    assert describe(leaving) == (
+        "to far.example (scripted/seer): 2 requests with 2 page images, from\n"
+        "  two  2 of 2 page images  no licence named"
+    )
+    assert (leaving.state, leaving.outgoing.passages, reader.widths) == ("new", 2, [])
 
 
 def test_a_budget_ends_the_reading_and_what_was_read_stays(

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from proofstone.stages.ingest import Ingested, IngestReport, NotRead
     from proofstone.stages.page_reading import PagesAsked
 
-__all__ = ["account_line", "counted", "print_ingested"]
+__all__ = ["counted", "print_ingested"]
 
 _SHOWN = 20
 _FOR_OCR = ("image only", "garbled")
 
 
-def print_ingested(report: IngestReport, *, quiet: bool) -> None:
-    """Sources on stdout, the rest on stderr."""
+def print_ingested(
+    report: IngestReport, account: PagesAsked | None = None, *, quiet: bool = False
+) -> None:
+    """Sources on stdout, the rest on stderr, with what a model took that read pages."""
     for entry in report.taken:
         print_text(_taken_line(entry))
     for line in _page_lines(report):
@@ -35,6 +37,8 @@ def print_ingested(report: IngestReport, *, quiet: bool) -> None:
         n = sum(not entry.licence for entry in report.taken)
         say(f"{n} without a licence: not for a public release (--licence, or --meta)", quiet=quiet)
     _print_not_read(report.not_read)
+    if account is not None and account.pages:
+        say(_account_line(account), quiet=quiet)
     if report.taken and not quiet:
         say(f"next: proofstone show {pasted('source:' + short(report.taken[0].id))}")
 
@@ -87,7 +91,6 @@ def _print_not_read(files: tuple[NotRead, ...]) -> None:
             say(f"  {file.hint}")
 
 
-def account_line(account: PagesAsked) -> str:
-    """What reading pages by a model took."""
+def _account_line(account: PagesAsked) -> str:
     cached = f", {account.cached:,} of them asked before" if account.cached else ""
     return f"{account.model}: {counted(account.pages, 'page')}{cached}, {spent_text(account.spent)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.egress import TerminalEgress
-from proofstone.cli.ingest_text import account_line, counted, print_ingested
+from proofstone.cli.ingest_text import counted, print_ingested
 from proofstone.cli.options import (
     budget_option,
     json_option,
@@ -199,9 +199,7 @@ def ingest_command(
     if as_json:
         print_json({**_fields(report), "model": account})
     else:
-        print_ingested(report, quiet=quiet)
-        if account is not None and account.pages:
-            say(account_line(account), quiet=quiet)
+        print_ingested(report, account, quiet=quiet)
     if scanner is not None and scanner.stopped is not None:
         raise scanner.stopped
     if scanner is not None and scanner.is_interrupted:

@@ -35,6 +35,7 @@ describe it.
 - Where nothing at all is printed, write {NOTHING} between <page> and </page>."""
 _FRAME = re.compile(r"<page>(.*)</page>", re.DOTALL)
 _MARK = re.compile(r"</?page>")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
 def page_messages(image: ImagePart) -> tuple[Message, ...]:
@@ -44,9 +45,9 @@ def page_messages(image: ImagePart) -> tuple[Message, ...]:
 
 def read_transcript(reply: str) -> str | None:
     """The text between the marks, empty where nothing is printed; None where a reply has not the
-    one and the other mark once, or nothing between them."""
+    one and the other mark once, or nothing between them. Control characters fall away."""
     found = _FRAME.search(reply)
     if found is None or _MARK.search(found[1]) or len(_MARK.findall(reply)) != 2:
         return None
-    text = found[1].strip()
+    text = _CONTROL.sub("", found[1]).strip()
     return ("" if text == NOTHING else text) if text else None

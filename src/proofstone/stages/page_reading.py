@@ -231,8 +231,8 @@ def _request(image: ImagePart, reask: int) -> ModelRequest:
     messages = page_messages(image)
     prompt = canonical_json(messages)
     return ModelRequest(
-        messages=messages, prompt=prompt, prompt_hash=digest(prompt), settings=dict(READING_SETTINGS),
-        reask=reask, purpose="build",
+        messages=messages, prompt=prompt, prompt_hash=digest(prompt),
+        settings=dict(READING_SETTINGS), reask=reask, purpose="build",
     )  # fmt: skip
 
 

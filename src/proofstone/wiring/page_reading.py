@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from proofstone.errors import EgressRefused
 from proofstone.wiring.asking import Asking
 from proofstone.wiring.background import Background
 
@@ -85,12 +86,16 @@ class VisionScanner:
         Background(work).wait()
 
     def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
-        """Reads the pages, in order. Raises EgressRefused before one is shown to anybody."""
+        """Reads the pages, in order; none where they may not be sent."""
         from proofstone.stages.budgeting import on_record  # noqa: PLC0415
         from proofstone.stages.page_reading import read_pages  # noqa: PLC0415
 
         workspace = self._workspace
-        workspace.clear_pages(self.model, parts)
+        try:
+            workspace.clear_pages(self.model, parts)
+        except EgressRefused as refused:
+            self.stopped = refused
+            return
 
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
