@@ -113,7 +113,9 @@ class Taking:
         stated, opened = self._stated, self._opened
         title = stated.title or ("" if opened is None else opened.title)
         licence = stated.licence if opened is None else opened.licence or stated.licence
-        names = (title, stated.stratum.book)
+        names = [title, stated.stratum.book]
+        if self._source is not None:  # as it was stated before, perhaps
+            names += [self._source.title, self._source.stratum.book]
         return ScanPart(
             job=Job(path=self.job.path, language=self.job.language, scan=tuple(numbers)),
             names=tuple(dict.fromkeys(name for name in names if name)),
