@@ -10,7 +10,8 @@ In a process of its own, by ``child_server()`` or by hand; then it prints its po
     python tests/scripted_server.py --port 0 --reply "Answer: A" --delay 0.05
     python tests/scripted_server.py --fast            # one fixed completion, as fast as it goes
 
-``GET /seen`` tells how many requests came and how often each body did.
+``GET /seen`` tells how many requests came and how often each body did; ``GET /seen?answer=40`` that
+40 more are answered, and those behind them wait for ever: who asks for more is at work until ended.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import random
 import ssl
 import subprocess
 import sys
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -85,10 +87,15 @@ class Act:
     delay_s: float = 0.0
     promise: int | None = None
     drop: Literal["", "before", "after_headers", "never_answer"] = ""
+    gate: threading.Event | None = None
 
     def later(self, seconds: float) -> Act:
         """The same, so many seconds later."""
         return replace(self, delay_s=seconds)
+
+    def once_open(self, gate: threading.Event) -> Act:
+        """The same, once ``gate`` is set, by whichever thread."""
+        return replace(self, gate=gate)
 
 
 Script = Callable[[Seen], Act]
@@ -230,6 +237,7 @@ class ScriptedServer:
         self.connections: set[asyncio.Transport] = set()
         self.fixed = _response(self._script(Seen(0, "", "", {}, b""))) if fast else b""
         self.requests = 0
+        self.left: int | None = None  # how many more are answered, where that is bounded
         self.seen: deque[Seen] = deque(maxlen=keep)
         self.bodies: Counter[str] = Counter()
         self.listing: Script | None = None  # what GET /models brings, where something does
@@ -270,12 +278,18 @@ class ScriptedServer:
         if method == "GET" and "/models" in path and self.listing is not None:
             return self.listing(Seen(self.requests, method, path, headers, body))
         if method == "GET" and "/api.php" not in path:  # which is a wiki's
+            if bound := path.partition("/seen?answer=")[2]:
+                self.left = int(bound)
             report = {"requests": self.requests, "bodies": self.bodies}
             return Act(json.dumps(report).encode())
         seen = Seen(self.requests, method, path, headers, body)
         self.requests += 1
         self.seen.append(seen)
         self.bodies[sha256(body).hexdigest()] += 1
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                return hang()
         return self._script(seen)
 
 
@@ -324,6 +338,9 @@ class _Connection(asyncio.Protocol):
             self._perform(act)
 
     def _perform(self, act: Act) -> None:
+        if act.gate is not None and not act.gate.is_set():
+            asyncio.get_running_loop().call_later(0.01, self._perform, act)
+            return
         self._server.in_flight -= 1
         if act.drop == "never_answer":
             return
@@ -360,7 +377,7 @@ def child_server(*arguments: str) -> Iterator[str]:
         assert it.stdout is not None
         yield f"http://127.0.0.1:{int(it.stdout.readline())}/v1"
         it.stdin.close()
-        it.wait(10)
+        it.wait(120)
 
 
 def _parser() -> argparse.ArgumentParser:

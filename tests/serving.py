@@ -13,7 +13,10 @@ from typing import TypeVar
 from proofstone.engines.models.clock import SystemClock
 from scripted_server import Act, Script, ScriptedServer
 
-__all__ = ["HurriedClock", "configure", "running", "serving", "wait_until"]
+__all__ = ["PATIENCE_S", "HurriedClock", "configure", "running", "serving", "settled", "wait_until"]
+
+# How long anything may take before it counts as hanging, however busy the machine is.
+PATIENCE_S = 120.0
 
 Server = TypeVar("Server", bound=AbstractAsyncContextManager[object])
 
@@ -46,11 +49,11 @@ def running(server: Server) -> Iterator[Server]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(PATIENCE_S)
         yield server
     finally:
         loop.call_soon_threadsafe(done.set)
-        thread.join(10)
+        thread.join(PATIENCE_S)
         loop.close()
 
 
@@ -61,9 +64,15 @@ def configure(folder: Path, url: str, *more: str) -> None:
     (folder / "proofstone.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Returns once ``holds()``; fails the test if that takes too long."""
-    end = time.monotonic() + seconds
+async def settled() -> None:
+    """Returns once the tasks of this loop have gone as far as they go without time or sockets."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Returns once ``holds()``; fails the test where it seems that it never will."""
+    end = time.monotonic() + PATIENCE_S
     while not holds():
-        assert time.monotonic() < end, "it did not happen in time"
+        assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)

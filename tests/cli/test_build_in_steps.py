@@ -16,7 +16,7 @@ import pytest
 from proofstone.identity import short
 from proofstone.wiring import create_workspace, open_workspace
 from scripted_server import Act, Seen, answer, error
-from serving import configure, serving, wait_until
+from serving import PATIENCE_S, configure, serving, wait_until
 from told import Proofstone
 
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2025-11-01", source = "https://e.x" }'
@@ -224,9 +224,9 @@ def test_ctrl_c_ends_with_130_and_the_same_command_goes_on(at: Path, told: Proof
             env={**os.environ, "PYTHONPATH": path},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         ) as process:  # fmt: skip
-            wait_until(lambda: server.requests >= 20, 60)
+            wait_until(lambda: server.requests >= 20)
             process.send_signal(signal.SIGINT)
-            _out, err = process.communicate(timeout=60)
+            _out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert "stopping: waiting for" in err
         whole = told("build", "drills", "400", *ROLES, "--name", "d", "--json")

@@ -6,14 +6,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from scripted_server import Act, ScriptedServer, Seen, answer
-from serving import configure, serving, wait_until
+from scripted_server import ScriptedServer, answer
+from serving import PATIENCE_S, configure, serving, wait_until
 from told import Proofstone
 
 pytestmark = pytest.mark.skipif(
@@ -23,23 +23,15 @@ CONNECTIONS = 3
 QUESTIONS = 8
 
 
-class Pace:
-    """How long the endpoint takes; a test changes it in mid-run."""
-
-    seconds = 0.0
-
-    def __call__(self, _seen: Seen) -> Act:
-        return answer("Answer: A").later(self.seconds)
+@pytest.fixture
+def gate() -> threading.Event:
+    """Until it is set the endpoint answers nothing."""
+    return threading.Event()
 
 
 @pytest.fixture
-def pace() -> Pace:
-    return Pace()
-
-
-@pytest.fixture
-def server(made: Path, pace: Pace) -> Iterator[ScriptedServer]:
-    with serving(pace) as serves:
+def server(made: Path, gate: threading.Event) -> Iterator[ScriptedServer]:
+    with serving(answer("Answer: A").once_open(gate)) as serves:
         configure(made, serves.url, f"max_connections = {CONNECTIONS}")
         yield serves
 
@@ -56,46 +48,48 @@ def start(folder: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+def until(process: subprocess.Popen[str], start: str) -> str:
+    """The first line on stderr that starts so."""
+    assert process.stderr is not None
+    return next(line for line in iter(process.stderr.readline, "") if line.startswith(start))
+
+
 def test_once_waits_for_what_is_in_flight_and_says_how_to_go_on(
-    made: Path, pace: Pace, server: ScriptedServer, proofstone: Proofstone
+    made: Path, gate: threading.Event, server: ScriptedServer, proofstone: Proofstone
 ) -> None:
     """Three requests are in flight: no more are sent, their replies are kept and scored, and the
     printed line asks only the five that are left."""
-    pace.seconds = 1.0
     with start(made) as process:
         wait_until(lambda: server.requests == CONNECTIONS)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        said = until(process, "stopping: ")
+        gate.set()
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert server.requests == CONNECTIONS
-    assert "stopping: waiting for 3 replies in flight; Ctrl-C again leaves at once\n" in err
+    assert said == "stopping: waiting for 3 replies in flight; Ctrl-C again leaves at once\n"
     assert f"{CONNECTIONS} of {QUESTIONS} scored, incomplete" in out
     step = re.search(r"go on: proofstone (resume run:\w{8})\n", err)
     assert step is not None
-    pace.seconds = 0.0
     told = proofstone(*step[1].split(), "-w", made)
     assert (told.code, server.requests) == (0, QUESTIONS)
 
 
 def test_twice_leaves_at_once(
-    made: Path, pace: Pace, server: ScriptedServer, proofstone: Proofstone
+    made: Path, gate: threading.Event, server: ScriptedServer, proofstone: Proofstone
 ) -> None:
-    """With an endpoint that takes a minute: the second one ends the process within seconds, no
-    traceback, and the same command goes on."""
-    pace.seconds = 60.0
+    """With an endpoint that does not answer: the second one ends the process, no traceback, and
+    the same command goes on."""
     with start(made) as process:
         wait_until(lambda: server.requests == CONNECTIONS)
         process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
-        assert any("stopping: waiting for" in line for line in iter(process.stderr.readline, ""))
+        until(process, "stopping: waiting for")
         process.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        _out, err = process.communicate(timeout=30)
-        assert time.monotonic() - began < 10
+        _out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "what was committed is kept, and the same command goes on" in err
-    pace.seconds = 0.0
+    gate.set()
     told = proofstone("run", "old-books", "-m", "scripted/one", "-w", made)
     assert told.code == 0, told.err
     assert server.requests == CONNECTIONS + QUESTIONS

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 KEY = "key-of-the-fake-child"
+BOTH = threading.Barrier(2)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -28,8 +29,8 @@ class Handler(BaseHTTPRequestHandler):
         text = body["messages"][-1]["content"]
         if text == "die":
             die("assertion failed in the middle of things")
-        if text == "die slowly":
-            time.sleep(0.2)
+        if text == "die together":
+            BOTH.wait()
             die("ran out of memory")
         said = json.dumps({name: body[name] for name in sorted(body) if name != "messages"})
         message = {"role": "assistant", "content": said}

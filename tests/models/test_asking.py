@@ -23,6 +23,7 @@ from proofstone.identity import canonical_json
 from proofstone.ports import Attempt, CallRecord, Limits, Model, ModelRequest, Ticket
 from proofstone.records import Message, Usage
 from scripted_server import completion
+from serving import PATIENCE_S, settled
 
 PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
 GOOD_RAW = json.dumps(completion("Answer: A", prompt_tokens=100, completion_tokens=5)).encode()
@@ -283,7 +284,7 @@ async def test_who_waits_for_a_retry_holds_no_slot() -> None:
     model = ScriptedModel([told, GOOD])
     asking = asker(model, clock=clock, limiter=Limiter(1))
     first = asyncio.create_task(asking.ask(request("first"), calls.record))
-    await asyncio.sleep(0.01)
+    await settled()
     others = [await asking.ask(request(f"other {n}"), calls.record) for n in range(5)]
     assert all(other.reply is not None for other in others)
     assert not first.done()
@@ -334,11 +335,11 @@ async def test_stopping_a_model_wakes_those_who_queue_and_those_who_sleep() -> N
     model = ScriptedModel([LIMITED, refused], gate=asyncio.Event())
     asking = asker(model, clock=clock, limiter=Limiter(2))
     tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(5)]
-    await asyncio.sleep(0.01)
+    await settled()
     assert len(model.asked) == 2
     assert model.gate is not None
     model.gate.set()
-    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE_S)
     kinds = [error.kind for error in done if isinstance(error, CallFailed)]
     assert kinds == ["bad_key"] * 4
     assert len(model.asked) == 2
@@ -384,14 +385,14 @@ async def test_the_stop_event_ends_waits_at_once_and_lets_what_is_in_flight_fini
     model = ScriptedModel([LIMITED, GOOD], gate=asyncio.Event())
     asking = asker(model, clock=clock, limiter=Limiter(2), stop=stop)
     tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(4)]
-    await asyncio.sleep(0.01)
+    await settled()
     assert len(model.asked) == 2
     stop.set()
-    await asyncio.sleep(0.01)
+    await settled()
     assert [task.done() for task in tasks] == [False, False, True, True]
     assert model.gate is not None
     model.gate.set()
-    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE_S)
     assert [isinstance(result, Stopped) for result in done] == [True, False, True, True]
     with pytest.raises(Stopped):
         await asking.ask(request("late"), calls.record)
@@ -405,11 +406,11 @@ async def test_a_stop_wakes_who_sleeps_before_a_retry() -> None:
     clock = TestClock(wakes=asyncio.Event())
     asking = asker(ScriptedModel([LIMITED]), clock=clock, stop=stop)
     task = asyncio.create_task(asking.ask(request(), calls.record))
-    await asyncio.sleep(0.01)
+    await settled()
     assert clock.slept
     stop.set()
     with pytest.raises(Stopped):
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, PATIENCE_S)
     await asking.close()
 
 
@@ -417,7 +418,7 @@ async def test_a_cancelled_request_gives_its_slot_back() -> None:
     calls, limiter = Calls(), Limiter(1)
     asking = asker(ScriptedModel([GOOD], gate=asyncio.Event()), limiter=limiter)
     task = asyncio.create_task(asking.ask(request(), calls.record))
-    await asyncio.sleep(0.01)
+    await settled()
     assert limiter.in_flight == 1
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

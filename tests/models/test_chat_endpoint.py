@@ -50,7 +50,7 @@ def request(**settings: Any) -> ModelRequest:
 
 
 def endpoint(url: str, **fields: Any) -> Endpoint:
-    entry = Entry(base_url=url, api_key_env="KEY", timeout_s=5.0)
+    entry = Entry(base_url=url, api_key_env="KEY", timeout_s=60.0)
     config = ModelConfig(providers={"acme": entry}, models={}, environment={"KEY": KEY})
     return resolve(parse_model_name("acme/m-1"), config, Entry(**fields))
 

@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+import virtual_time
 from proofstone.engines.models.deadlines import Deadlines
 
-LIMIT_S = 0.1
+LIMIT_S = 10.0
 
 
 async def stay(deadlines: Deadlines, seconds: float) -> str:
@@ -25,35 +26,45 @@ async def stay(deadlines: Deadlines, seconds: float) -> str:
     return "done"
 
 
-async def test_only_what_stays_beyond_the_limit_is_ended() -> None:
-    """A slow request is ended near its limit; the quick ones beside and after it are not."""
-    deadlines = Deadlines(LIMIT_S)
-    began = asyncio.get_running_loop().time()
-    slow = asyncio.create_task(stay(deadlines, 60))
-    quick = [await stay(deadlines, 0.02) for _ in range(3)]
-    assert quick == ["done"] * 3
-    assert await slow == "over"
-    assert LIMIT_S <= asyncio.get_running_loop().time() - began < 5
-    assert await stay(deadlines, 0.02) == "done"  # the watch begins anew after a pause
+def test_only_what_stays_beyond_the_limit_is_ended() -> None:
+    """A slow request is ended within a twentieth of its limit; the quick ones beside and after it
+    are not."""
+
+    async def work() -> None:
+        deadlines = Deadlines(LIMIT_S)
+        began = asyncio.get_running_loop().time()
+        slow = asyncio.create_task(stay(deadlines, 60 * LIMIT_S))
+        quick = [await stay(deadlines, 0.3 * LIMIT_S) for _ in range(3)]
+        assert quick == ["done"] * 3
+        assert await slow == "over"
+        took = asyncio.get_running_loop().time() - began
+        assert LIMIT_S <= took <= 1.051 * LIMIT_S
+        assert await stay(deadlines, 0.9 * LIMIT_S) == "done"  # the watch begins anew after a pause
+
+    virtual_time.run(work())
 
 
-async def test_a_task_goes_on_after_its_limit_was_over() -> None:
+def test_a_task_goes_on_after_its_limit_was_over() -> None:
     """Ending a request does not leave the task cancelled."""
-    deadlines = Deadlines(LIMIT_S)
 
-    async def twice() -> list[str]:
-        return [await stay(deadlines, 60), await stay(deadlines, 0.01)]
+    async def work() -> None:
+        deadlines = Deadlines(LIMIT_S)
 
-    task = asyncio.create_task(twice())
-    assert await task == ["over", "done"]
-    assert task.cancelling() == 0
+        async def twice() -> list[str]:
+            return [await stay(deadlines, 60 * LIMIT_S), await stay(deadlines, 0.1 * LIMIT_S)]
+
+        task = asyncio.create_task(twice())
+        assert await task == ["over", "done"]
+        assert task.cancelling() == 0
+
+    virtual_time.run(work())
 
 
 async def test_somebody_elses_cancelling_passes() -> None:
     """A task that is cancelled from outside ends, whatever its limit."""
     deadlines = Deadlines(LIMIT_S)
-    task = asyncio.create_task(stay(deadlines, 60))
-    await asyncio.sleep(0.01)
+    task = asyncio.create_task(stay(deadlines, 60 * LIMIT_S))
+    await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -62,7 +73,7 @@ async def test_somebody_elses_cancelling_passes() -> None:
 async def test_cancelling_beside_the_limit_is_not_swallowed() -> None:
     """Where both come in the same moment, the task ends."""
     deadlines = Deadlines(LIMIT_S)
-    task = asyncio.create_task(stay(deadlines, 60))
+    task = asyncio.create_task(stay(deadlines, 60 * LIMIT_S))
     await asyncio.sleep(0)
     loop = asyncio.get_running_loop()
     deadlines._began[task] = loop.time() - 2 * LIMIT_S

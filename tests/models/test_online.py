@@ -35,7 +35,7 @@ async def look(
         assert to is not None
         gate.permit(to)
     environment = {"KEY": KEY} | fields.pop("environment", {})
-    entry = Entry(**({"base_url": url, "api_key_env": "KEY", "timeout_s": 5.0} | fields))
+    entry = Entry(**({"base_url": url, "api_key_env": "KEY", "timeout_s": 60.0} | fields))
     config = ModelConfig(providers={"acme": entry}, models={}, environment=environment, gate=gate)
     return await look_online(name, config, SystemClock())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Container, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -37,6 +38,7 @@ from scripted_server import (
     Act,
     Script,
     ScriptedServer,
+    Seen,
     answer,
     answering,
     child_server,
@@ -83,11 +85,26 @@ def request(text: str) -> ModelRequest:
     return ModelRequest(messages=messages, prompt=prompt, prompt_hash=sha256(prompt).digest())
 
 
+class HeldClock(SystemClock):
+    """Real time, but who sleeps is held until ``over`` is set; ``slept`` lists for how long."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+        self.asleep, self.over = asyncio.Event(), asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.asleep.set()
+        await self.over.wait()
+
+
 @asynccontextmanager
-async def asking(url: str, calls: NoCalls, **fields: Any) -> AsyncIterator[Asker]:
+async def asking(
+    url: str, calls: NoCalls, clock: SystemClock | None = None, **fields: Any
+) -> AsyncIterator[Asker]:
     asker = await open_asker(
-        "acme/m", config_of(url, **fields), store=calls, clock=SystemClock(), rng=Random(1),
-        limiters=Limiters(), retries=FAST,
+        "acme/m", config_of(url, **fields), store=calls, clock=clock or SystemClock(),
+        rng=Random(1), limiters=Limiters(), retries=FAST,
     )  # fmt: skip
     try:
         yield asker
@@ -117,14 +134,20 @@ async def test_under_every_passing_fault_each_question_gets_its_own_reply() -> N
 
 
 async def test_it_never_asks_more_at_once_than_it_may() -> None:
-    calls = NoCalls()
-    slow = answer().later(0.005)
+    """Sixteen answers let it ask more at once; behind them nothing is answered before 24 wait."""
+    calls, gate = NoCalls(), threading.Event()
+
+    def script(seen: Seen) -> Act:
+        if server.in_flight == 24 - 1:  # this one not counted
+            gate.set()
+        return answer() if seen.number < 16 else answer().once_open(gate)
+
     async with (
-        ScriptedServer(slow) as server,
+        ScriptedServer(script) as server,
         asking(server.url, calls, max_connections=24) as asker,
     ):
         await ask_all(asker, calls, 200)
-        assert 16 < server.most_in_flight <= 24
+        assert server.most_in_flight == 24
 
 
 async def test_an_endpoint_of_pages_stops_the_model_with_the_address_to_check() -> None:
@@ -153,20 +176,21 @@ async def test_a_refused_key_stops_the_model_names_its_variable_and_shows_no_key
 
 async def test_retry_after_over_the_wire_delays_one_request_and_no_other() -> None:
     calls = NoCalls()
-    told = error(429, {"error": {"message": "slow"}}, Retry_After="0.5")
+    told = error(429, {"error": {"message": "slow"}}, Retry_After="20")
+    clock = HeldClock()
     async with (
         ScriptedServer(in_turn(told, answer())) as server,
-        asking(server.url, calls, max_connections=1) as asker,
+        asking(server.url, calls, clock, max_connections=1) as asker,
     ):
-        clock = asyncio.get_running_loop().time
-        began = clock()
         first = asyncio.create_task(asker.ask(request("first"), calls.record))
-        await asyncio.sleep(0.1)
+        await clock.asleep.wait()
         assert server.requests == 1
         await ask_all(asker, calls, 20)
         assert not first.done()
+        clock.over.set()
         assert (await first).record.attempts == 2
-        assert clock() - began >= 0.5
+    (slept,) = clock.slept
+    assert 20.0 <= slept <= 20.0 + 0.5
 
 
 async def test_a_price_of_the_configuration_prices_the_calls() -> None:

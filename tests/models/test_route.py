@@ -36,7 +36,7 @@ async def ask(url: str, environment: dict[str, str], **fields: Any) -> Attempt:
     gate = EgressGate()
     for port in (80, 443, int(url.split(":")[2].split("/", maxsplit=1)[0])):
         gate.permit(Destination(HOST, port))
-    entry = Entry(base_url=url, timeout_s=5.0, **fields)
+    entry = Entry(base_url=url, timeout_s=60.0, **fields)
     config = ModelConfig(providers={"acme": entry}, models={}, environment=environment, gate=gate)
     model = ChatEndpoint(resolve(parse_model_name("acme/m"), config), clock=SystemClock())
     request = ModelRequest(

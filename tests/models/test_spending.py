@@ -15,6 +15,7 @@ from proofstone.engines.models.spending import BudgetSpent
 from proofstone.engines.models.stopping import Halt
 from proofstone.ports import CallRecord
 from proofstone.records import Usage
+from serving import settled
 
 
 def took(tokens: int) -> CallRecord:
@@ -141,7 +142,7 @@ async def test_nothing_is_sent_before_it_is_on_record() -> None:
     notes = Notes(gate=asyncio.Event())
     spending = of(1000, notes)
     sent = asyncio.create_task(spending.reserve(10, Halt()))
-    await asyncio.sleep(0.01)
+    await settled()
     assert not sent.done()
     assert notes.gate is not None
     notes.gate.set()

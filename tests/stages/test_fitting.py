@@ -203,7 +203,7 @@ def command(*arguments: object) -> int:
 def test_the_command_names_it_before_it_asks(
     workspace: Workspace, form: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    with serving(answer("Answer: A").later(0.4)) as server:
+    with serving(answer("Answer: A")) as server:
         configure(workspace.folder, server.url, "window = 400")
         run = ("run", form, "-m", "scripted/one", "--max-tokens", "220", "-w", workspace.folder)
         assert command(*run) == 0

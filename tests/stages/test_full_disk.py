@@ -11,7 +11,7 @@ import pytest
 
 from proofstone.wiring import Workspace, open_workspace
 from scripted_server import Seen, answering
-from serving import configure, serving
+from serving import PATIENCE_S, configure, serving
 
 QUESTIONS = 400
 REPLY_CHARS = 6000
@@ -30,7 +30,7 @@ def run_with_room(folder: Path, room: int, form: str) -> subprocess.CompletedPro
     arguments = ["run", form, "-m", "scripted/one", "-q", "-w", str(folder)]
     return subprocess.run(
         [sys.executable, "-c", COMMAND, str(room), *arguments],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from proofstone.engines.models.clock import SystemClock
 from proofstone.stages.holding import lease_held
+from serving import PATIENCE_S
 
 
 class SlowLeases:
@@ -22,7 +23,7 @@ class SlowLeases:
     def take_lease(self, key: int, owner: str, now: float, /) -> None:
         if self.said:
             self.renewing.set()
-            assert self.go_on.wait(10)
+            assert self.go_on.wait(PATIENCE_S)
         self.said.append("taken")
 
     def give_back_lease(self, key: int, owner: str, /) -> None:
@@ -43,7 +44,7 @@ def test_a_renewal_under_way_is_waited_for(fails: bool) -> None:
 
     async def work() -> None:
         async with lease_held(leases, 1, EagerClock()):
-            await asyncio.to_thread(leases.renewing.wait, 10)
+            await asyncio.to_thread(leases.renewing.wait, PATIENCE_S)
             asyncio.get_running_loop().call_later(0.05, leases.go_on.set)
             if fails:
                 raise ValueError("work failed")

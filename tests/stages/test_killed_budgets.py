@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
+from killing import SOME, kill_after, seen_at
 from proofstone.engines.models.budget import money
 from proofstone.engines.store import Expense
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import child_server
-from serving import configure, wait_until
+from serving import configure
 
 CONNECTIONS, GROUP_ROWS = 16, 256
+MOST = 110  # requests before a kill
+SCRIPT = Path(__file__).with_name("run_until_killed.py")
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2025-11-01", source = "https://e.x" }'
 COST = (100 * 2.0 + 5 * 10.0) / 1e6  # of one reply of the scripted server
 WORST = (700 * 2.0 + 64 * 10.0) / 1e6  # of one call of these short prompts, generously
@@ -34,25 +32,6 @@ def set_up(folder: Path, url: str, n_pairs: int) -> str:
     return form.id.hex()
 
 
-def run_and_kill(folder: Path, form: str, url: str, after_s: float, *budget: str) -> None:
-    """Kills the run so long after its first request."""
-    before = requests_at(url)
-    script = Path(__file__).with_name("run_until_killed.py")
-    command = [sys.executable, str(script), str(folder), form, *budget]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "running\n"
-        wait_until(lambda: requests_at(url) > before)
-        time.sleep(after_s)
-        assert process.poll() is None, "the run ended before it could be killed: make it longer"
-        process.kill()
-
-
-def requests_at(url: str) -> int:
-    with urllib.request.urlopen(f"{url}/seen", timeout=10) as reply:
-        return int(json.load(reply)["requests"])
-
-
 def stored_calls(workspace: Workspace) -> int:
     with workspace.store.database.reading() as connection:
         return int(connection.exec_driver_sql("SELECT count(*) FROM call").scalar_one())
@@ -61,12 +40,13 @@ def stored_calls(workspace: Workspace) -> int:
 def kill_often(folder: Path, kills: int, n_pairs: int, seed: int) -> list[Expense]:
     """What was told after each kill; each time it covers what was sent and is not stored."""
     rng, told, lost_before = random.Random(seed), list[Expense](), 0
-    with child_server("--reply", "7", "--delay", "0.03") as url:
+    assert kills * (MOST + SOME) < 2 * n_pairs, "the run could end before it is killed"
+    with child_server("--reply", "7") as url:
         form = set_up(folder, url, n_pairs)
         for _ in range(kills):
-            run_and_kill(folder, form, url, rng.uniform(0.0, 0.6), "5USD")
+            kill_after(rng.randint(1, MOST), url, [SCRIPT, folder, form, "5USD"])
             with create_workspace(folder) as workspace:
-                lost = requests_at(url) - stored_calls(workspace) - lost_before
+                lost = seen_at(url)["requests"] - stored_calls(workspace) - lost_before
                 lost_before += lost
                 found = workspace.newly_lost()
                 assert workspace.newly_lost() == []  # told once
@@ -86,7 +66,7 @@ def check_tight(told: list[Expense]) -> None:
 
 
 def test_what_may_have_been_billed_is_told_after_each_kill(tmp_path: Path) -> None:
-    told = kill_often(tmp_path, kills=3, n_pairs=900, seed=1)
+    told = kill_often(tmp_path, kills=3, n_pairs=300, seed=1)
     assert len(told) == 3
     check_tight(told)
     with create_workspace(tmp_path) as workspace:
@@ -95,16 +75,16 @@ def test_what_may_have_been_billed_is_told_after_each_kill(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_a_hundred_kills(tmp_path: Path) -> None:
-    check_tight(kill_often(tmp_path, kills=100, n_pairs=20_000, seed=2))
+    check_tight(kill_often(tmp_path, kills=100, n_pairs=8_000, seed=2))
 
 
 def test_without_a_budget_the_number_of_calls_is_told(tmp_path: Path) -> None:
-    with child_server("--reply", "7", "--delay", "0.05") as url:
-        form = set_up(tmp_path, url, 600)
-        run_and_kill(tmp_path, form, url, 0.3)
+    with child_server("--reply", "7") as url:
+        form = set_up(tmp_path, url, 200)
+        kill_after(MOST, url, [SCRIPT, tmp_path, form])
         with create_workspace(tmp_path) as workspace:
             (lost,) = workspace.newly_lost()
-            assert requests_at(url) - stored_calls(workspace) <= lost.exposed_calls
+            assert seen_at(url)["requests"] - stored_calls(workspace) <= lost.exposed_calls
     assert (lost.exposed_calls, lost.exposed) == (CONNECTIONS + GROUP_ROWS, None)
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
+from killing import SOME, kill_after, seen_at
 from proofstone.stages.building import BuildResult
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import child_server
@@ -19,6 +15,8 @@ from serving import configure
 
 CONNECTIONS = 16
 GROUP_ROWS = 256
+MOST = 200  # requests before a kill
+SCRIPT = Path(__file__).with_name("build_until_killed.py")
 
 
 @pytest.fixture(autouse=True)
@@ -32,29 +30,16 @@ def build(workspace: Workspace, entering: str) -> BuildResult:
     )
 
 
-def build_and_kill(folder: Path, entering: str, after_s: float) -> bool:
-    """Whether the process was still at work when it was killed."""
-    script = Path(__file__).with_name("build_until_killed.py")
-    command = [sys.executable, str(script), str(folder), entering]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "building\n"
-        time.sleep(after_s)
-        at_work = process.poll() is None
-        process.kill()
-    return at_work
-
-
 def asked(url: str) -> tuple[int, int]:
     """How many different requests the server got, and how many beyond one for each."""
-    with urllib.request.urlopen(f"{url}/seen", timeout=10) as reply:
-        bodies = json.load(reply)["bodies"]
+    bodies = seen_at(url)["bodies"]
     return len(bodies), sum(bodies.values()) - len(bodies)
 
 
 def kill_often(folder: Path, kills: int, topics: int, seed: int) -> None:
     rng = random.Random(seed)
-    with child_server("--reply", "7", "--delay", "0.03") as url:
+    assert kills * (MOST + SOME) < topics, "the build could end before it is killed"
+    with child_server("--reply", "7") as url:
         with create_workspace(folder / "undisturbed") as workspace:
             configure(workspace.folder, url)
             expected = build(workspace, str(topics))
@@ -62,19 +47,17 @@ def kill_often(folder: Path, kills: int, topics: int, seed: int) -> None:
         assert once == 0
         with create_workspace(folder / "killed") as workspace:
             configure(workspace.folder, url)
-        hits = sum(
-            build_and_kill(folder / "killed", str(topics), rng.uniform(0.1, 0.8))
-            for _ in range(kills)
-        )
+        for _ in range(kills):
+            kill_after(rng.randint(0, MOST), url, [SCRIPT, folder / "killed", str(topics)])
+        seen_at(url, answer=10**6)
         with create_workspace(folder / "killed") as workspace:
             result = build(workspace, str(topics))
         again = asked(url)[1] - different
     assert result.bank == expected.bank
     assert result.build == expected.build
     assert result.funnel == expected.funnel
-    assert hits >= kills * 0.8, "the build ended before it could be killed: make it longer"
     # Each step has its own connections: what was in flight at both, and one group.
-    assert 0 <= again <= hits * (2 * CONNECTIONS + GROUP_ROWS)
+    assert 0 <= again <= kills * (2 * CONNECTIONS + GROUP_ROWS)
 
 
 def test_a_kill(tmp_path: Path) -> None:
@@ -85,4 +68,4 @@ def test_a_kill(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_kills(tmp_path: Path) -> None:
     """Forty kills at random moments."""
-    kill_often(tmp_path, kills=40, topics=6000, seed=2)
+    kill_often(tmp_path, kills=40, topics=10_000, seed=2)

@@ -97,7 +97,7 @@ def dead_process() -> str:
     """The name, as a holder, of a process of this host that has ended."""
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()
-    return this_process().replace(this_process().split()[1], str(process.pid))
+    return this_process().replace(this_process().split()[1], str(process.pid), 1)
 
 
 def test_a_command_that_ends_leaves_what_it_says(store: Store) -> None:

@@ -27,6 +27,7 @@ from proofstone.records import Fact, fact_id
 from proofstone.wiring import Workspace, create_workspace, open_workspace
 from proofstone.wiring.folders import create_folder
 from proofstone.wiring.keeping import move_workspace, restore_workspace
+from serving import wait_until
 from told import Proofstone
 
 HELD = "UPDATE run SET lease_owner = :owner, lease_until = :until WHERE id = 1"
@@ -80,14 +81,15 @@ def test_a_backup_in_a_folder_is_named_after_workspace_and_time(
 def test_a_backup_while_others_write_is_of_one_moment(made: Path, tmp_path: Path) -> None:
     """A bank is written with its facts in one transaction, again and again, while copies are made:
     in every copy, each bank has its fact."""
-    stop = threading.Event()
+    stop, written = threading.Event(), 0
 
     def write() -> None:
+        nonlocal written
         with open_workspace(made) as workspace:
-            for n in range(10_000):
-                if stop.is_set():
-                    return
-                workspace.store.knowledge.add_bank(f"b{n}", "test", [made_up(n)], now=1.0)
+            while not stop.is_set():
+                fact = made_up(written)
+                workspace.store.knowledge.add_bank(f"b{written}", "test", [fact], now=1.0)
+                written += 1
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -95,7 +97,7 @@ def test_a_backup_while_others_write_is_of_one_moment(made: Path, tmp_path: Path
     try:
         with open_workspace(made) as workspace:
             for n in range(5):
-                time.sleep(0.05)
+                wait_until(lambda: written > 5 * n)  # noqa: B023 - called at once
                 workspace.backup(tmp_path / f"{n}.sqlite")
                 with closing(sqlite3.connect(tmp_path / f"{n}.sqlite")) as copy:
                     (banks, facts) = copy.execute(
@@ -195,7 +197,7 @@ def test_a_move_is_refused_while_a_run_is_worked_on(
 ) -> None:
     """By the holder's name; a holder that died does not count."""
     with open_workspace(made) as workspace, workspace.store.database.writing() as connection:
-        held = {"owner": "process 7 on another-host", "until": time.time() + 30}
+        held = {"owner": "process 7 on another-host", "until": time.time() + 3600}
         connection.execute(text(HELD), held)
     said = proofstone("workspace", "move", tmp_path / "new", "-w", made)
     assert (said.code, said.out) == (2, "")
@@ -205,7 +207,7 @@ def test_a_move_is_refused_while_a_run_is_worked_on(
     assert not (tmp_path / "new").exists()
     gone = re.sub(r"\d+", "999999999", this_process(), count=1)
     with open_workspace(made) as workspace, workspace.store.database.writing() as connection:
-        connection.execute(text(HELD), {"owner": gone, "until": time.time() + 30})
+        connection.execute(text(HELD), {"owner": gone, "until": time.time() + 3600})
     assert proofstone("workspace", "move", tmp_path / "new", "-w", made).code == 0
 
 

@@ -18,7 +18,7 @@ from proofstone.errors import EndpointUnusable
 
 __all__ = ["LocalServer", "ServerAddress"]
 
-_DEATH_S = 1.0  # a dropped connection comes a moment before the system reports the death
+_DEATH_S = 5.0  # a dropped connection comes a moment before the system reports the death
 _TAIL_LINES = 8
 _INSTALL = "pip install 'proofstone[demo]'"
 

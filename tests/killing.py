@@ -1,0 +1,39 @@
+"""A child process at work that is killed: never before it is at work, nor after it is done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from serving import PATIENCE_S, wait_until
+
+__all__ = ["SOME", "kill_after", "seen_at"]
+
+SOME = 40  # requests that are still answered behind the one at which a child is killed
+
+
+def kill_after(requests: int, url: str, command: Sequence[str | Path]) -> None:
+    """Kills a Python program when so many more requests have come to the server at ``url``.
+
+    It says a line when it is at work. It cannot have ended before: of the requests behind those
+    only some are answered, until ``seen_at`` lets more be.
+    """
+    before = seen_at(url, answer=requests + SOME)["requests"]
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        wait_until(lambda: seen_at(url)["requests"] >= before + requests)
+        assert process.poll() is None
+        process.kill()
+
+
+def seen_at(url: str, answer: int | None = None) -> Any:
+    """What a ``child_server`` got so far; where a number is given, it answers so many more."""
+    query = "" if answer is None else f"?answer={answer}"
+    with urllib.request.urlopen(f"{url}/seen{query}", timeout=PATIENCE_S) as reply:
+        return json.load(reply)
