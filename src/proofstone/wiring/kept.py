@@ -11,8 +11,9 @@ from proofstone.engines.store import MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
 from proofstone.wiring.actor import acting_name
+from proofstone.wiring.index_kept import parts_of
 from proofstone.wiring.targets import Target, find_target
-from proofstone.wiring.wiki_kept import delete_pages, pages_of
+from proofstone.wiring.wiki_kept import delete_files, pages_of
 
 if TYPE_CHECKING:
     from proofstone.wiring.keeping import BackedUp
@@ -43,18 +44,18 @@ class Kept:
         self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
     ) -> PurgeReport:
         """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
-        A page of a wiki that was kept as a file goes as well.
+        A page of a wiki that was kept as a file goes as well, and what the index keeps of it.
 
         ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
         changed and the report says what would go.
         """
         found = find_target(self.store, source, ("source",))
-        files = pages_of(self.folder, self.store, found)
+        files = (*pages_of(self.folder, self.store, found), *parts_of(self.folder, found.id))
         if dry_run:
             return msgspec.structs.replace(preview_purge(self.store, found), files=files)
         who = acting_name(name)
         report = purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
-        delete_pages(self.folder, files)
+        delete_files(self.folder, files)
         return msgspec.structs.replace(report, files=files)
 
     def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:

@@ -8,7 +8,7 @@ from pathlib import Path
 from proofstone.engines.store import Found, Store
 from proofstone.wiring.folders import MARK
 
-__all__ = ["delete_pages", "pages_folder", "pages_of"]
+__all__ = ["delete_files", "pages_folder", "pages_of"]
 
 
 def pages_folder(folder: Path) -> Path:
@@ -28,10 +28,10 @@ def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
     )
 
 
-def delete_pages(folder: Path, pages: tuple[str, ...]) -> None:
+def delete_files(folder: Path, files: tuple[str, ...]) -> None:
     """Takes these files away; one that is gone already is no fault."""
-    for page in pages:
-        (folder / page).unlink(missing_ok=True)
+    for file in files:
+        (folder / file).unlink(missing_ok=True)
 
 
 def _digest(file: Path) -> bytes:

@@ -29,6 +29,7 @@ from proofstone.wiring.folders import MARK, create_folder, database_url, find_fo
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.page_reading import PageReading
 from proofstone.wiring.reviewing import Reviewing
+from proofstone.wiring.searching import Searching
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -57,7 +58,15 @@ def create_workspace(folder: Path | str = ".") -> Workspace:
 
 
 class Workspace(
-    Comparing, Contradicting, PageReading, DryRunning, Building, Kept, Correcting, Reviewing
+    Comparing,
+    Contradicting,
+    PageReading,
+    DryRunning,
+    Building,
+    Kept,
+    Correcting,
+    Reviewing,
+    Searching,
 ):
     """An open workspace. Use as a context manager, or call ``close``."""
 

@@ -1,6 +1,49 @@
-"""Texts as vectors, and those near each other."""
+"""Texts cut into chunks, found by words or meaning, and those near each other."""
 
+from proofstone.engines.retrieval.bm25 import Bm25
+from proofstone.engines.retrieval.chunks import LEAST_TOKENS, Chunk, Chunking, cut_chunks
+from proofstone.engines.retrieval.dense import DenseIndex
+from proofstone.engines.retrieval.fusing import RANK_CONSTANT, fuse_ranks
+from proofstone.engines.retrieval.hits import Hit, best_hits
+from proofstone.engines.retrieval.index import SEARCH_WAYS, ChunkIndex, FoundChunk, SearchWay
 from proofstone.engines.retrieval.pairs import NearPair, near_pairs
+from proofstone.engines.retrieval.part import PART_VERSION, ChunkPlace, PartFiles, SourcePart
+from proofstone.engines.retrieval.postings import Postings
 from proofstone.engines.retrieval.sentence_encoder import SentenceEncoder
+from proofstone.engines.retrieval.terms import (
+    TERMS_VERSION,
+    CutHan,
+    bigrams,
+    jieba_words,
+    terms_of,
+)
 
-__all__ = ["NearPair", "SentenceEncoder", "near_pairs"]
+__all__ = [
+    "LEAST_TOKENS",
+    "PART_VERSION",
+    "RANK_CONSTANT",
+    "SEARCH_WAYS",
+    "TERMS_VERSION",
+    "Bm25",
+    "Chunk",
+    "ChunkIndex",
+    "ChunkPlace",
+    "Chunking",
+    "CutHan",
+    "DenseIndex",
+    "FoundChunk",
+    "Hit",
+    "NearPair",
+    "PartFiles",
+    "Postings",
+    "SearchWay",
+    "SentenceEncoder",
+    "SourcePart",
+    "best_hits",
+    "bigrams",
+    "cut_chunks",
+    "fuse_ranks",
+    "jieba_words",
+    "near_pairs",
+    "terms_of",
+]

@@ -22,6 +22,7 @@ from proofstone.engines.store.expenses import Expense, ExpenseStore
 from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
+from proofstone.engines.store.indexed import IndexedRows
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.journal import StoreJournal
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
@@ -143,6 +144,7 @@ class Store:
         self.payloads = Payloads(find_payload)
         self.knowledge = KnowledgeStore(self.database, self.payloads)
         self.pages = PageStore(self.database)
+        self.indexed = IndexedRows(self.database)
         self.placements = PlacementStore(self.database)
         self.items = ItemStore(self.database, self.payloads, self.knowledge)
         self.runs = RunStore(self.database, self.items)
