@@ -1,0 +1,76 @@
+"""Whole documents that others wrote: every passage verbatim at its offsets, within its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from debian_documents import DERIVATIONS, HANDBOOK, SANDWICH, VIGNETTES, debian_documents
+from proofstone.records import PageState
+from proofstone.stages.ingest import IngestReport, ingest_paths
+from proofstone.wiring import Workspace, create_workspace
+from verbatim import check_verbatim
+
+pytest.importorskip("pypdfium2", reason="needs the extra [pdf]")
+pytest.importorskip("lxml", reason="needs the extra [html]")
+
+pytestmark = pytest.mark.slow
+
+
+def ingested(workspace: Workspace, *paths: Path) -> IngestReport:
+    """All of it as it is: nothing is read from images here."""
+    return ingest_paths(workspace.store, paths, clock=workspace.clock, ocr="never")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return create_workspace(tmp_path / "work")
+
+
+def test_a_book_of_796_pages(workspace: Workspace) -> None:
+    """Mathematics with running heads, formulas and tables. No page is unread."""
+    with workspace:
+        report = ingested(workspace, debian_documents(DERIVATIONS))
+        (entry,) = report.taken
+        assert (entry.n_pages, entry.unread, entry.language) == (796, {}, "en")
+        assert check_verbatim(workspace.store).total() == entry.n_passages > 2000
+
+
+def test_papers_in_one_column_with_formulas_and_code(workspace: Workspace) -> None:
+    with workspace:
+        papers = sorted(debian_documents(SANDWICH).glob("*.pdf*"))
+        report = ingested(workspace, *papers)
+        assert len(report.taken) == len(papers) >= 3
+        assert not any(entry.unread for entry in report.taken)
+        assert check_verbatim(workspace.store).total() == _n_passages(report) > 100
+
+
+def test_a_paper_whose_characters_are_no_words_has_no_passage(workspace: Workspace) -> None:
+    """PLSvGLS.pdf names its glyphs by numbers: its pages wait for their images, and no other
+    paper's do."""
+    with workspace:
+        papers = sorted(debian_documents(VIGNETTES).glob("*.pdf*"))
+        report = ingested(workspace, *papers)
+        by_file = {entry.file.partition(".")[0]: entry for entry in report.taken}
+        assert sum(map(len, by_file["PLSvGLS"].unread.values())) > 0
+        assert not by_file["lmer"].unread
+        assert check_verbatim(workspace.store).total() == _n_passages(report)
+        pages = workspace.store.pages.pages(by_file["PLSvGLS"].id)
+        states: set[PageState] = {page.state for page in pages if not page.text}
+        assert states == {"unread"}
+
+
+@pytest.mark.parametrize(("folder", "language"), [("en-US", "en"), ("zh-CN", "zh")])
+def test_a_handbook_of_web_pages(workspace: Workspace, folder: str, language: str) -> None:
+    """The Debian handbook, translated in part: most of its pages are in the folder's language."""
+    with workspace:
+        report = ingested(workspace, debian_documents(HANDBOOK, folder))
+        assert (report.not_read, len(report.taken) > 100) == ((), True)
+        languages = [entry.language.partition("-")[0] for entry in report.taken]
+        assert languages.count(language) > len(languages) / 2
+        assert check_verbatim(workspace.store).total() == _n_passages(report) > 500
+
+
+def _n_passages(report: IngestReport) -> int:
+    return sum(entry.n_passages for entry in report.taken)
