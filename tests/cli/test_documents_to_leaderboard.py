@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Sequence
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from debian_documents import DERIVATIONS, HANDBOOK, SANDWICH, debian_documents
 from encyclo_k.scripted_author import Author
+from proofstone.stages.page_prompt import NOTHING
 from proofstone.wiring import open_workspace
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from told import Proofstone
+from verbatim import check_verbatim
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 
@@ -107,22 +111,6 @@ class Everyone(Author):
         return super().__call__(seen)
 
 
-def check_verbatim(folder: Path) -> Counter[str]:
-    """Every passage of every document at its offsets in its page; how many there are, by source."""
-    found: Counter[str] = Counter()
-    with open_workspace(folder) as workspace:
-        store = workspace.store
-        for source in store.lookup.every("source"):
-            passages = list(store.knowledge.passages_of(source.id))
-            placed = store.pages.placed([passage.id for passage in passages])
-            for passage in passages:
-                page = placed[passage.id].page
-                assert page.text[passage.start : passage.end] == passage.text
-                assert passage.text.strip()
-                found[source.name] += 1
-    return found
-
-
 def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) -> None:
     """Every step of the way, each by its command."""
     work = tmp_path / "work"
@@ -130,7 +118,8 @@ def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) 
     assert proofstone("init", work).code == 0
     read = proofstone("ingest", documents, "--meta", documents / "sources.csv", "-w", work)
     assert read.code == 0, read.err
-    assert set(check_verbatim(work)) == {"Metals", "Alloys", "Both", "导电"}
+    with open_workspace(work) as workspace:
+        assert set(check_verbatim(workspace.store)) == {"Metals", "Alloys", "Both", "导电"}
     with serving(Everyone()) as server:
         configure(work, server.url)
         built = proofstone(
@@ -142,9 +131,7 @@ def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) 
         audit = proofstone("check", "m", "-w", work, "--json")
         assert (audit.code, audit.json["sources"]) == (0, 3)
         assert proofstone("build", "form", "m", "--questions", questions, "-w", work).code == 0
-        models = "scripted/contestant,sim/ann?ability=1"
-        ran = proofstone("run", "m", "-m", models, "--yes", "-w", work)
-        assert ran.code == 0, ran.err
+        asked_of_all(work, proofstone)
     board = proofstone("leaderboard", "m", "-w", work)
     assert f"{questions} questions" in board.out.splitlines()[0]
     assert "scripted/contestant" in board.out
@@ -152,6 +139,13 @@ def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) 
     page = tmp_path / "page.html"
     assert proofstone("report", "m", "-o", page, "-w", work).code == 0
     assert "scripted/contestant" in page.read_text("utf-8")
+
+
+def asked_of_all(work: Path, proofstone: Proofstone) -> None:
+    """The form ``m`` asked of a scripted and a simulated respondent."""
+    models = "scripted/contestant,sim/ann?ability=1"
+    ran = proofstone("run", "m", "-m", models, "--yes", "-w", work)
+    assert ran.code == 0, ran.err
 
 
 def check_bank(folder: Path, n_pages: int) -> None:
@@ -219,3 +213,137 @@ def test_documents_become_a_bank_a_form_and_a_leaderboard(
 def test_longer_documents_do_too(tmp_path: Path, proofstone: Proofstone) -> None:
     """A PDF of forty pages with heads and page numbers, which stand in no passage."""
     go(tmp_path, proofstone, n_pages=40, questions=40)
+
+
+SAYS = re.compile(r"[A-Z\u4e00-\u9fff][^.。!?！？]{30,240}[.。]")
+TURNED = {
+    " is ": " is not ",
+    " are ": " are not ",
+    " can ": " cannot ",
+    "可以": "不可以",
+    "是": "不是",
+}
+
+
+class Reader(Everyone):
+    """Reads scanned pages by the width of their pictures, takes sentences of real documents that
+    can be turned into their contrary, and turns them."""
+
+    def __init__(self, pages: Mapping[int, str]) -> None:
+        super().__init__()
+        self.pages = pages
+
+    def __call__(self, seen: Seen) -> Act:
+        content = seen.json["messages"][-1]["content"]
+        if isinstance(content, str):
+            return super().__call__(seen)
+        png = b64decode(content[0]["image_url"]["url"].partition(",")[2])
+        text = self.pages[int.from_bytes(png[16:20], "big")]
+        return answer(f"<page>\n{text or NOTHING}\n</page>")
+
+    def _extract(self, blocks: list[str]) -> object:
+        rows = [" ".join(found.split()) for found in SAYS.findall(blocks[0])]
+        rows = [row for row in rows if any(word in row for word in TURNED)]
+        return {"statements": [{"title": row.split()[0], "text": row} for row in rows[:4]]}
+
+    def _falsify(self, blocks: list[str]) -> object:
+        text = blocks[0]
+        old, new = next((pair for pair in TURNED.items() if pair[0] in text), (" ", " not "))
+        return {
+            "analysis": "what it says", "error_type": "detail falsification",
+            "statement": text.replace(old, new, 1), "reason": "It says the contrary.",
+        }  # fmt: skip
+
+
+def cut_out(path: Path, first: int, n: int, to: Path) -> Path:
+    """A few pages of a PDF."""
+    import pypdfium2  # noqa: PLC0415 - in an extra
+
+    with pypdfium2.PdfDocument(path) as whole:
+        part = pypdfium2.PdfDocument.new()
+        part.import_pages(whole, list(range(first - 1, first - 1 + n)))
+        part.save(to)
+        part.close()
+    return to
+
+
+def scanned(path: Path, to: Path) -> dict[int, str]:
+    """The pages of a PDF as one TIFF of images, each of another width; their texts by the width."""
+    import pypdfium2  # noqa: PLC0415 - in an extra
+
+    texts, images = {}, []
+    with pypdfium2.PdfDocument(path) as document:
+        for place, page in enumerate(document):
+            image = page.render(scale=1.5).to_pil().convert("L")
+            image = image.resize((image.width + place, image.height))
+            text = page.get_textpage().get_text_bounded().replace("\r\n", "\n")
+            texts[image.width] = " ".join(text.replace("\ufffe\n", "").split())
+            images.append(image)
+    images[0].save(to, save_all=True, append_images=images[1:])
+    return texts
+
+
+def debian_folder(documents: Path, name: str) -> tuple[Path, dict[int, str]]:
+    """A few pages of the Debian documents ``name`` in a folder; of scans what stands on them."""
+    folder = documents / name
+    folder.mkdir(parents=True)
+    if name == "book":
+        cut_out(debian_documents(DERIVATIONS), 716, 3, folder / "derivations.pdf")
+    elif name == "paper":
+        cut_out(debian_documents(SANDWICH) / "sandwich.pdf", 1, 4, folder / "sandwich.pdf")
+    elif name == "scans":
+        # The last of them is blank.
+        pages = cut_out(debian_documents(DERIVATIONS), 716, 7, documents / "cut.pdf")
+        return folder, scanned(pages, folder / "derivations-scanned.tiff")
+    else:
+        for page in ("apt", "sect.apt-get", "sect.backup", "foreword"):
+            source = debian_documents(HANDBOOK, name) / f"{page}.html"
+            (folder / f"{page}-{name}.html").write_bytes(source.read_bytes())
+    return folder, {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["book", "paper", "scans", "en-US", "zh-CN"])
+def test_documents_of_others_do_too(name: str, tmp_path: Path, proofstone: Proofstone) -> None:
+    """A few pages of the Debian documents, and scans of such read by a vision model."""
+    pytest.importorskip("PIL.Image", reason="needs the extra [ocr]")
+    folder, pages = debian_folder(tmp_path / "docs", name)
+    work = tmp_path / "work"
+    assert proofstone("init", work).code == 0
+    with serving(Reader(pages)) as server:
+        configure(work, server.url, "card = { images = true }")
+        reading = ("--licence", "CC-BY-SA-4.0", "--book", name, "--ocr-model", "scripted/seer")
+        read = proofstone("ingest", folder, *reading, "-w", work)
+        assert read.code == 0, read.err
+        with open_workspace(work) as workspace:
+            assert check_verbatim(workspace.store).total() >= 4
+        built = proofstone(
+            "build", "statements", name, *ROLES, "--name", "m", "--yes", "--json", "-w", work
+        )
+        assert built.code == 0, built.out + built.err
+        check_others(work, name)
+        assert proofstone("build", "form", "m", "--questions", 4, "-w", work).code == 0
+        asked_of_all(work, proofstone)
+    board = proofstone("leaderboard", "m", "-w", work)
+    assert "4 questions" in board.out.splitlines()[0]
+    assert "scripted/contestant" in board.out
+
+
+def check_others(folder: Path, name: str) -> None:
+    """True statements stand in their passages, word for word; each has a false one; scans name
+    their reader on the page that a statement leads to."""
+    with open_workspace(folder) as workspace:
+        store = workspace.store
+        (bank,) = store.lookup.every("bank")
+        facts = store.knowledge.bank(bank.id).facts()
+        passages = {fact.passage: store.knowledge.passage(fact.passage or b"") for fact in facts}
+        placed = store.pages.placed([passage for passage in passages if passage])
+    true = [fact for fact in facts if fact.payload.correct]
+    assert len(facts) == 2 * len(true) >= 20
+    for fact in true:
+        passage = passages[fact.passage]
+        assert passage is not None
+        assert fact.payload.text in " ".join(passage.text.split())
+    assert "zh" in {fact.language for fact in facts} if name == "zh-CN" else True
+    readers = {each.page.reader for each in placed.values()}
+    assert ("vision 1 scripted/seer" in readers) == (name == "scans")
