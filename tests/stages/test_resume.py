@@ -163,9 +163,9 @@ def test_scoring_again_is_a_new_scoring_that_asks_nobody(
 ) -> None:
     """The former scores stay; a leaderboard shows the newest whole scoring only."""
     (result,) = workspace.run(form, models="scripted/one")
-    assert workspace.score(result.planned.run) == QUESTIONS
+    assert workspace.score(result.planned.run).n == QUESTIONS
     assert count(workspace, "scoring") == 1
-    assert workspace.score(result.planned.run, again=True) == QUESTIONS
+    assert workspace.score(result.planned.run, again=True).n == QUESTIONS
     assert (count(workspace, "scoring"), count(workspace, "score")) == (2, 2 * QUESTIONS)
     (row,) = workspace.leaderboard(form).standings[0].ranked
     assert row.n_replies == server.requests == QUESTIONS
@@ -176,7 +176,7 @@ def test_scoring_again_goes_by_pages_and_leaves_none_out(workspace: Workspace, f
     (bank,) = workspace.store.lookup.every("bank")
     (long,) = workspace.build_form(f"bank:{bank.id.hex()}", seeds=[5], questions=300)
     (result,) = workspace.run(long, models="sim/ann")
-    assert workspace.score(result.planned.run, again=True) == 300
+    assert workspace.score(result.planned.run, again=True).n == 300
     assert count(workspace, "score") == 2 * 300
 
 

@@ -79,7 +79,7 @@ def test_scoring_again_gives_the_same_verdicts(workspace: Workspace) -> None:
     (form,) = workspace.build_form("old-books", questions=10)
     (result,) = workspace.run(form, models=[ANN], ask="verdicts")
     before = str(workspace.leaderboard(form))
-    assert workspace.score(result.planned.run, again=True) == 10
+    assert workspace.score(result.planned.run, again=True).n == 10
     assert str(workspace.leaderboard(form)) == before
 
 

@@ -24,6 +24,9 @@ __all__ = ["import_command"]
 @click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
 @click.option("--name", help="Its name; else the file's.")
 @click.option(
+    "--method", metavar="NAME", help="The method that reads it; else its columns tell."
+)
+@click.option(
     "--role",
     "roles",
     multiple=True,
@@ -44,6 +47,7 @@ def import_command(
     file: Path,
     kind: str,
     name: str | None,
+    method: str | None,
     roles: tuple[str, ...],
     is_sifted: bool,
     dropped: Path | None,
@@ -62,6 +66,11 @@ def import_command(
     field, subfield, book; written_by, falsified_by, checked_by, filtered_by, judged_by (models). A
     form's: question, options, answer; id, language, discipline, ...
 
+    Short questions with one answer, as a form or a bank: question, answer; aliases,
+    primary_category, secondary_category, answer_type, tolerance, urls, id, language. An alias that
+    is another question's answer, a category that only some rows have and a question that comes
+    twice are refused.
+
     A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
     marked where it or its family is on a leaderboard of it.
 
@@ -73,8 +82,10 @@ def import_command(
     show BANK tells it.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.question_files import method_of_file  # noqa: PLC0415
 
     taken: dict[str, Any] = {
+        "method": method or method_of_file(file, otherwise="encyclo_k", encoding=encoding),
         "name": name, "roles": read_roles(roles), "tell_unread": _tell_unread,
         "encoding": encoding,
     }  # fmt: skip
@@ -97,7 +108,7 @@ def import_command(
         return
     if sifted:
         _print_funnel(sifted, dropped)
-    what = "statements" if kind == "bank" else "questions"
+    what = "statements" if taken["method"] == "encyclo_k" and kind == "bank" else "questions"
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
     if name and name != shown:
         say(f"the same {what} are here already, under the name {shown}")

@@ -10,6 +10,7 @@ import click
 
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.judge_options import judge_options, read_judges, tell_judges
 from proofstone.cli.kin import run_lines, tell_lines
 from proofstone.cli.listing_plans import plans_of, tell_plans
 from proofstone.cli.options import (
@@ -36,6 +37,7 @@ from proofstone.records import (
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
+    from proofstone.records import ItemSet
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.kin import Kin, KinPart
 
@@ -47,6 +49,7 @@ _RUNS_NAMED = 4
 @click.command("run")
 @click.argument("targets", nargs=-1, metavar="TARGETS | run.toml")
 @model_options
+@judge_options
 @click.option(
     "--save",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -68,11 +71,14 @@ def run_command(
     as_json: bool,
     quiet: bool,
     yes: bool,
-    **_options: Any,
+    **options: Any,
 ) -> None:
     """Ask models the questions of a form or bank, and score them.
 
-    TARGETS are forms, or banks, whose forms are then meant. The same command again asks only what
+    TARGETS are forms, or banks, whose forms are then meant; or files of questions (JSONL, CSV),
+    which are imported first: question and answer, or question, options and answer. A reply to an
+    open question is settled by a rule where it is the answer and nothing else; all others wait for
+    a --judge, here or in 'score'. The same command again asks only what
     is missing: what is committed is never asked twice, and what was asked before is taken from the
     cache. Ctrl-C once stops new requests and waits for those in flight; twice leaves at once.
 
@@ -94,6 +100,7 @@ def run_command(
     from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
     from proofstone.cli.requests import read_request  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.question_files import with_question_files  # noqa: PLC0415
     from proofstone.wiring.run_files import (  # noqa: PLC0415
         kin_of_request,
         perform_request,
@@ -102,28 +109,40 @@ def run_command(
     )
 
     wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
+    judges = read_judges(options)
     asked = read_request(click.get_current_context())
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
-        request = with_preset(workspace, asked.request)
+        request = with_question_files(
+            workspace, asked.request, lambda form: _tell_form(form, quiet=quiet)
+        )
+        request = with_preset(workspace, request)
         if save is not None:
             save_request(workspace, request, save)
         kin = kin_of_request(workspace, request)
         tell_lines(run_lines(kin), quiet=quiet)
+        tell_judges(workspace, judges, list(request.models), quiet=quiet)
         if wanted is not None:
             code = perform_dry_run(workspace, request, wanted, kin, as_json=as_json, quiet=quiet)
             click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
-            results = perform_request(workspace, request, watch=watch, on_interrupt=tell_interrupt)
+            results = perform_request(
+                workspace, request, judges=judges, watch=watch, on_interrupt=tell_interrupt
+            )
         plans = plans_of(workspace, results)
         code = report_results(results, as_json=as_json, quiet=quiet, plans=plans, kin=kin)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
 
+def _tell_form(form: ItemSet, *, quiet: bool) -> None:
+    say(f"form {form.name}-{short(form.id, 4)}   {form.n_items:,} questions", quiet=quiet)
+
+
 @click.command("resume")
 @click.argument("run")
+@judge_options
 @click.option("--max-connections", type=click.IntRange(1), help="Requests at once.")
 @cache_option
 @yes_option
@@ -140,6 +159,7 @@ def resume_command(
     folder: Path | None,
     as_json: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Go on with a run where it stopped.
 
@@ -149,12 +169,14 @@ def resume_command(
     from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    judges = read_judges(options)
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
         with watching(quiet=quiet) as watch:
             results = workspace.resume(
                 run,
+                judge=judges or (),
                 watch=watch,
                 on_interrupt=tell_interrupt,
                 max_connections=max_connections,
@@ -171,12 +193,32 @@ def resume_command(
 @click.argument("run")
 @click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
 @click.option("--list", "only_list", is_flag=True, help="Only list the scorings that there are.")
+@judge_options
+@click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
+@cache_option
+@yes_option
+@budget_option
 @workspace_option
 @json_option
+@quiet_option
 def score_command(
-    run: str, again: bool, only_list: bool, folder: Path | None, as_json: bool
+    run: str,
+    again: bool,
+    only_list: bool,
+    max_connections: int | None,
+    cache: CacheUse,
+    yes: bool,
+    budget: str | None,
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> None:
-    """Score a run's stored replies; nobody is asked.
+    """Score a run's stored replies; no contestant is asked.
+
+    What only a --judge can decide waits until one is named; several are a panel. Another judge
+    makes another scoring of the same replies. A judge whose reply holds no label is asked again,
+    twice; then that reply has no grade, which is never the contestant's error.
 
     Scoring again makes a new scoring; the latest whole one is what leaderboards show, and the
     others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
@@ -184,22 +226,45 @@ def score_command(
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    judges = read_judges(options)
     with open_workspace(folder) as workspace:
-        tell_lost(workspace)
-        n_scored = None if only_list else workspace.score(run, again=again)
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
+        tell_lost(workspace, quiet=quiet)
+        tell_judges(workspace, judges, [workspace.respondent_of(run)], quiet=quiet)
+        scored = None
+        if not only_list:
+            scored = workspace.score(
+                run, again=again, judge=judges or (), max_connections=max_connections,
+                cache=cache, budget=budget,
+            )  # fmt: skip
         scorings = workspace.scorings(run)
+    code = 3 if scored is not None and scored.waiting else 0
     if as_json:
-        print_json({"run": run, "scored": n_scored, "scorings": scorings})
-        return
-    if n_scored is not None:
-        click.echo(f"{run}   {n_scored} scored")
+        n_scored, waiting = (scored.n, scored.waiting) if scored else (None, None)
+        print_json({"run": run, "scored": n_scored, "waiting": waiting, "scorings": scorings})
+        click.get_current_context().exit(code)
+    if scored is not None:
+        click.echo(f"{run}   {scored.n} scored")
+        if scored.waiting:
+            say(waiting_line(run, scored.waiting), quiet=quiet)
     if only_list or again:
-        rows: list[tuple[Any, ...]] = [("scoring", "made", "scorer", "replies", "")]
+        rows: list[Sequence[Any]] = [("scoring", "made", "scorer", "judge", "replies", "")]
         rows += [
-            (f"scoring:{s.id}", s.made_at, s.scorer_version, s.n_scored, "current" * s.is_current)
+            (
+                f"scoring:{s.id}", s.made_at, s.scorer_version, s.judge, s.n_scored,
+                "current" * s.is_current,
+            )
             for s in scorings
-        ]
-        print_table(rows)
+        ]  # fmt: skip
+        kept = [at for at in range(len(rows[0])) if at != 3 or any(row[3] for row in rows[1:])]
+        print_table([tuple(row[at] for at in kept) for row in rows])
+    click.get_current_context().exit(code)
+
+
+def waiting_line(run: str, n: int) -> str:
+    """That replies wait for a judge, and how one is asked."""
+    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
+    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
 
 
 def report_results(
@@ -232,9 +297,11 @@ def report_results(
         note = served_note(result.served)
         if note:
             say(f"note: run:{short(result.planned.run.id)} was {note}", quiet=quiet)
-        if not result.complete:
+        run = f"run:{short(result.planned.run.id)}"
+        if result.waiting:
+            say(waiting_line(run, result.waiting), quiet=quiet)
+        if not result.is_asked:
             further = " --budget AMOUNT" if result.over_budget else ""
-            run = f"run:{short(result.planned.run.id)}"
             say(f"go on: proofstone resume {run}{further}", quiet=quiet)
     if results and not as_json:
         say(f"look: proofstone leaderboard {_to_look_at(results)}", quiet=quiet)
@@ -300,6 +367,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "own_prompt": own_prompt_of(planned.run.settings),
         "form": planned.item_set.id,
         "scored": result.n_scored,
+        "waiting": result.waiting,
         "context": context_of(planned.run.settings),
         "left_out": left_out_of(planned.run.settings),
         "total": replies_wanted(planned.run, planned.item_set.n_items),

@@ -40,7 +40,14 @@ from proofstone.ports.building import (
 from proofstone.ports.checking import Contrast, Contrasts
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
-from proofstone.ports.method import Method, Parameter, PayloadType, Revises, TakesPrompts
+from proofstone.ports.method import (
+    Method,
+    Parameter,
+    PayloadType,
+    ReadsQuestions,
+    Revises,
+    TakesPrompts,
+)
 from proofstone.ports.reviewing import (
     ComparedQuestion,
     JudgedText,
@@ -83,6 +90,7 @@ __all__ = [
     "PayloadType",
     "Pipeline",
     "PipelineRow",
+    "ReadsQuestions",
     "Recorder",
     "Reviews",
     "Revises",

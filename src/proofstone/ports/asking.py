@@ -7,7 +7,15 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from proofstone.records import Message, Oracle, Purpose, Reply, Usage
+from proofstone.records import (
+    JudgeQuestion,
+    Message,
+    Oracle,
+    PanelVerdict,
+    Purpose,
+    Reply,
+    Usage,
+)
 
 __all__ = [
     "Attempt",
@@ -187,9 +195,14 @@ class Clock(Protocol):
 
 
 class Judge(Protocol):
-    """A closed-label verdict on a text; recorded with its call. Comes with the judging engine."""
+    """Whoever decides on a text by closed labels: one model, or a panel. Its calls are cached,
+    limited, budgeted and recorded by whoever hands it in.
 
-    async def __call__(self, question: str, labels: Sequence[str]) -> str: ...
+    A verdict without a label says why: where a ballot ``failed``, ask again another time. Raises
+    NotAsked where the question could not be put.
+    """
+
+    async def __call__(self, question: JudgeQuestion) -> PanelVerdict: ...
 
 
 Recorder = Callable[[CallRecord], Awaitable[None]]

@@ -26,7 +26,7 @@ from proofstone.records import (
     Way,
 )
 
-__all__ = ["Method", "Parameter", "PayloadType", "Revises", "TakesPrompts"]
+__all__ = ["Method", "Parameter", "PayloadType", "ReadsQuestions", "Revises", "TakesPrompts"]
 
 
 class PayloadType(Struct, frozen=True, gc=False):
@@ -105,7 +105,8 @@ class Method(Protocol):
         """What is scored of one item's replies (by step) in one sample."""
 
     async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-        """One score or more a unit; Score.unit is the place in ``units``."""
+        """One score or more a unit; Score.unit is the place in ``units``. A unit that only a judge
+        can decide has none where there is no ``judge``, or where it was not heard."""
 
     def gold(self, unit: Unit) -> tuple[str, int]:
         """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
@@ -172,3 +173,12 @@ class TakesPrompts(Protocol):
     def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
         """Raises BadInput with every problem of a template, or where it does not show all that a
         model must see of the set's items in this way."""
+
+
+@runtime_checkable
+class ReadsQuestions(Protocol):
+    """What a method may have besides, so that ``run`` takes a file of its questions."""
+
+    def recognises(self, columns: Iterable[str]) -> bool:
+        """Whether a file with these columns holds items that ``read_items`` reads. Of the methods
+        that there are, at most one may say so of a file."""

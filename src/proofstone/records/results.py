@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from proofstone.identity import content_id
 from proofstone.records.context import CONTEXT_SETTINGS, LEFT_OUT, context_label, left_out_of
+from proofstone.records.judging import PanelVerdict
 from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, own_prompt_of
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Scale",
     "Score",
     "Usage",
+    "Worth",
     "asked_as",
     "replies_wanted",
     "run_id",
@@ -34,6 +36,8 @@ __all__ = [
 
 Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+# What an outcome counts as: the score's own value, what that lacks to 1, a number, or nothing.
+Worth: TypeAlias = Literal["value", "rest"] | float | None
 
 # Of a run's settings those that are no model's: how often, where, by which template and with what
 # beside the question it is asked.
@@ -144,6 +148,7 @@ class Score(Struct, frozen=True, gc=False, kw_only=True):
     """The worth of one unit's replies. ``value`` in [0, 1] for ``answered``, else None.
 
     ``answer`` is what was extracted, even where it is no valid choice; ``basis`` how (the tier).
+    ``verdict`` is what judges said, where they were asked; it is kept beside the score.
     """
 
     unit: int
@@ -153,13 +158,16 @@ class Score(Struct, frozen=True, gc=False, kw_only=True):
     answer: str = ""
     basis: str = ""
     flags: tuple[str, ...] = ()
+    verdict: PanelVerdict | None = None
 
 
 class Measure(Struct, frozen=True, gc=False, kw_only=True):
     """A named quantity over scores: what each outcome counts as, and so its denominator.
 
-    ``counts`` maps an outcome to "value" (the score's own value), a number, or None: left out of
-    numerator and denominator. ``failed`` is never a key: it is no score. ``unit`` is the kind of
+    ``counts`` maps an outcome to "value" (the score's own value), "rest" (what that lacks to 1), a
+    number, or None: left out of numerator and denominator. ``failed`` is never a key: it is no
+    score. With ``weights`` scores of an outcome count so many times each (once where none is
+    given), and the measure is a ratio of sums; a headline has none. ``unit`` is the kind of
     unit whose scores are meant; with ``golds`` only units of these right labels. Where ``says`` is
     given, "value" is 1 for that answer and 0 for another, right or wrong. A measure with a
     ``label`` has a column of that name beside the headline's.
@@ -167,12 +175,13 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
 
     name: str
     of: str
-    counts: Mapping[Outcome, Literal["value"] | float | None]
+    counts: Mapping[Outcome, Worth]
     denominator: str
     unit: str = "item"
     golds: tuple[str, ...] = ()
     says: str = ""
     label: str = ""
+    weights: Mapping[Outcome, float] = {}
 
 
 class Scale(Struct, frozen=True, gc=False, kw_only=True):

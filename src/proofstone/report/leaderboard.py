@@ -83,7 +83,7 @@ def leaderboard(
 
 
 def _sheet(table: ScoreTable, measure: Measure) -> Sheet:
-    return Sheet(table, measure.counts, measure.golds, measure.says)
+    return Sheet(table, measure.counts, measure.golds, measure.says, measure.weights)
 
 
 def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None], list[int]]:
@@ -105,7 +105,9 @@ def _worth(measure: Measure, outcome: str) -> str:
     worth = {str(name): counts for name, counts in measure.counts.items()}.get(outcome)
     if worth is None:
         return NOT_COUNTED
-    return noted("its score") if worth == "value" else f"{worth:g}"
+    if isinstance(worth, str):
+        return noted("its score") if worth == "value" else noted("what its score lacks to 1")
+    return f"{worth:g}"
 
 
 def _named(measures: Sequence[Measure], name: str) -> Measure:

@@ -6,9 +6,8 @@ Everything here is counted, nothing estimated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from proofstone.engines.stats import (
     outcome_code,
     unit_means,
 )
-from proofstone.records.results import OUTCOMES, Outcome
+from proofstone.records.results import OUTCOMES, Outcome, Worth
 from proofstone.records.score_table import Corrections, ScoreTable
 from proofstone.report.board import Rate
 
@@ -35,12 +34,13 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 @dataclass(frozen=True)
 class Sheet:
     """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``golds`` and ``says`` see ``Measure``."""
+    ``golds``, ``says`` and ``weights`` see ``Measure``."""
 
     table: ScoreTable
-    counts: Mapping[Outcome, Literal["value"] | float | None]
+    counts: Mapping[Outcome, Worth]
     golds: tuple[str, ...] = ()
     says: str = ""
+    weights: Mapping[Outcome, float] = field(default_factory=dict)
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
@@ -75,6 +75,27 @@ class Sheet:
             n_units=len(self.table.items),
             n_respondents=len(self.table.respondents),
         )
+
+    @cached_property
+    def ratio_parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Above and below the line of a measure with weights, each (units, respondents): the means
+        over samples of weight times worth, and of weight; NaN where nothing counts."""
+        weight = np.ones(len(self.table.outcome))
+        for outcome, times in self.weights.items():
+            weight[self.table.outcome == outcome_code(outcome)] = times
+        counts = np.where(np.isnan(self.counted), 0.0, weight)
+        worth = np.where(np.isnan(self.counted), 0.0, self.counted) * weight
+        return self._means(worth), self._means(counts)
+
+    def _means(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
+        means = unit_means(
+            self.table.unit,
+            self.table.respondent,
+            each,
+            n_units=len(self.table.items),
+            n_respondents=len(self.table.respondents),
+        )
+        return np.where(np.isnan(self.values), np.nan, means)
 
     def block(self, units: NDArray[np.int64], respondents: Sequence[int]) -> NDArray[np.float64]:
         """The values of chosen units (rows) and respondents (columns)."""

@@ -17,6 +17,7 @@ from proofstone.engines.stats import (
     mean_estimates,
     measure_spread,
     rank_all,
+    ratio_estimate,
     tied_runs,
 )
 from proofstone.records.results import Estimate, Scale, values_kind
@@ -31,7 +32,7 @@ from proofstone.report.board import (
 from proofstone.report.hands import hand_of
 from proofstone.report.ruler import SAMPLE_WISE, Ruler
 from proofstone.report.sentences import chance_sentence
-from proofstone.report.sheet import MISSES
+from proofstone.report.sheet import MISSES, Sheet
 
 __all__ = ["stand"]
 
@@ -205,19 +206,32 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
         units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
         if not len(units) and (measure.golds or measure.unit != "item"):
             continue  # nothing of that kind was asked
-        (estimate,) = mean_estimates(
-            sheet.block(units, [respondent]),
-            equal_weights(len(units)),
-            sheet.keys.among(units),
-            estimand=ruler.estimand,
-            confidence=ruler.confidence,
-        )
         yield NamedEstimate(
             name=name,
             denominator=measure.denominator,
             label=measure.label,
-            estimate=estimate,
+            estimate=_other_estimate(ruler, sheet, units, respondent),
         )
+
+
+def _other_estimate(
+    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondent: int
+) -> Estimate:
+    """A mean over units; of a measure with weights a ratio of two."""
+    keys = sheet.keys.among(units)
+    if sheet.weights:
+        tops, bottoms = (part[units, respondent] for part in sheet.ratio_parts)
+        return ratio_estimate(
+            tops, bottoms, keys, estimand=ruler.estimand, confidence=ruler.confidence
+        )
+    (estimate,) = mean_estimates(
+        sheet.block(units, [respondent]),
+        equal_weights(len(units)),
+        keys,
+        estimand=ruler.estimand,
+        confidence=ruler.confidence,
+    )
+    return estimate
 
 
 def _breakdowns(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from msgspec import structs
@@ -32,7 +31,7 @@ from proofstone.engines.tables import (
     task_of,
 )
 from proofstone.errors import BadUsage, NotFound
-from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable
+from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable, Worth
 from proofstone.records.audience import Audience
 from proofstone.records.families import family_of
 from proofstone.records.model_names import shown_names
@@ -303,7 +302,7 @@ def _measure(table: ScoreTable) -> Measure:
     """The one measure of other people's scores: their mean."""
     values = table.value[~np.isnan(table.value)]
     is_plain = bool(((values == 0.0) | (values == 1.0)).all())
-    counts: dict[Outcome, Literal["value"] | float | None] = {"answered": "value"}
+    counts: dict[Outcome, Worth] = {"answered": "value"}
     if table.tells_outcomes:
         counts |= {"refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
     return Measure(

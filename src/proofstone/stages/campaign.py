@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from proofstone.engines.models import Asker
-from proofstone.engines.store import ServedShare, Store
+from proofstone.engines.store import ServedShare, Store, Writer
 from proofstone.errors import BudgetReached
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Spent, replies_wanted, run_label
 from proofstone.stages.calm import calm_interpreter
+from proofstone.stages.judging import Bench
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.run import perform_run
-from proofstone.stages.score import score_run
+from proofstone.stages.score import Judging, score_run
 from proofstone.stages.served import shares_of
 
 __all__ = ["RunResult", "perform_campaign", "progress_of"]
@@ -25,7 +26,8 @@ __all__ = ["RunResult", "perform_campaign", "progress_of"]
 
 class RunResult(Struct, frozen=True, kw_only=True):
     """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing, and
-    which models answered. ``errors`` are the kinds of the ``failed``.
+    which models answered. ``errors`` are the kinds of the ``failed``; ``waiting`` are replies that
+    only a judge can score, who was not named or not heard.
 
     ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
     is what this command's calls took, ``in_all`` what all of the run's took when they were asked.
@@ -34,6 +36,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
     planned: PlannedRun
     n_scored: int
+    waiting: int = 0
     failed: int
     errors: tuple[str, ...]
     stopped: str
@@ -47,7 +50,16 @@ class RunResult(Struct, frozen=True, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether every (item, sample) of the item set is scored."""
-        return self.n_scored >= replies_wanted(self.planned.run, self.planned.item_set.n_items)
+        return self.n_scored >= self._wanted
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether every one of them has its replies, scored or waiting for a judge."""
+        return self.n_scored + self.waiting >= self._wanted
+
+    @property
+    def _wanted(self) -> int:
+        return replies_wanted(self.planned.run, self.planned.item_set.n_items)
 
 
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
@@ -77,17 +89,20 @@ async def perform_campaign(
     stop: asyncio.Event,
     clock: Clock,
     kept: Callable[[CallRecord], None] | None = None,
+    bench: Bench | None = None,
 ) -> list[RunResult]:
     """Works on all runs until done or stopped; results in the order of ``runs``.
 
     The runs of one model follow each other, models go on beside each other; one that cannot be
-    used ends its own runs only. ``kept`` is told of each call once it is on disk. Raises
-    StoreFailed where replies could not be kept.
+    used ends its own runs only. ``kept`` is told of each call once it is on disk. What no rule can
+    score goes to the ``bench``, once its run is asked. Raises StoreFailed where replies could not
+    be kept.
     """
     by_model: dict[str, list[int]] = {}
     for place, (planned, _progress) in enumerate(runs):
         by_model.setdefault(planned.run.respondent, []).append(place)
     results: dict[int, RunResult] = {}
+    judges = "" if bench is None else bench.name
 
     async def work_on(asker: Asker, places: Sequence[int]) -> None:
         for place in places:
@@ -97,17 +112,22 @@ async def perform_campaign(
                 if place != places[0]:  # what the runs before this one asked is known by now
                     await asyncio.to_thread(asker.look_again)
                 await perform_run(
-                    store, writer, method, planned, asker, progress=progress, stop=stop, clock=clock
-                )
-            n_scored = await score_run(store, method, planned.key, planned.run, clock=clock)
+                    store, writer, method, planned, asker,
+                    progress=progress, stop=stop, clock=clock, judges=judges,
+                )  # fmt: skip
+            judging = _judging(bench, writer, progress)
+            scored = await score_run(
+                store, method, planned.key, planned.run, clock=clock, judging=judging
+            )
             results[place] = RunResult(
                 planned=planned,
-                n_scored=n_scored,
+                n_scored=scored.n,
+                waiting=scored.waiting,
                 failed=progress.failed,
                 errors=errors_of(store, planned) if progress.failed else (),
-                stopped=progress.stopped,
+                stopped=progress.stopped or _stopped(bench),
                 interrupted=stop.is_set() and not progress.complete,
-                over_budget=bool(progress.stopped) and isinstance(asker.stopped, BudgetReached),
+                over_budget=_is_over_budget(progress, asker, bench),
                 spent=progress.spent(),
                 in_all=store.spent.of_runs([planned.key]),
                 seconds=(progress.ended or 0.0) - progress.started,
@@ -122,3 +142,26 @@ async def perform_campaign(
     except ExceptionGroup as several:  # one failure says enough; the others follow from it
         raise several.exceptions[0] from several
     return [results[place] for place in range(len(runs))]
+
+
+def _judging(bench: Bench | None, writer: Writer, progress: RunProgress) -> Judging | None:
+    """The judges for one run, whose calls are counted with it."""
+    if bench is None:
+        return None
+
+    async def keep(call: CallRecord) -> None:
+        progress.count(call)
+        await writer.write(call)
+
+    return Judging(bench.name, bench.sitting(keep))
+
+
+def _stopped(bench: Bench | None) -> str:
+    """Why judges cannot be asked any more; empty where they can."""
+    return "" if bench is None or bench.stopped is None else str(bench.stopped)
+
+
+def _is_over_budget(progress: RunProgress, asker: Asker, bench: Bench | None) -> bool:
+    if progress.stopped:
+        return isinstance(asker.stopped, BudgetReached)
+    return bench is not None and isinstance(bench.stopped, BudgetReached)

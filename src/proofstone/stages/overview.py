@@ -46,13 +46,15 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 class ScoringShown(Struct, frozen=True, kw_only=True):
-    """A whole scoring: by which version of the scorer, of how many replies, and if it counts."""
+    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
+    if it counts."""
 
     id: str
     made_at: str
     scorer_version: int
     n_scored: int
     is_current: bool
+    judge: str = ""
 
 
 class Overview(Struct, frozen=True, kw_only=True):
@@ -104,6 +106,7 @@ def scorings_of(store: Store, run: int) -> list[ScoringShown]:
             scorer_version=scoring.scorer_version,
             n_scored=store.scores.n_scored(scoring.key),
             is_current=current is not None and scoring.key == current.key,
+            judge=scoring.judge,
         )
         for scoring in store.scores.of_run(run)
     ]

@@ -42,14 +42,16 @@ async def perform_run(
     progress: RunProgress,
     stop: asyncio.Event,
     clock: Clock,
+    judges: str = "",
 ) -> None:
     """Asks what is left of a run, until done, stopped, or the model cannot be used.
 
-    Returns when every reply is committed; ``progress`` says what came of it. Raises RunInUse
+    Returns when every reply is committed; ``progress`` says what came of it. Replies that a rule
+    can score go to the scoring by these ``judges``; the others are left. Raises RunInUse
     where another process works on it, and StoreFailed where replies could not be kept.
     """
     async with lease_held(store.runs, planned.key, clock):
-        scoring = open_scoring(store, method, planned.key, planned.run, clock)
+        scoring = open_scoring(store, method, planned.key, planned.run, clock, judges)
         loop = _RunLoop(store, writer, method, planned, asker, progress, stop, scoring)
         progress.begin(clock)
         try:

@@ -1,8 +1,9 @@
-"""Scoring: from replies to scores, asking nobody.
+"""Scoring: from replies to scores, asking no contestant.
 
 The run loop scores each reply as it comes; what it left (replies of an earlier version, a process
-that was killed) is scored here from the stored bodies. A scoring grows with its run; scoring again
-makes a new one.
+that was killed, what only a judge can decide) is scored here from the stored bodies. A scoring
+grows with its run; scoring again, or with another judge, makes a new one. One that lacks scores of
+finished replies is not whole, and counts nowhere.
 """
 
 from __future__ import annotations
@@ -15,40 +16,69 @@ from msgspec import Struct
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, StoredItem, UnitRow
 from proofstone.identity import content_id
-from proofstone.ports import Clock, Method
+from proofstone.ports import Clock, Judge, Method
 from proofstone.records import Reply, Run, Unit
 
-__all__ = ["Finished", "open_scoring", "score_replies", "score_run"]
+__all__ = ["Finished", "Judging", "Scored", "open_scoring", "score_replies", "score_run"]
 
 _PAGE = 128
 
 
-def open_scoring(store: Store, method: Method, key: int, run: Run, clock: Clock) -> int:
-    """The scoring that a run's scores go to: the newest by this version of the scorer, or a new
-    one. One that was cut off half-way goes on; it is current only once it is complete."""
-    newest = store.scores.newest(key, method.scorer_version, "")
+class Scored(Struct, frozen=True):
+    """``n`` (item, sample) of a run have scores, ``waiting`` have replies and none."""
+
+    n: int
+    waiting: int
+
+
+class Judging(Struct, frozen=True):
+    """Who decides what no rule can, and the ``name`` by which a scoring knows them: its judges and
+    how they decide."""
+
+    name: str
+    judge: Judge
+
+
+def open_scoring(
+    store: Store, method: Method, key: int, run: Run, clock: Clock, judges: str = ""
+) -> int:
+    """The scoring that a run's scores go to: the newest by this version of the scorer and these
+    judges, or a new one. One that was cut off half-way goes on; it is current only once it is
+    complete."""
+    newest = store.scores.newest(key, method.scorer_version, judges)
     if newest is not None:
         return newest.key
-    return store.scores.begin(key, run, method.scorer_version, "", clock.now())
+    return store.scores.begin(key, run, method.scorer_version, judges, clock.now())
 
 
 async def score_run(
-    store: Store, method: Method, key: int, run: Run, *, clock: Clock, again: bool = False
-) -> int:
+    store: Store,
+    method: Method,
+    key: int,
+    run: Run,
+    *,
+    clock: Clock,
+    again: bool = False,
+    judging: Judging | None = None,
+) -> Scored:
     """Scores every finished (item, sample) of a run and returns how many have scores now.
 
-    What its scoring holds already is not done twice; ``again`` begins a new one.
+    What its scoring holds already is not done twice; ``again`` begins a new one. Where some must
+    wait (for a judge that was not named, or not heard), the scoring stays open.
     """
+    judges = "" if judging is None else judging.name
     if again:
-        scoring = store.scores.begin(key, run, method.scorer_version, "", clock.now())
+        scoring = store.scores.begin(key, run, method.scorer_version, judges, clock.now())
     else:
-        scoring = open_scoring(store, method, key, run, clock)
-    n_scored = store.scores.n_scored(scoring)
-    if n_scored < store.runs.count_done(key, run.last_step):
-        await _score_missing(store, method, scoring, key, run)
+        scoring = open_scoring(store, method, key, run, clock, judges)
+    n_scored, n_done = store.scores.n_scored(scoring), store.runs.count_done(key, run.last_step)
+    if n_scored < n_done:
+        judge = None if judging is None else judging.judge
+        await _score_missing(store, method, scoring, key, run, judge)
         n_scored = store.scores.n_scored(scoring)
-    store.scores.complete(scoring, clock.now())
-    return n_scored
+    if n_scored >= n_done:
+        store.scores.complete(scoring, clock.now())
+    return Scored(n=n_scored, waiting=max(n_done - n_scored, 0))
 
 
 class Finished(Struct, frozen=True, gc=False):
@@ -60,20 +90,23 @@ class Finished(Struct, frozen=True, gc=False):
 
 
 async def score_replies(
-    store: Store, method: Method, finished: Iterable[Finished]
+    store: Store, method: Method, finished: Iterable[Finished], judge: Judge | None = None
 ) -> list[ScoreRow]:
-    """The scores of what is finished, many at once: a scorer is fastest while it is warm."""
+    """The scores of what is finished, many at once: a scorer is fastest while it is warm. What only
+    a judge can decide has none without one."""
     units: list[Unit] = []
     rows: list[UnitRow] = []
     for one in finished:
         for unit in method.units(one.item.loaded, one.replies, one.sample):
             units.append(unit)
             rows.append(_unit_row(store, method, one.item.key, unit))
-    scores = await method.score(units, None)
+    scores = await method.score(units, judge)
     return [ScoreRow(rows[score.unit], units[score.unit].sample, score) for score in scores]
 
 
-async def _score_missing(store: Store, method: Method, scoring: int, key: int, run: Run) -> None:
+async def _score_missing(
+    store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None
+) -> None:
     # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
     # in a thread, the driver would wait for the interpreter lock at every row.
     storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
@@ -85,7 +118,7 @@ async def _score_missing(store: Store, method: Method, scoring: int, key: int, r
             for sample, steps in _finished(entry, run.last_step)
             if (entry.item.key, sample) not in scored
         ]
-        rows = await score_replies(store, method, missing)
+        rows = await score_replies(store, method, missing, judge)
         await asyncio.gather(*storing)
         storing = [asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))]
     await asyncio.gather(*storing)

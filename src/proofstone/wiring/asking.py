@@ -15,10 +15,10 @@ from proofstone.records import ContextName
 from proofstone.stages.own_prompts import check_told_apart
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
-from proofstone.stages.score import score_run
 from proofstone.wiring.background import Background
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.folders import MARK
+from proofstone.wiring.judging import Judges, judge_spec
 from proofstone.wiring.specs import specs_of
 from proofstone.wiring.targets import Target, find_target
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.control import ControlReport
     from proofstone.stages.judge_trial import JudgeTrial
+    from proofstone.stages.judging import JudgeSpec
     from proofstone.stages.kin import Kin
     from proofstone.wiring.egress import Loads
 
@@ -58,6 +59,7 @@ class Asking(Catalogue):
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
+        judge: Judges = (),
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
         **settings: Any,
@@ -67,6 +69,9 @@ class Asking(Catalogue):
         What was asked before comes from the cache, where the model that answers now answered it;
         ``cache`` "any" takes it whichever model did. ``budget`` ("20USD", "5Mtok") is the most that
         this call may spend over all its models; what comes from the cache costs nothing.
+
+        Where a method's replies need a ``judge`` to be scored, one model or a panel of them does
+        so; without one, such replies wait for ``score``.
 
         ``prompt`` is the file of a template of your own, in place of the method's prompt: see
         docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
@@ -85,6 +90,7 @@ class Asking(Catalogue):
             max_connections=max_connections,
             cache=cache,
             spending=self.spending(budget),
+            judges=judge_spec(judge),
             watch=watch,
             on_interrupt=on_interrupt,
         )
@@ -98,9 +104,10 @@ class Asking(Catalogue):
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
+        judge: Judges = (),
     ) -> list[RunResult]:
         """Asks what a run still lacks, with the settings that it has. ``budget`` is what may be
-        spent from now on: what the run took before does not count."""
+        spent from now on: what the run took before does not count. ``judge`` as for ``run``."""
         found = find_target(self.store, run, ("run",))
         _key, record = self.store.runs.run(found.id)
         spec = spec_of(self.store, record, find_method(record.method))
@@ -109,6 +116,7 @@ class Asking(Catalogue):
             max_connections=max_connections,
             cache=cache,
             spending=self.spending(budget),
+            judges=judge_spec(judge),
             watch=watch,
             on_interrupt=on_interrupt,
         )
@@ -149,17 +157,6 @@ class Asking(Catalogue):
 
         return Background(work).wait()
 
-    def score(self, run: Target, *, again: bool = False) -> int:
-        """Scores a run's stored replies; returns how many scores it has. Asks nobody."""
-        found = find_target(self.store, run, ("run",))
-        key, record = self.store.runs.run(found.id)
-        method = find_method(record.method)
-
-        async def work(_stop: asyncio.Event) -> int:
-            return await score_run(self.store, method, key, record, clock=self.clock, again=again)
-
-        return Background(work).wait()
-
     def kin_of_specs(self, specs: Sequence[RunSpec]) -> tuple[Kin, ...]:
         """The contestants of these runs that had a part in the items they are asked, themselves or
         through their family. Asks nobody."""
@@ -189,6 +186,7 @@ class Asking(Catalogue):
         max_connections: int | None = None,
         cache: CacheUse = "same",
         spending: Spending | None = None,
+        judges: JudgeSpec | None = None,
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
     ) -> list[RunResult]:
@@ -198,6 +196,8 @@ class Asking(Catalogue):
         self._check_prompts(specs)
         # A question to a person is put on this thread, before the other one is at work.
         self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
+        if judges is not None:
+            self._clear(self._judge_loads([spec.item_set for spec in specs], judges))
 
         async def work(stop: asyncio.Event) -> list[RunResult]:
             return await self.perform(
@@ -205,6 +205,7 @@ class Asking(Catalogue):
                 max_connections=max_connections,
                 cache=cache,
                 spending=spending,
+                judges=judges,
                 progress=shown,
                 stop=stop,
                 is_cleared=True,
@@ -226,6 +227,7 @@ class Asking(Catalogue):
         max_connections: int | None = None,
         cache: CacheUse = "same",
         spending: Spending | None = None,
+        judges: JudgeSpec | None = None,
         progress: list[RunProgress] | None = None,
         stop: asyncio.Event | None = None,
         is_cleared: bool = False,
@@ -237,13 +239,17 @@ class Asking(Catalogue):
         from proofstone.stages.budgeting import on_record  # noqa: PLC0415
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
+        from proofstone.stages.judging import Bench  # noqa: PLC0415
 
         if not is_cleared:
             self._check_prompts(specs)
             self._clear(await self._plan_loads(specs))
+            if judges is not None:
+                self._clear(self._judge_loads([spec.item_set for spec in specs], judges))
 
         stop = asyncio.Event() if stop is None else stop
-        names = list(dict.fromkeys(spec.model for spec in specs))
+        judging = () if judges is None else judges.models
+        names = list(dict.fromkeys([*(spec.model for spec in specs), *judging]))
         async with self._askers(names, max_connections, stop, cache, spending) as askers:
             plans = self._planned(specs, askers)
             stored = [store_run(self.store, planned, self.clock) for planned in plans]
@@ -255,9 +261,11 @@ class Asking(Catalogue):
             named = [f"run:{short(planned.run.id)}" for planned in stored]
             record = on_record(self.store, askers.values(), spending, self.clock, runs=named)
             async with record as kept:
+                bench = None if judges is None else Bench(judges, [askers[n] for n in judging])
                 return await perform_campaign(
-                    self.store, find_method, runs, by_name, stop=stop, clock=self.clock, kept=kept
-                )
+                    self.store, find_method, runs, by_name,
+                    stop=stop, clock=self.clock, kept=kept, bench=bench,
+                )  # fmt: skip
 
     def _check_prompts(self, specs: Sequence[RunSpec]) -> None:
         """Raises BadInput for a template that holds a key of this workspace: it would be sent and
@@ -283,6 +291,13 @@ class Asking(Catalogue):
         from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
 
         return await plan_loads(self.store, specs, self.config, self.clock)
+
+    def _judge_loads(self, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
+        """What judging replies to these item sets would send to each host that is not this
+        machine."""
+        from proofstone.wiring.judging import judge_loads  # noqa: PLC0415
+
+        return judge_loads(self.store, item_sets, judges, self.config)
 
     def _clear(self, loads: Loads) -> None:
         """Raises EgressRefused where something of it may not leave."""

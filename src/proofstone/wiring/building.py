@@ -16,9 +16,10 @@ from proofstone.ports import BuildsInSteps, Maker, ModelRole
 from proofstone.records import role_of_seat, seated
 from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
 from proofstone.stages.entering import BuildSpec, entering_rows
-from proofstone.wiring.asking import Asking, Watch
+from proofstone.wiring.asking import Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.dry_running import PILOT
+from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.seeing import Seeing
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Models = str | Mapping[str, str | Sequence[str]]
 _LEAST_PILOT = 2
 
 
-class Building(Asking, Seeing):
+class Building(Scoring, Seeing):
     """The part of a workspace that builds in steps."""
 
     def method_building_in_steps(self, kind: str) -> Maker:

@@ -13,8 +13,8 @@ from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.dates import at_date
-from proofstone.wiring.asking import Asking
 from proofstone.wiring.exporting import Exporting
+from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ __all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write
 _KINDS = ("run", "form", "bank")
 
 
-class Comparing(Asking, Exporting):
+class Comparing(Scoring, Exporting):
     """Comparisons of what is in a workspace, with each other and with files of results."""
 
     def compare(

@@ -108,6 +108,7 @@ from proofstone.engines.stats.ranks import (
     tied_runs,
     tiers,
 )
+from proofstone.engines.stats.ratios import ratio_estimate
 from proofstone.engines.stats.reliability import (
     Reliability,
     measure_reliability,
@@ -302,6 +303,7 @@ __all__ = [
     "rank_moves",
     "rank_shares",
     "ranks_of",
+    "ratio_estimate",
     "resampled_unit",
     "resolution_after",
     "resolution_before",

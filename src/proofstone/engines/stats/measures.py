@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.records.results import OUTCOMES, Outcome
+from proofstone.records.results import OUTCOMES, Outcome, Worth
 
 __all__ = ["counted_values", "outcome_code", "unit_means"]
 
 Floats = NDArray[np.float64]
-Counts = Mapping[Outcome, Literal["value"] | float | None]
+Counts = Mapping[Outcome, Worth]
 
 
 def outcome_code(outcome: Outcome) -> int:
@@ -36,9 +35,9 @@ def counted_values(counts: Counts, outcome: NDArray[np.int8], value: Floats) -> 
     counted = np.full(len(outcome), np.nan)
     for name, worth in counts.items():
         rows = outcome == outcome_code(name)
-        if worth == "value":
+        if worth in ("value", "rest"):
             _check_present(name, rows, value)
-            counted[rows] = value[rows]
+            counted[rows] = value[rows] if worth == "value" else 1.0 - value[rows]
         elif worth is not None:
             counted[rows] = worth
     return counted

@@ -94,6 +94,7 @@ _PLAN = (
     _Copied(_s.unit_cluster, {"unit_id": _s.unit, "cluster_id": _s.cluster}, ()),
     _Copied(_s.scoring, {"run_id": _s.run}),
     _Copied(_s.score, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
+    _Copied(_s.score_verdict, {"scoring_id": _s.scoring, "unit_id": _s.unit}, ()),
     _Copied(_s.model_card, {}),
     _Copied(_s.run_card, {"run_id": _s.run, "model_card_id": _s.model_card}, ()),
     _Copied(_s.model_check, {}),

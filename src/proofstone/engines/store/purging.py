@@ -23,6 +23,7 @@ from proofstone.engines.store.purged_builds import empty_build_rows
 from proofstone.engines.store.purged_reviews import empty_reviews
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.rows import chunks
+from proofstone.engines.store.score_verdicts import empty_score_verdicts
 from proofstone.errors import WorkspaceInUse
 from proofstone.identity import canonical_json, content_id
 
@@ -32,7 +33,7 @@ _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
 _EMPTIED = (
     "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
-    "build_outcome", "review", "build_verdict",
+    "build_outcome", "review", "build_verdict", "score_verdict",
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
         connection.execute(update(table).where(long).values(answer=""))
+    empty_score_verdicts(connection, plan.units)
     empty_reviews(connection, plan.facts, plan.items)
     _empty_named(connection, schema.prompt, plan.prompts)
     _empty_named(connection, schema.image, plan.images)

@@ -32,7 +32,7 @@ from proofstone.engines.store.schema_reviews import review, review_place, review
 
 __all__ = ["HEAD", "metadata", "review", "review_place", "review_sheet"]
 
-HEAD = "0015"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0016"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -238,6 +238,15 @@ score = Table(
     _ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
     Column("measure", Text, primary_key=True), Column("outcome", SmallInteger, nullable=False),
     Column("value", Float), _text("answer"), _text("basis"), _text("flags"),
+)  # fmt: skip
+
+# What a panel of judges said of a reply, behind the score that rests on it: its ballots with their
+# reasons are in the payload.
+score_verdict = Table(
+    "score_verdict", metadata, _ref("scoring_id", "scoring", primary=True),
+    _ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
+    Column("measure", Text, primary_key=True), Column("state", Text, nullable=False),
+    _text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
 )  # fmt: skip
 
 # What was known of a model, and since when: a new row where it changed; the newest is in force.

@@ -11,8 +11,9 @@ from sqlalchemy import Row, func, select, update
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows
+from proofstone.engines.store.score_verdicts import insert_score_verdicts, verdicts_of
 from proofstone.identity import content_id
-from proofstone.records import OUTCOMES, Run, Score
+from proofstone.records import OUTCOMES, PanelVerdict, Run, Score
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -102,6 +103,14 @@ class ScoreStore:
             for row in rows
         ]  # fmt: skip
         insert_rows(connection, schema.score, _SCORE, values)
+        insert_score_verdicts(
+            connection,
+            (
+                ((scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure), said)
+                for row in rows
+                if (said := row.score.verdict) is not None
+            ),
+        )
         return clusters
 
     def remember(self, clusters: Clusters) -> None:
@@ -210,6 +219,11 @@ class ScoreStore:
                     key = (row.item_id, row.sample, row.kind)
                     found.setdefault(key, []).append(_score(row))
         return found
+
+    def verdicts(self, scorings: Sequence[int]) -> list[PanelVerdict]:
+        """What judges said in scorings, in the order of the units."""
+        with self._database.reading() as connection:
+            return list(verdicts_of(connection, scorings))
 
     def places(
         self, scoring: int, measure: str, outcomes: Sequence[str], right: bool | None, limit: int

@@ -14,7 +14,14 @@ from proofstone.engines.store.rows import chunks, insert_rows, many_values
 from proofstone.identity import canonical_json
 from proofstone.records import Ballot, PanelVerdict, RowVerdict
 
-__all__ = ["VERDICT", "empty_verdicts", "insert_verdicts", "select_verdicts", "steps_judged"]
+__all__ = [
+    "VERDICT",
+    "empty_verdicts",
+    "insert_verdicts",
+    "select_verdicts",
+    "steps_judged",
+    "wordless",
+]
 
 VERDICT = ("step_id", "row_id", "position", "question", "state", "label", "payload")
 _CHUNK = 1000
@@ -68,7 +75,7 @@ def empty_verdicts(connection: Connection, rows: Iterable[int]) -> None:
     table = schema.build_verdict
     for step, row, position, payload in _of_rows(connection, rows):
         place = (table.c.step_id == step, table.c.row_id == row, table.c.position == position)
-        emptied = canonical_json(_wordless(_read(payload)))
+        emptied = canonical_json(wordless(_read(payload)))
         connection.execute(update(table).where(*place).values(payload=emptied))
 
 
@@ -86,7 +93,8 @@ def _read(payload: bytes) -> PanelVerdict:
 _DECODER = msgspec.json.Decoder(PanelVerdict)
 
 
-def _wordless(verdict: PanelVerdict) -> PanelVerdict:
+def wordless(verdict: PanelVerdict) -> PanelVerdict:
+    """A verdict without the judges' reasons: who voted how stays."""
     return structs.replace(verdict, ballots=tuple(map(_wordless_ballot, verdict.ballots)))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from proofstone.records import Measure, Outcome, Scale
+from proofstone.records import Measure, Outcome, Scale, Worth
 from proofstone.wording import noted
 
 __all__ = ["HEADLINE", "JUDGED", "MEASURES", "SCALES"]
@@ -14,7 +14,7 @@ HEADLINE = "accuracy"
 # The unit and the scores of one statement of a question that is asked for verdicts.
 JUDGED = "encyclo_k.judged"
 
-_Counts: TypeAlias = Mapping[Outcome, Literal["value"] | float | None]
+_Counts: TypeAlias = Mapping[Outcome, Worth]
 _WRONG: _Counts = {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0}
 _MISSED: _Counts = {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0}
 _GIVEN: _Counts = {"answered": "value", "refused": None, "unparsed": None, "truncated": None}
@@ -22,7 +22,7 @@ _GIVEN: _Counts = {"answered": "value", "refused": None, "unparsed": None, "trun
 
 def _rate(outcome: Outcome) -> _Counts:
     """Counts of the share of replies with this outcome."""
-    counts: dict[Outcome, Literal["value"] | float | None] = {
+    counts: dict[Outcome, Worth] = {
         "answered": 0.0,
         "refused": 0.0,
         "unparsed": 0.0,

@@ -94,6 +94,10 @@ class EncycloK:
         self.compared: Mapping[str, ComparedQuestion] = compared.COMPARED
         self.kinds: Mapping[Literal["fact", "item"], tuple[str, str]] = contrasts.KINDS
 
+    def recognises(self, columns: Iterable[str]) -> bool:
+        """See ``rows.recognises``."""
+        return files.recognises(columns)
+
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``recipe.recipe``."""
         return recipe.recipe(params)

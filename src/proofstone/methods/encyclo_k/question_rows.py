@@ -18,7 +18,7 @@ from proofstone.methods.encyclo_k.statement_drafts import read_stratum, write_st
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, item_id
 
-__all__ = ["LETTERS", "read_items", "write_item"]
+__all__ = ["LETTERS", "read_items", "recognises", "write_item"]
 
 LETTERS = string.ascii_uppercase
 _VERDICTS: tuple[str, ...] = ("true", "false")
@@ -35,6 +35,13 @@ class _Draft:
     language: str | None
     is_sound: bool
     statement: str = ""
+
+
+def recognises(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns holds questions with options, or statements to judge."""
+    names = set(columns)
+    has_options = not names.isdisjoint({"options", "choices"}) or {"A", "B"} <= names
+    return ("question" in names and has_options) or "statement" in names
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:

@@ -41,7 +41,7 @@ statement is exported as ``statement`` and ``answer``, with its ``reason`` and `
 
 from __future__ import annotations
 
-from proofstone.methods.encyclo_k.question_rows import read_items, write_item
+from proofstone.methods.encyclo_k.question_rows import read_items, recognises, write_item
 from proofstone.methods.encyclo_k.statement_rows import read_facts, write_fact
 
-__all__ = ["read_facts", "read_items", "write_fact", "write_item"]
+__all__ = ["read_facts", "read_items", "recognises", "write_fact", "write_item"]

@@ -1,0 +1,54 @@
+"""What judges said of replies: written with the score that rests on it, read by scorings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from sqlalchemy import Connection, select, update
+
+from proofstone.engines.store import schema
+from proofstone.engines.store.rows import chunks, insert_rows
+from proofstone.engines.store.verdicts import wordless
+from proofstone.identity import canonical_json
+from proofstone.records import PanelVerdict
+
+__all__ = ["ScorePlace", "empty_score_verdicts", "insert_score_verdicts", "verdicts_of"]
+
+ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, measure
+_COLUMNS = ("scoring_id", "unit_id", "sample", "measure", "state", "label", "payload")
+_DECODER = msgspec.json.Decoder(PanelVerdict)
+_CHUNK = 1000
+
+
+def insert_score_verdicts(
+    connection: Connection, made: Iterable[tuple[ScorePlace, PanelVerdict]]
+) -> None:
+    """Inserts what judges said, by the score that it is of."""
+    rows = [(*place, said.state, said.label, canonical_json(said)) for place, said in made]
+    if rows:
+        insert_rows(connection, schema.score_verdict, _COLUMNS, rows)
+
+
+def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[PanelVerdict]:
+    """The verdicts of scorings, in the order of scorings, units and samples."""
+    table = schema.score_verdict
+    query = (
+        select(table.c.payload)
+        .where(table.c.scoring_id.in_(scorings))
+        .order_by(table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
+    )
+    for (payload,) in connection.execute(query):
+        yield _DECODER.decode(payload)
+
+
+def empty_score_verdicts(connection: Connection, units: Iterable[int]) -> None:
+    """Takes the judges' words out of the verdicts on these units; labels and counts stay."""
+    table = schema.score_verdict
+    place = (table.c.scoring_id, table.c.unit_id, table.c.sample, table.c.measure)
+    for chunk in chunks(units, _CHUNK):
+        query = select(*place, table.c.payload).where(table.c.unit_id.in_(chunk))
+        for *key, payload in connection.execute(query).all():
+            emptied = canonical_json(wordless(_DECODER.decode(payload)))
+            here = [column == value for column, value in zip(place, key, strict=True)]
+            connection.execute(update(table).where(*here).values(payload=emptied))

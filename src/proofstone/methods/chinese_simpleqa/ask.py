@@ -1,0 +1,164 @@
+"""Asking: one call an item, with worked examples where wanted; for a base model in one text.
+
+Worked examples are carried with the method: a set of questions made elsewhere has none to spare.
+Those that would give an item's answer away are passed over for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proofstone.errors import BadUsage
+from proofstone.identity import content_id
+from proofstone.methods.chinese_simpleqa.defaults import default_settings
+from proofstone.methods.chinese_simpleqa.own_prompts import own_prompt_text
+from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer, asked_of
+from proofstone.methods.chinese_simpleqa.prompting import (
+    Example,
+    ask_prompt,
+    examples,
+    is_chinese,
+    shaping_texts,
+    stated,
+    worked_answer,
+)
+from proofstone.methods.chinese_simpleqa.sameness import plain_answer
+from proofstone.ports import BankReader, Call
+from proofstone.records import Item, ItemSet, LoadedItem, Message, Oracle, TextForm, Way
+
+__all__ = ["STEPS", "WAYS", "ask", "messages", "prepare", "settings"]
+
+WAYS = {
+    "direct": "The question alone; the answer as briefly as can be.",
+    "recall": "First what is known that bears on the question, then a line with the answer.",
+    "cot": "Step by step, then a line with the answer.",
+    "confidence": "The answer, and how sure the model is of it, from 0 to 100.",
+}
+# The step of the one call says how it was asked, and so how its reply is read.
+STEPS = {
+    "direct": "answer",
+    "recall": "recalled",
+    "cot": "reasoned",
+    "confidence": "sure",
+}
+# Two examples may have an item's answer, or its question: so many are left for each item.
+MOST_SHOTS = 4
+_TEXT_VERSION = 1  # raised by every change of the texts for base models
+_NEXT_QUESTION = ("\nQuestion:", "\n问题：")
+_SIMULATED_SURE = 75
+
+
+def settings(way: str) -> dict[str, Any]:
+    """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
+    _check_way(way)
+    return default_settings(way)
+
+
+def prepare(way: str, shots: int, _item_set: ItemSet, _bank: BankReader | None) -> Way:
+    """A way of asking. Raises BadUsage for an unknown one, and for more worked examples than
+    there are."""
+    _check_way(way)
+    if not 0 <= shots <= MOST_SHOTS:
+        raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
+    key = [way, shaping_texts(way), shots]
+    return Way(
+        name=way,
+        last_step=STEPS[way],
+        prompt_hash=content_id("chinese_simpleqa.prompt", key),
+        n_shots=shots,
+        text=_text_form(way),
+    )
+
+
+async def ask(item: LoadedItem, way: Way, call: Call) -> None:
+    """Asks one item with one call."""
+    await call(way.last_step, messages(item, way), oracle=_oracle(item, way.name))
+
+
+def messages(item: LoadedItem, way: Way) -> list[Message]:
+    """The conversation that an item is asked with: worked examples, then the item."""
+    asked, language = asked_of(item), item.item.language
+    shown = _examples_for(item.item, asked, way.n_shots)
+    if way.as_text:
+        return [Message("user", _as_text(item, shown, way))]
+    turns: list[Message] = []
+    for example in shown:
+        turns.append(Message("user", _prompt(example.question, language, way)))
+        turns.append(Message("assistant", worked_answer(example, language, way.name)))
+    return [*turns, Message("user", _prompt(asked.question, language, way))]
+
+
+def _prompt(question: str, language: str, way: Way) -> str:
+    if way.own_prompt is None:
+        return ask_prompt(question, language, way.name)
+    return own_prompt_text(way.own_prompt, question, language, way.name)
+
+
+def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
+    """``n`` examples for an item from a place that its id fixes, none that gives it away."""
+    known = examples(item.language)
+    answers = {plain_answer(text) for text in asked.answers}
+    start = int.from_bytes(item.id[:8], "big") % len(known)
+    turned = known[start:] + known[:start]
+    question = plain_answer(asked.question)
+    fit = [
+        example
+        for example in turned
+        if plain_answer(example.answer) not in answers
+        and plain_answer(example.question) != question
+    ]
+    return fit[:n]
+
+
+# ---------------------------------------------------------------- base models
+
+
+def _text_form(way: str) -> TextForm:
+    """Where an answer ends: at the head of the next question; a bare answer at the line's end."""
+    stop = {"direct": ("\n",), "confidence": ("\n\n",)}.get(way, ())
+    return TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION)
+
+
+def _as_text(item: LoadedItem, shown: list[Example], way: Way) -> str:
+    """Blocks of question and answer, the last answer open."""
+    language = item.item.language
+    blocks = [
+        f"{_head(example.question, language, way)}\n"
+        f"{_opening(language, way.name, worked_answer(example, language, way.name))}"
+        for example in shown
+    ]
+    opening = _opening(language, way.name, "").rstrip()
+    return "\n\n".join([*blocks, f"{_head(asked_of(item).question, language, way)}\n{opening}"])
+
+
+def _head(question: str, language: str, way: Way) -> str:
+    if way.own_prompt is not None:
+        return own_prompt_text(way.own_prompt, question, language, way.name)
+    return f"问题：{question}" if is_chinese(language) else f"Question: {question}"
+
+
+def _opening(language: str, way: str, answer: str) -> str:
+    """How an answer begins in a text: with its label, or with that of the reasoning before it."""
+    chinese = is_chinese(language)
+    label = "答案：" if chinese else "Answer: "
+    if way in {"recall", "cot"}:
+        label = "分析：" if chinese else "Reasoning: "
+    return label + answer.removeprefix(label)
+
+
+# ---------------------------------------------------------------- simulated respondents
+
+
+def _oracle(item: LoadedItem, way: str) -> Oracle:
+    """What a simulated respondent may look at: the answer, and one that is surely wrong."""
+    asked, language = asked_of(item), item.item.language
+    taken = {plain_answer(text) for text in asked.answers}
+    known = ("亚特兰蒂斯", "乌托邦") if is_chinese(language) else ("Atlantis", "Utopia")
+    wrong = next(name for name in known if plain_answer(name) not in taken)
+    reply = stated("{choice}", language, way, sure=_SIMULATED_SURE)
+    return Oracle(gold=asked.answer, choices=(wrong,), reply=reply)
+
+
+def _check_way(way: str) -> None:
+    if way not in WAYS:
+        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(WAYS)}")

@@ -1,0 +1,140 @@
+"""The method as stages see it: each part delegated to the module that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from proofstone.methods.chinese_simpleqa import (
+    ask,
+    compose,
+    measures,
+    own_prompts,
+    question_rows,
+    question_statistics,
+    score,
+)
+from proofstone.methods.chinese_simpleqa.payloads import AskedPair, Pair, ShortQuestion, asked_of
+from proofstone.ports import (
+    BankReader,
+    BuiltFact,
+    Call,
+    FactBuilder,
+    Judge,
+    Parameter,
+    PayloadType,
+    Row,
+    Sifter,
+    TokenCounter,
+)
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Measure,
+    OwnPrompt,
+    Preset,
+    Reply,
+    Scale,
+    Score,
+    Tabulation,
+    Unit,
+    Way,
+)
+
+__all__ = ["ChineseSimpleQA"]
+
+
+class ChineseSimpleQA:
+    """Chinese SimpleQA as a ``ports.Method``."""
+
+    def __init__(self) -> None:
+        self.name = "chinese_simpleqa"
+        self.title = "Chinese SimpleQA: short factual questions"
+        self.scorer_version = score.SCORER_VERSION
+        self.payloads: Mapping[str, PayloadType] = {
+            "chinese_simpleqa.question": PayloadType(ShortQuestion),
+            "chinese_simpleqa.pair": PayloadType(Pair),
+            "chinese_simpleqa.asked": PayloadType(AskedPair),
+        }
+        self.ways: Mapping[str, str] = ask.WAYS
+        self.scales: Mapping[str, Scale] = {}
+        self.measures: tuple[Measure, ...] = measures.MEASURES
+        self.headline = measures.HEADLINE
+        self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
+        self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
+        self.presets: Mapping[str, Preset] = {}
+        self.sift: Sifter | None = None
+        self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
+
+    def recognises(self, columns: Iterable[str]) -> bool:
+        """See ``question_rows.recognises``."""
+        return question_rows.recognises(columns)
+
+    def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """See ``compose.recipe``."""
+        return compose.recipe(params)
+
+    def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+        """See ``compose.compose``."""
+        return compose.compose(bank, recipe, seed)
+
+    def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """See ``question_rows.read_facts``."""
+        return question_rows.read_facts(rows)
+
+    def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+        """See ``question_rows.write_fact``."""
+        return question_rows.write_fact(built, facts)
+
+    def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
+        """See ``question_rows.read_items``."""
+        return question_rows.read_items(rows)
+
+    def write_item(self, item: LoadedItem) -> dict[str, Any]:
+        """See ``question_rows.write_item``."""
+        return question_rows.write_item(item)
+
+    def settings(self, way: str) -> dict[str, Any]:
+        """See ``ask.settings``."""
+        return ask.settings(way)
+
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        """See ``ask.prepare``."""
+        return ask.prepare(way, shots, item_set, bank)
+
+    def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+        """See ``own_prompts.check_prompt``."""
+        own_prompts.check_prompt(prompt, way, item_set)
+
+    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+        """See ``ask.ask``."""
+        await ask.ask(item, way, call)
+
+    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+        """See ``score.units``."""
+        return score.units(item, replies, sample)
+
+    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        """See ``score.score``."""
+        return await score.score(units, judge)
+
+    def gold(self, unit: Unit) -> tuple[str, int]:
+        """See ``score.gold``."""
+        return score.gold(unit)
+
+    def show(self, item: LoadedItem) -> str:
+        """The question, and its answer with the aliases behind a mark."""
+        asked = asked_of(item)
+        return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        """See ``question_statistics.fact_statistics``."""
+        return question_statistics.fact_statistics(facts, tokens)
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        """See ``question_statistics.item_statistics``."""
+        return question_statistics.item_statistics(items, tokens)

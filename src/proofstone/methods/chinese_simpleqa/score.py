@@ -1,0 +1,150 @@
+"""Scoring: the grade of each reply, by rule where one may settle it, else by a judge.
+
+A reply that needs a judge and has none gets no score at all: it waits. So does one whose judges
+could not be heard. One on which judges came to no label is ``unparsed``: that is theirs, not the
+model's, and it counts as nothing (``measures``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from proofstone.engines.choices.outcome import not_read
+from proofstone.methods.chinese_simpleqa.ask import STEPS
+from proofstone.methods.chinese_simpleqa.grading import grade_question, settled_as
+from proofstone.methods.chinese_simpleqa.measures import BY_RULE, GRADED, SURE
+from proofstone.methods.chinese_simpleqa.payloads import asked_of
+from proofstone.methods.chinese_simpleqa.reading import ReadAnswer, read_answer
+from proofstone.ports import Judge
+from proofstone.records import LoadedItem, Outcome, PanelVerdict, Reply, Score, Unit
+
+__all__ = ["SCORER_VERSION", "gold", "score", "units"]
+
+# Raised with every change that can move a score (the words to a judge too); each score names it.
+SCORER_VERSION = 1
+_SHOWN = 200  # characters of an answer that are kept with its score
+_WAYS = {step: way for way, step in STEPS.items()}
+
+
+class _Graded(Struct, frozen=True):
+    """What a reply came to: how it was found (``basis``), and by whose verdict."""
+
+    outcome: Outcome
+    value: float | None
+    basis: str
+    flags: tuple[str, ...] = ()
+    verdict: PanelVerdict | None = None
+
+
+def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+    """The item as the one unit; none where its reply is missing. Questions are drawn one by one:
+    each depends on its own fact alone."""
+    if not _WAYS.keys() & replies.keys():
+        return ()
+    key = item.facts[0].id if item.facts else item.item.id
+    kind = "fact" if item.facts else "item"
+    return (Unit(item=item, sample=sample, replies=replies, clusters=((kind, key),)),)
+
+
+async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+    """The scores of units in their order; none of a unit that waits for a judge.
+
+    Each graded one has its grade ("correct"), whether a rule settled it ("by_rule"), and the
+    confidence that the reply states, where it does.
+    """
+    answered = [_answered(unit) for unit in units]
+    graded = await asyncio.gather(
+        *(_graded(unit, one, judge) for unit, one in zip(units, answered, strict=True))
+    )
+    return [
+        score
+        for place, (one, found) in enumerate(zip(answered, graded, strict=True))
+        if found is not None
+        for score in _scores(place, one.read, found)
+    ]
+
+
+def gold(_unit: Unit) -> tuple[str, int]:
+    """An open answer: no label, no choices."""
+    return "", 0
+
+
+class _Answered(Struct, frozen=True):
+    """A unit's reply, and what of it is the answer."""
+
+    reply: Reply
+    read: ReadAnswer
+
+
+def _answered(unit: Unit) -> _Answered:
+    (step,) = _WAYS.keys() & unit.replies.keys()
+    reply: Reply = unit.replies[step]
+    return _Answered(reply, read_answer(reply.text, _WAYS[step]))
+
+
+async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Graded | None:
+    reply, read = answered.reply, answered.read
+    unread = _without_text(reply, read)
+    if unread is not None:
+        return unread
+    flags = (*read.flags, *(("truncated",) if reply.finish == "length" else ()))
+    asked = asked_of(unit.item)
+    settled = settled_as(read.text, asked)
+    if settled:
+        return _Graded("answered", 1.0, f"rule: {settled}", flags)
+    if judge is None:
+        return None
+    verdict = await judge(grade_question(read.text, asked, unit.item.item.language))
+    return _judged(verdict, flags)
+
+
+def _without_text(reply: Reply, read: ReadAnswer) -> _Graded | None:
+    """The grade of a reply that holds no answer to look at, else None."""
+    unread = not_read(reply)
+    if unread is not None:
+        return _Graded(unread.outcome, None, "no answer", unread.flags)
+    cut_off = reply.finish == "length"
+    if not reply.text.strip() or (cut_off and not read.is_stated):
+        return _Graded("truncated" if cut_off else "refused", None, "no answer", read.flags)
+    return None
+
+
+def _judged(verdict: PanelVerdict, flags: tuple[str, ...]) -> _Graded | None:
+    """The grade by a verdict; None where judges are missing that were not heard."""
+    if any(b.state == "failed" for b in verdict.ballots) and (not verdict.label or verdict.by_rule):
+        return None
+    label = verdict.label
+    basis = "judge, by the rule for ties" if verdict.by_rule else "judge"
+    if label == "NOT_ATTEMPTED":
+        return _Graded("refused", None, basis, flags, verdict)
+    if label:
+        return _Graded("answered", float(label == "CORRECT"), basis, flags, verdict)
+    return _Graded("unparsed", None, f"judge: {verdict.state.replace('_', ' ')}", flags, verdict)
+
+
+def _scores(place: int, read: ReadAnswer, found: _Graded) -> list[Score]:
+    answer = " ".join(read.text.split())
+    scores = [
+        Score(
+            unit=place,
+            measure=GRADED,
+            outcome=found.outcome,
+            value=found.value,
+            answer=answer if len(answer) <= _SHOWN else f"{answer[: _SHOWN - 3]}...",
+            basis=found.basis,
+            flags=found.flags,
+            verdict=found.verdict,
+        ),
+        Score(
+            unit=place,
+            measure=BY_RULE,
+            outcome="answered",
+            value=float(found.basis.startswith("rule")),
+        ),
+    ]
+    if read.sure is not None:
+        scores.append(Score(unit=place, measure=SURE, outcome="answered", value=read.sure))
+    return scores
