@@ -227,5 +227,5 @@ async def test_a_scorer_that_fails_does_not_end_a_run(
     assert count(workspace, "response") == server.requests == QUESTIONS
     with pytest.raises(ZeroDivisionError):
         await score_run(store, method, planned.key, planned.run, clock=clock)
-    n_scored = await score_run(store, EncycloK(), planned.key, planned.run, clock=clock)
-    assert n_scored == server.requests == QUESTIONS
+    scored = await score_run(store, EncycloK(), planned.key, planned.run, clock=clock)
+    assert scored.n == server.requests == QUESTIONS

@@ -23,9 +23,7 @@ __all__ = ["import_command"]
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
 @click.option("--name", help="Its name; else the file's.")
-@click.option(
-    "--method", metavar="NAME", help="The method that reads it; else its columns tell."
-)
+@click.option("--method", metavar="NAME", help="The method that reads it; else its columns tell.")
 @click.option(
     "--role",
     "roles",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from proofstone.cli.building import pipeline_command
 from proofstone.cli.building_either import TABLES, build_from_tables, either_command
@@ -20,11 +21,12 @@ from proofstone.cli.options import (
 )
 from proofstone.cli.output import pasted, print_json, say
 from proofstone.cli.presets import preset_option, with_preset
+from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import ItemSet
 
 if TYPE_CHECKING:
-    from proofstone.ports import Method, StepBuilder
+    from proofstone.ports import Method, Parameter, StepBuilder
 
 __all__ = ["build_command"]
 
@@ -47,7 +49,7 @@ class BuildGroup(click.Group):
 
         methods = [find_method(name) for name in method_names()]
         if cmd_name == "form":
-            return _form_command(next(m for m in methods if m.parameters))
+            return _form_command(methods)
         for method in methods:
             if cmd_name in method.builders and cmd_name in _pipelines(method):
                 return either_command(
@@ -104,14 +106,41 @@ def _facts_command(kind: str, parameters: Any) -> click.Command:
     return build_facts
 
 
-def _form_command(method: Any) -> click.Command:
+def _form_parameters(methods: Sequence[Method]) -> list[Parameter]:
+    """The parameters of all composers, each name once: as the one with the most has it."""
+    found: dict[str, Parameter] = {}
+    for method in sorted(methods, key=lambda each: -len(each.parameters)):
+        for parameter in method.parameters:
+            found.setdefault(parameter.name, parameter)
+    return list(found.values())
+
+
+def _own_parameters(method: Method, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that the bank's method takes. Raises BadUsage where another was given."""
+    own = {parameter.name for parameter in method.parameters}
+    context = click.get_current_context()
+    foreign = [
+        f"--{name.replace('_', '-')}"
+        for name in params.keys() - own
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if foreign:
+        known = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(own)) or "none"
+        raise BadUsage(
+            f"a form of {method.title} takes no {', '.join(sorted(foreign))}",
+            hint=f"its parameters: {known}",
+        )
+    return {name: value for name, value in params.items() if name in own}
+
+
+def _form_command(methods: Sequence[Method]) -> click.Command:
     @click.command("form")
     @click.argument("bank")
     @click.option("--seeds", metavar="N|LIST", help="5: five forms from --seed on; 40,41 or 40-42.")
     @click.option("--sweep", metavar="NAME=LOW..HIGH", help="One form a value of a parameter.")
     @click.option("--name", help="The forms' name; else the bank's.")
     @preset_option
-    @with_parameters(method.parameters)
+    @with_parameters(_form_parameters(methods))
     @seed_option
     @workspace_option
     @json_option
@@ -134,14 +163,15 @@ def _form_command(method: Any) -> click.Command:
         """
         from proofstone.wiring import open_workspace  # noqa: PLC0415
 
-        params = with_preset(method, preset, "build form", params)
+        _swept(sweep, params)  # what cannot be read is said before anything is opened
+        chosen = read_seeds(seeds, seed)
         with open_workspace(folder) as workspace:
+            method = workspace.method_of(workspace.find(bank, "bank"))
+            params = with_preset(method, preset, "build form", _own_parameters(method, params))
             forms = [
                 form
                 for values in _swept(sweep, params)
-                for form in workspace.build_form(
-                    bank, seeds=read_seeds(seeds, seed), name=name, **values
-                )
+                for form in workspace.build_form(bank, seeds=chosen, name=name, **values)
             ]
             uses = {form.id: workspace.store.items.uses(form.id) for form in forms}
         if as_json:

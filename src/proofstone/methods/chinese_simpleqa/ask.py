@@ -29,10 +29,10 @@ from proofstone.records import Item, ItemSet, LoadedItem, Message, Oracle, TextF
 __all__ = ["STEPS", "WAYS", "ask", "messages", "prepare", "settings"]
 
 WAYS = {
-    "direct": "The question alone; the answer as briefly as can be.",
-    "recall": "First what is known that bears on the question, then a line with the answer.",
-    "cot": "Step by step, then a line with the answer.",
-    "confidence": "The answer, and how sure the model is of it, from 0 to 100.",
+    "direct": "the answer at once, nothing else",
+    "recall": "what is known that bears on the question, then the answer",
+    "cot": "step by step, then the answer",
+    "confidence": "the answer, and how sure the model is of it, from 0 to 100",
 }
 # The step of the one call says how it was asked, and so how its reply is read.
 STEPS = {

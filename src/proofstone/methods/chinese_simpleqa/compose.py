@@ -18,35 +18,34 @@ __all__ = ["PARAMETERS", "compose", "recipe"]
 COMPOSER_VERSION = 1
 PARAMETERS = (
     Parameter(
-        name="items",
+        name="questions",
         kind="int",
-        default=0,
-        help="Questions, drawn by the seed; 0 for all.",
+        default=None,
+        help="This many pairs, drawn by the seed, instead of all.",
     ),
 )
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters, checked, with the composer's version. Raises BadUsage."""
-    unknown = sorted(params.keys() - {"items", "composer"})
+    unknown = sorted(params.keys() - {"questions", "composer"})
     if unknown:
-        raise BadUsage(
-            f"no parameter is named {', '.join(unknown)}", hint="there is: items (0 for all)"
-        )
-    items = params.get("items", 0)
-    if not isinstance(items, int) or isinstance(items, bool) or items < 0:
-        raise BadUsage(f"items is a whole number of 0 or more, not {items!r}")
-    return {"composer": COMPOSER_VERSION, "items": items}
+        raise BadUsage(f"no parameter is named {', '.join(unknown)}", hint="there is: questions")
+    questions = params.get("questions")
+    is_number = isinstance(questions, int) and not isinstance(questions, bool)
+    if questions is not None and not (is_number and questions > 0):
+        raise BadUsage(f"questions is a whole number of 1 or more, not {questions!r}")
+    return {"composer": COMPOSER_VERSION, "questions": questions}
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
     """The items of one form. Raises BadInput where the bank has fewer pairs than are wanted."""
     facts = Draws(seed, 0, "short questions").shuffled(bank.facts())
-    wanted = recipe["items"] or len(facts)
+    wanted = recipe["questions"] or len(facts)
     if wanted > len(facts):
         raise BadInput(
             f"{wanted} questions were wanted; {bank.name} has {len(facts)}",
-            hint="ask for fewer, or 0 for all",
+            hint="ask for fewer, or leave the number out for all",
         )
     for number, fact in enumerate(facts[:wanted]):
         item = Item(

@@ -1,0 +1,119 @@
+"""Asking short questions: prompts compared whole, examples that give nothing away, replies read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from proofstone.errors import BadInput, BadUsage
+from proofstone.methods.chinese_simpleqa import METHOD
+from proofstone.methods.chinese_simpleqa.ask import WAYS, messages, prepare
+from proofstone.methods.chinese_simpleqa.grading import grade_question
+from proofstone.methods.chinese_simpleqa.payloads import ShortQuestion
+from proofstone.methods.chinese_simpleqa.reading import ReadAnswer, read_answer
+from proofstone.records import Item, ItemSet, LoadedItem, Message, OwnPrompt
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+FORM = ItemSet(name="f", kind="imported", method="chinese_simpleqa")
+QUESTIONS = {
+    "en": ("Which metal is liquid at room temperature?", "mercury"),
+    "zh": ("常温下呈液态的金属是什么？", "汞"),
+    "fr": ("Quel métal est liquide à température ambiante ?", "le mercure"),
+}
+
+
+def loaded(language: str, **changes: object) -> LoadedItem:
+    question, answer = QUESTIONS[language]
+    payload = replace(ShortQuestion(question=question, answer=answer), **changes)
+    kind = "chinese_simpleqa.question"
+    return LoadedItem(Item(id=bytes(32), kind=kind, payload=payload, language=language), ())
+
+
+def written(turns: list[Message]) -> str:
+    return "\n".join(f"--- {turn.role}\n{turn.text}" for turn in turns) + "\n"
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+@pytest.mark.parametrize("way", WAYS)
+def test_prompts_are_as_they_were_read(way: str, language: str) -> None:
+    chat = prepare(way, 0, FORM, None)
+    shots = prepare(way, 2, FORM, None)
+    found = [
+        written(messages(loaded(language), chat)),
+        written(messages(loaded(language), shots)),
+        written(messages(loaded(language), replace(shots, as_text=True))),
+    ]
+    text = "=== two examples\n".join(found[:2]) + "=== as one text\n" + found[2]
+    assert text == (SNAPSHOTS / f"{way}.{language}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_judge_is_asked_in_these_words(language: str) -> None:
+    asked = loaded(language, aliases=("Hg",), tolerance=0.5).item.payload
+    question = grade_question("I would say mercury.", asked, language)
+    parts = [question.task, *(f"{label.name}: {label.meaning}" for label in question.labels)]
+    parts += [f"[{exhibit.name}] {exhibit.text}" for exhibit in question.exhibits]
+    expected = (SNAPSHOTS / f"grade.{language}.txt").read_text(encoding="utf-8")
+    assert "\n".join(parts) + "\n" == expected
+
+
+def test_no_example_has_the_answer_or_the_question() -> None:
+    """Whatever the place from which they are counted."""
+    way = prepare("direct", 4, FORM, None)
+    for first in range(6):
+        asked = loaded("en", answer="Fe", question="In which city does the Eiffel Tower stand?")
+        asked = LoadedItem(replace(asked.item, id=bytes([0] * 7 + [first])), ())
+        text = written(messages(asked, way)[:-1])
+        assert len(messages(asked, way)) == 2 * 4 + 1
+        assert "iron" not in text
+        assert "Eiffel" not in text
+
+
+def test_ways_and_examples_that_there_are_not_are_refused() -> None:
+    with pytest.raises(BadUsage, match="direct, recall, cot, confidence"):
+        prepare("guess", 0, FORM, None)
+    with pytest.raises(BadUsage, match="0 to 4 worked examples"):
+        prepare("direct", 5, FORM, None)
+
+
+def test_all_that_shapes_a_prompt_is_in_its_hash() -> None:
+    made = {prepare(way, shots, FORM, None).prompt_hash for way in WAYS for shots in (0, 2)}
+    assert len(made) == 2 * len(WAYS)
+
+
+def test_a_template_of_ones_own_asks_in_any_language() -> None:
+    own = OwnPrompt("kurz.jinja", "Antworte kurz ({{ language }}): {{ question }}")
+    METHOD.check_prompt(own, "direct", FORM)  # type: ignore[attr-defined]
+    way = replace(prepare("direct", 0, FORM, None), own_prompt=own)
+    (turn,) = messages(loaded("fr"), way)
+    assert turn.text == f"Antworte kurz (fr): {QUESTIONS['fr'][0]}"
+    with pytest.raises(BadInput, match="it must use question"):
+        METHOD.check_prompt(OwnPrompt("x", "{{ way }}"), "direct", FORM)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("way", "text", "read"),
+    [
+        ("direct", "Answer: Hg", ReadAnswer("Answer: Hg")),
+        ("cot", "It melts at -39.\nAnswer: mercury", ReadAnswer("mercury")),
+        ("cot", "想一想。\n**答案：** 汞", ReadAnswer("汞")),
+        ("recall", "Answer: mercury\nOr lead?", ReadAnswer("mercury\nOr lead?")),
+        ("cot", "Answer: lead\nNo.\nAnswer: mercury", ReadAnswer(
+            "Answer: lead\nNo.\nAnswer: mercury", flags=("several-answers",))),
+        ("cot", "It is mercury.", ReadAnswer(
+            "It is mercury.", is_stated=False, flags=("no-answer-line",))),
+        ("confidence", "Answer: mercury\nConfidence: 85", ReadAnswer("mercury\n", sure=0.85)),
+        ("confidence", "答案：汞\n把握：100%", ReadAnswer("汞\n", sure=1.0)),
+        ("confidence", "mercury\nConfidence: 85/100.", ReadAnswer("mercury\n", sure=0.85)),
+        ("confidence", "mercury", ReadAnswer("mercury", flags=("no-confidence",))),
+        ("confidence", "Answer: x\nConfidence: 130", ReadAnswer("x\n", flags=("no-confidence",))),
+        ("confidence", "Answer: x\nConfidence: 10\nConfidence: 20", ReadAnswer(
+            "x\n\n", flags=("no-confidence",))),
+        ("confidence", "Answer: x\nConfidence: rather high", ReadAnswer(
+            "x\n", flags=("no-confidence",))),
+    ],
+)  # fmt: skip
+def test_what_of_a_reply_is_the_answer(way: str, text: str, read: ReadAnswer) -> None:
+    assert read_answer(text, way) == read

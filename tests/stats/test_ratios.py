@@ -1,0 +1,53 @@
+"""A ratio of two means: its value exact, its spread that of its residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates, ratio_estimate
+
+NONE = SharedKeys(6, np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+TOPS = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 2.0])
+BOTTOMS = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 2.0])
+
+
+def test_the_value_is_the_ratio_of_the_sums() -> None:
+    """F of three correct, one incorrect and two not attempted: 2 A / (2 A + 2 B + C)."""
+    found = ratio_estimate(TOPS, BOTTOMS, NONE, estimand="bank")
+    assert found.value == pytest.approx(2 * 3 / (2 * 3 + 2 * 1 + 2))
+    assert found.low < found.value < found.high
+    assert found.n == 6
+
+
+def test_its_variance_is_that_of_its_residuals() -> None:
+    """p (1 - p) / n_eff is n / (n - 1) times the mean of squared residuals over n."""
+    n, ratio = 6, 0.6
+    residuals = (TOPS - ratio * BOTTOMS) / BOTTOMS.mean()
+    variance = (residuals**2).sum() / (n - 1) / n
+    found = ratio_estimate(TOPS, BOTTOMS, NONE, estimand="bank")
+    assert found.effective_n == pytest.approx(n / (n - 1) * ratio * (1 - ratio) / variance)
+
+
+def test_equal_bottoms_make_it_a_mean() -> None:
+    values = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    (mean,) = mean_estimates(values[:, None], equal_weights(6), NONE, estimand="knowledge")
+    assert ratio_estimate(values * 2, np.full(6, 2.0), NONE, estimand="knowledge") == mean
+
+
+def test_units_that_share_a_key_count_together() -> None:
+    """Three pairs of which both halves are alike are three units, not six."""
+    paired = SharedKeys(6, np.arange(6), np.array([0, 0, 1, 1, 2, 2]))
+    tops = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 0.0])
+    bottoms = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0])
+    alone = ratio_estimate(tops, bottoms, NONE, estimand="knowledge")
+    found = ratio_estimate(tops, bottoms, paired, estimand="knowledge")
+    assert found.value == alone.value
+    assert found.high - found.low > alone.high - alone.low
+
+
+def test_nothing_gives_no_number() -> None:
+    empty = SharedKeys(0, np.array([], dtype=np.int64), np.array([], dtype=np.int64))
+    found = ratio_estimate(np.array([]), np.array([]), empty, estimand="bank")
+    assert np.isnan(found.value)
+    assert found.flags == ("no-scores",)
