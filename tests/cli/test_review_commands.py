@@ -237,6 +237,8 @@ def test_what_cannot_be_given_out_is_refused(
     assert "2 people are named" in refused(*to, "--people", "A,B", "--per-person", 3)
     assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
     assert "a sample of 99 cannot be drawn of 48" in refused(*to, "--people", "A", "--truth", 99)
-    assert "no review of old-books is open" in refused(*to, "--people", "A", "--undecided")
+    assert "nobody has read any of old-books" in refused(*to, "--people", "A", "--undecided")
+    assert "A is named twice: each reader has one file" in refused(*to, "--people", "A,B,A")
+    assert "named twice: Anna and anna" in refused(*to, "--people", "Anna,anna")
     assert "3 readers" in refused(*to, "--people", "A,B", "--readers", 3)
     assert list(tmp_path.glob("*.xlsx")) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import shutil
 import subprocess
 import zipfile
@@ -9,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from proofstone.engines.ingest import read_grids
+from proofstone.engines.ingest import read_grids, write_rows
 from proofstone.errors import BadInput, BadUsage
 from proofstone.records import Grid
 from proofstone.stages.review_sheets import GivenOut, SheetsAsked
@@ -160,14 +163,18 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
     with pytest.raises(BadInput) as caught:
         workspace.import_reviews([tmp_path / "back.xlsx"])
     told = [str(problem) for problem in caught.value.problems]
-    assert [text.partition(":")[0] for text in told] == [
+    assert [text.partition(":")[0].partition(", ")[2] for text in told] == [
         "Statements!E2", "Statements!G3", "Statements!F4", "Statements!F5", "Statements!F6",
         "Statements!E7", "Statements!C8", "Statements!A9", "Statements!A10", "Statements!A11",
         "Statements!E50",
     ]  # fmt: skip
-    assert told[0] == "Statements!E2: expected one of: keep it, fix it, drop it; came 'maybe'"
-    assert told[5] == "Statements!E7: no decision, and Statements!G7 is filled in"
-    assert told[-1].startswith("Statements!E50: says otherwise than Statements!E12")
+    assert told[0] == (
+        "back.xlsx, Statements!E2: expected one of: keep it, fix it, drop it; came 'maybe'"
+    )
+    assert told[5] == "back.xlsx, Statements!E7: no decision, and Statements!G7 is filled in"
+    assert told[-1].startswith(
+        "back.xlsx, Statements!E50: says otherwise than back.xlsx, Statements!E12"
+    )
     assert workspace.review_standing("old-books").n_read == 0
 
 
@@ -183,6 +190,121 @@ def test_files_that_are_no_sheets_are_told_together(workspace: Workspace, tmp_pa
     ]  # fmt: skip
     assert "save it again as .xlsx" in caught.value.problems[0].what
     assert "--encoding" in caught.value.problems[1].what
+
+
+def test_a_cell_whose_text_is_lost_is_told_by_its_place(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """What is no number of a shared text, or of none that there is, is not read as another text."""
+    give(workspace, tmp_path, "Anna")
+    fill(tmp_path / "sheet.xlsx", keep_all)
+    with zipfile.ZipFile(tmp_path / "sheet.xlsx") as parts:
+        held = {name: parts.read(name) for name in parts.namelist()}
+    sheet = "xl/worksheets/sheet2.xml"
+    for cell, number in ((b"E2", b"x"), (b"E3", b"-1"), (b"E4", b"99999"), (b"E5", b"1.0")):
+        held[sheet], n = re.subn(
+            rb'(<c r="' + cell + rb'"[^>]*><v>)\d+(</v>)', rb"\g<1>" + number + rb"\2", held[sheet]
+        )
+        assert n == 1
+    with zipfile.ZipFile(tmp_path / "damaged.xlsx", "w") as parts:
+        for name, content in held.items():
+            parts.writestr(name, content)
+    with pytest.raises(BadInput) as caught:
+        workspace.import_reviews([tmp_path / "damaged.xlsx"])
+    n = held["xl/sharedStrings.xml"].count(b"<si>")
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"damaged.xlsx, Statements!{cell}: its text is not in the file: it has the number "
+        f"'{number}', of {n} texts"
+        for cell, number in (("E2", "x"), ("E3", "-1"), ("E4", "99999"), ("E5", "1.0"))
+    ]
+    assert workspace.import_reviews([tmp_path / "sheet.xlsx"]).new == 48
+
+
+def test_a_sign_that_nobody_sees_is_refused_in_its_cell(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """In sheets, in rows, and in an edit; line ends and tabs are none."""
+    give(workspace, tmp_path, "Anna")
+
+    def says(number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
+        if number == 0:
+            return {ANSWER: "fix it", NEW: "A new\x07 wording."}
+        return {ANSWER: "drop it", WHY: "of no\tuse\nat all"}
+
+    fill(tmp_path / "sheet.xlsx", says)
+    with pytest.raises(BadInput) as caught:
+        workspace.import_reviews([tmp_path / "sheet.xlsx"])
+    (problem,) = caught.value.problems
+    assert str(problem) == (
+        "sheet.xlsx, Statements!F2: holds a control character, U+0007: take it out"
+    )
+    (fact, *_others) = workspace.store.lookup.every("fact")
+    target = f"fact:{fact.id.hex()}"
+    row = {"target": target, "task": "format", "verdict": "fix", "reviewer": "Anna",
+           "changes": {"text": "New\u0007."}}  # fmt: skip
+    write_lines(tmp_path / "rows.jsonl", [row])
+    with pytest.raises(BadInput, match="1 problem") as caught:
+        workspace.import_reviews([tmp_path / "rows.jsonl"])
+    assert str(caught.value.problems[0]).startswith("rows.jsonl, line 1: text: holds a control")
+    with pytest.raises(BadInput, match="nothing was stored") as caught:
+        workspace.edit(target, {"text": "New\x1b wording."}, reason="x", by="Ada")
+    assert [str(p) for p in caught.value.problems] == [
+        "text: holds a control character, U+001B: take it out"
+    ]
+
+
+def test_a_cell_beyond_what_csv_is_read_with_is_told_in_words(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Most likely a quote was left open."""
+    most = csv.field_size_limit()
+    rows_now = [["proofstone key", ANSWER], ["x" * (most + 1), "keep it"]]
+    save_csv(tmp_path / "huge.csv", rows_now)
+    with pytest.raises(BadInput) as caught:
+        workspace.import_reviews([tmp_path / "huge.csv"])
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"huge.csv, line 2: a cell ends here that has more than {most:,} characters; is a quote "
+        "left open?"
+    ]
+
+
+def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Anna did 10 of her 48, then one of these was fixed; Ben checked 20 for their truth."""
+    give(workspace, tmp_path, "Anna")
+    fill(
+        tmp_path / "sheet.xlsx",
+        lambda n, row: (
+            {}
+            if n >= 10
+            else {ANSWER: "keep it"}
+            if n
+            else {ANSWER: "fix it", NEW: f"{row['Statement']} So it is."}
+        ),
+    )
+    workspace.import_reviews([tmp_path / "sheet.xlsx"])
+    wanted = SheetsAsked(people=("Ben",), truth=20)
+    workspace.give_out_sheets("old-books", wanted, tmp_path / "truth.xlsx")
+    fill(tmp_path / "truth.xlsx", lambda _n, _row: {"Is it true?": "it is true"}, tab=1)
+    workspace.import_reviews([tmp_path / "truth.xlsx"])
+
+    def lines() -> list[tuple[object, ...]]:
+        standing = workspace.review_standing("old-books")
+        assert (standing.n_read, standing.n_people) == (10, 1)
+        return [(r.reviewer, r.task, r.given, r.done, dict(r.verdicts)) for r in standing.readers]
+
+    before = lines()
+    assert before == [
+        ("Anna", "format", 48, 10, {"keep": 9, "fix": 1}),
+        ("Ben", "truth", 20, 20, {"true": 20}),
+        ("Ben", "reason", 10, 0, {}),
+    ]
+    work = tmp_path / "work.csv"
+    decided = workspace.review_decisions("old-books")
+    write_rows(work, [structs.asdict(row) for row in decided.work if row.outcome == "fix"])
+    assert len(workspace.apply_work_list(work, "edit", by="Chief").edited) == 1
+    assert lines() == before
 
 
 def test_a_bomb_is_not_unpacked(workspace: Workspace, tmp_path: Path) -> None:
@@ -240,8 +362,10 @@ def test_what_is_open_goes_to_a_third_who_has_not_read_it(
     says(1)
     says(0)
     assert workspace.review_decisions("old-books").outcomes["open"] == 2
-    with pytest.raises(BadUsage, match="is named twice"):
-        give(workspace, tmp_path, "Anna", "Anna", undecided=True)
+    with pytest.raises(BadUsage, match="is named twice: Anna and anna"):
+        give(workspace, tmp_path, "Anna", "Ben", "anna", undecided=True)
+    with pytest.raises(BadUsage, match="nothing to give to Anna, Ben: all have read each of the 2"):
+        give(workspace, tmp_path, "Anna", "Ben", undecided=True)
     third = give(workspace, tmp_path, "Anna", "Chen", undecided=True)
     assert [(one.reviewer, one.n_rows) for one in third.sheets] == [("Chen", 2)]
     assert (third.round, third.n_barred) == (2, 0)

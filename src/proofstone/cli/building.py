@@ -16,14 +16,14 @@ from proofstone.cli.options import (
     json_option,
     languages_option,
     quiet_option,
-    read_list,
+    read_judges,
     read_settings,
     seed_option,
     with_parameters,
     workspace_option,
     yes_option,
 )
-from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.output import pasted, print_json, say, tell_known_name
 from proofstone.cli.placed import show_placed
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
@@ -143,6 +143,7 @@ def perform(
     from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
 
     wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
+    name = options["name"]
     asked = _asked(inputs, options)
     kin = workspace.kin_of_build(kind, models=asked["models"], judge=asked["judge"])
     tell_lines(judge_lines(kin), quiet=quiet)
@@ -154,7 +155,7 @@ def perform(
         result = workspace.build_in_steps(
             kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
         )
-    return report_build(result, kin, as_json=as_json, quiet=quiet)
+    return report_build(result, kin, name=name, as_json=as_json, quiet=quiet)
 
 
 def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     settings = {name: value for name, value in named.items() if value is not None}
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
     asked["models"] = _models(asked.pop("models"))
-    asked["judge"] = read_list(asked.pop("judge"))
+    asked["judge"] = read_judges(asked.pop("judge"))
     asked["languages"] = asked["languages"] or ()
     asked["name"] = asked["name"] or Path(inputs[0]).stem
     return asked
@@ -174,7 +175,9 @@ def _models(options: Sequence[str]) -> str | dict[str, list[str]]:
     """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME``, of a panel
     ``ROLE=A,B,C`` (a query of a name may have an equals sign too, behind a slash)."""
     entries = [
-        (entry, at > 0) for option in options for at, entry in enumerate(read_list([option]))
+        (entry, at > 0)
+        for option in options
+        for at, entry in enumerate(filter(None, map(str.strip, option.split(","))))
     ]
     by_role: dict[str, list[str]] = {}
     last = ""
@@ -185,7 +188,7 @@ def _models(options: Sequence[str]) -> str | dict[str, list[str]]:
             last = role
         elif is_further and last:
             by_role[last].append(entry)
-        elif by_role or len(entries) > 1:
+        elif by_role or len({entry for entry, _is_further in entries}) > 1:
             raise click.BadParameter(
                 f"{entry!r}: name the role of each of several models, as ROLE={entry}",
                 param_hint="--model",
@@ -196,24 +199,30 @@ def _models(options: Sequence[str]) -> str | dict[str, list[str]]:
 
 
 def report_build(
-    result: BuildResult, kin: Sequence[Kin] = (), *, as_json: bool, quiet: bool
+    result: BuildResult,
+    kin: Sequence[Kin] = (),
+    *,
+    name: str | None = None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
-    """Prints what came of a build and what to do next; returns the exit code."""
+    """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
+    bank was to be called."""
     from proofstone.report.funnels import funnel_lines, pending_sentences  # noqa: PLC0415
 
     build, bank = result.build, result.bank
-    name = f"build:{short(build.id)}"
+    shown_build = f"build:{short(build.id)}"
     if as_json:
         print_json({**_result(result), "kin": kin})
     else:
         click.echo("\n".join(funnel_lines(result.funnel)))
         if result.placed is not None:
-            show_placed(result.placed, name)
+            show_placed(result.placed, shown_build)
         elif bank is not None:
             shown = f"{bank.name}-{short(bank.id, 4)}"
-            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {name}")
+            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
         else:
-            click.echo(f"{name}   incomplete: no bank is made of it yet")
+            click.echo(f"{shown_build}   incomplete: no bank is made of it yet")
     if result.spent.calls and not build.simulated:
         say(f"spent {spent_text(result.spent)}", quiet=quiet)
     if result.stopped:
@@ -222,15 +231,17 @@ def report_build(
     if not result.complete:
         for line in pending_sentences(result.funnel):
             say(line, quiet=quiet)
-        say(f"held up: proofstone show {name} --pending", quiet=quiet)
+        say(f"held up: proofstone show {shown_build} --pending", quiet=quiet)
         further = ", with a further --budget" if result.over_budget else ""
         say(f"go on: the same command again{further}", quiet=quiet)
     else:
         if any(step.n_dropped for step in result.funnel.steps):
-            say(f"dropped rows: proofstone show {name} --dropped", quiet=quiet)
+            say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
         if bank is not None:
             shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
-            say(f"next: proofstone build form {shown} --seeds 3", quiet=quiet)
+            tell_known_name(name, bank.name, build.kind, quiet=quiet)
+            # Documents seldom have enough statements each for a question of their own.
+            say(f"next: proofstone build form {shown} --seeds 3 --skip-small", quiet=quiet)
     return _exit_code(result)
 
 

@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from proofstone.cli.building import (
     build_in_steps,
     build_options,
     pipeline_help,
 )
-from proofstone.cli.options import json_option, seed_option, with_parameters, workspace_option
-from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.options import (
+    json_option,
+    seed_option,
+    was_given,
+    with_parameters,
+    workspace_option,
+)
+from proofstone.cli.output import pasted, print_json, say, tell_known_name
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.ports import Parameter, StepBuilder
@@ -49,6 +54,7 @@ def build_from_tables(
         return
     shown = f"{bank.name}-{short(bank.id, 4)}"
     click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
+    tell_known_name(name, bank.name, kind)
     say(f"next: proofstone build form {pasted(shown)} --seeds 3")
 
 
@@ -70,7 +76,7 @@ def either_command(
     @json_option
     @click.pass_context
     def build_either(context: click.Context, /, **options: Any) -> None:
-        by_models = any(_was_given(context, name) for name in _BY_MODELS)
+        by_models = any(was_given(context, name) for name in _BY_MODELS)
         known = of_steps if by_models else of_tables
         other = (of_tables if by_models else _steps_only(context, of_steps)) - known
         _refuse(context, kind, other - set(_OF_BOTH), by_models=by_models)
@@ -116,7 +122,7 @@ def _refuse(context: click.Context, kind: str, names: set[str], *, by_models: bo
     given = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name in names and _was_given(context, str(parameter.name))
+        if parameter.name in names and was_given(context, str(parameter.name))
     ]
     if given and by_models:
         raise BadUsage(
@@ -128,7 +134,3 @@ def _refuse(context: click.Context, kind: str, names: set[str], *, by_models: bo
             f"{', '.join(given)} is for building by models, and no model is named",
             hint="name one: -m PROVIDER/NAME",
         )
-
-
-def _was_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)

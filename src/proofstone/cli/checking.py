@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from proofstone.cli.contradictions import Asked, check_contradictions
 from proofstone.cli.options import (
     budget_option,
     json_option,
-    read_list,
+    read_judges,
     seed_option,
+    was_given,
     workspace_option,
     yes_option,
 )
@@ -86,7 +88,10 @@ _FAIR = 0.55  # a bank that gives away more is to be mended
 @seed_option
 @workspace_option
 @json_option
+@click.pass_context
 def check_command(
+    context: click.Context,
+    /,
     target: str,
     drop_to: float | None,
     output: Path | None,
@@ -129,21 +134,17 @@ def check_command(
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    _refuse_mixed(context)
     if contradictions:
-        asked = Asked(judges=read_list(judges), pairs=pairs, budget=budget, yes=yes)
+        asked = Asked(judges=read_judges(judges), pairs=pairs, budget=budget, yes=yes)
         check_contradictions(target, asked, output, folder, dry_run=dry_run, as_json=as_json)
         return
-    if judges or dry_run:
-        raise BadUsage("--judge and --dry-run go with --contradictions")
-    if map_to is not None or taxonomy is not None:
-        _refuse_several(map_to, taxonomy, drop_to, output)
-        if map_to is not None:
-            show_map(target, map_to, seed, folder, as_json=as_json)
-        else:
-            _check_coverage(target, str(taxonomy), folder, as_json=as_json)
+    if map_to is not None:
+        show_map(target, map_to, seed, folder, as_json=as_json)
         return
-    if output is not None and drop_to is None:
-        raise BadUsage("-o writes the statements to drop", hint="add --drop-to 0.55")
+    if taxonomy is not None:
+        _check_coverage(target, taxonomy, folder, as_json=as_json)
+        return
     with open_workspace(folder) as workspace:
         checked = workspace.check(
             target, drop_to=drop_to, embedder=workspace.embedder() if embeddings else None
@@ -159,14 +160,34 @@ def check_command(
         say(f"next, once you have looked at them: proofstone retire --from {pasted(str(output))}")
 
 
-def _refuse_several(
-    map_to: Path | None, taxonomy: str | None, drop_to: float | None, output: Path | None
-) -> None:
-    """Raises BadUsage where more than one check is asked for."""
-    given = {"--map": map_to, "--taxonomy": taxonomy, "--drop-to": drop_to, "-o": output}
-    named = [option for option, value in given.items() if value is not None]
-    if len(named) > 1:
-        raise BadUsage(f"{named[0]} is a check of its own, without {', '.join(named[1:])}")
+# Checks that are asked for by an option; without one it is the give-away audit.
+_CHECKS = {"contradictions": "--contradictions", "taxonomy": "--taxonomy", "map_to": "--map"}
+_OF_JUDGES = {
+    "judges": "--judge", "pairs": "--pairs", "dry_run": "--dry-run", "budget": "--budget",
+}  # fmt: skip
+_OF_AUDIT = {"drop_to": "--drop-to", "embeddings": "--embeddings"}
+
+
+def _refuse_mixed(context: click.Context) -> None:
+    """Raises BadUsage where more than one check is asked for, or what belongs to another one."""
+
+    def given(options: Mapping[str, str]) -> list[str]:
+        return [option for name, option in options.items() if was_given(context, name)]
+
+    asked, of_judges, of_audit = given(_CHECKS), given(_OF_JUDGES), given(_OF_AUDIT)
+    if len(asked) > 1:
+        raise BadUsage(
+            f"{', '.join(asked[:-1])} and {asked[-1]} are checks of their own",
+            hint="ask for one of them at a time",
+        )
+    if of_judges and asked != ["--contradictions"]:
+        raise BadUsage(f"{', '.join(of_judges)}: only with --contradictions")
+    if of_audit and asked:
+        raise BadUsage(f"{', '.join(of_audit)}: not with {asked[0]}, which is a check of its own")
+    writes = {"--contradictions", "--drop-to"} & {*asked, *of_audit}
+    if was_given(context, "output") and not writes:
+        hint = f"{asked[0]} writes no list" if asked else "add --drop-to 0.55"
+        raise BadUsage("-o writes the statements to drop", hint=hint)
 
 
 def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json: bool) -> None:
@@ -233,7 +254,12 @@ def _verdict(checked: Checked) -> str:
             f"The {checked.kinds[1]} can be told from the {checked.kinds[0]} without knowing "
             f"anything, by {checked.worst}.{hardly}"
         )
-    return "No classifier tells them apart beyond what chance explains."
+    none = "No classifier tells them apart beyond what chance explains"
+    if checked.leaks:
+        n = len(checked.leaks)
+        things = "one thing that was counted does" if n == 1 else f"{n:,} things counted do"
+        return f"{none}, but {things} by {'itself' if n == 1 else 'themselves'}:"
+    return f"{none}."
 
 
 def _leak(leak: Leak) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import click
 
 from proofstone.cli.column_options import encoding_option
 from proofstone.cli.options import json_option, read_roles, workspace_option
-from proofstone.cli.output import pasted, print_json, print_table, say
+from proofstone.cli.output import pasted, print_json, print_table, say, tell_known_name
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ def import_command(
         _print_funnel(sifted, dropped)
     what = "statements" if taken["method"] == "encyclo_k" and kind == "bank" else "questions"
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
-    if name and name != shown:
-        say(f"the same {what} are here already, under the name {shown}")
+    tell_known_name(name, shown, what)
     step = "build form" if kind == "bank" else "run"
     say(f"next: proofstone {step} {pasted(f'{shown}-{short(identity, 4)}')}")
 

@@ -19,7 +19,7 @@ from proofstone.cli.options import (
     with_parameters,
     workspace_option,
 )
-from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.output import pasted, print_json, say, tell_known_name
 from proofstone.cli.presets import preset_option, with_preset
 from proofstone.errors import BadUsage
 from proofstone.identity import short
@@ -181,6 +181,8 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
             shown = f"{form.name}-{short(form.id, 4)}"
             reuse = _reuse(uses[form.id]) + _left_out(form)
             click.echo(f"form   {shown}   {form.n_items} questions   seed {form.seed}   {reuse}")
+        for known in dict.fromkeys(form.name for form in forms):
+            tell_known_name(name, known, "questions", quiet=quiet)
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
         say(f"next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
 

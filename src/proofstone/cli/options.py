@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from proofstone.cli.declared import PromptOption, WayOption
 from proofstone.wording import LANGUAGES, Language, speaking
@@ -26,12 +28,15 @@ __all__ = [
     "model_options",
     "output_option",
     "quiet_option",
+    "read_judges",
     "read_list",
+    "read_once",
     "read_roles",
     "read_seeds",
     "read_settings",
     "seed_option",
     "sheet_language_option",
+    "was_given",
     "with_parameters",
     "workspace_option",
     "yes_option",
@@ -141,6 +146,26 @@ def read_list(values: Iterable[str]) -> list[str]:
     """The entries of an option that may be repeated or take commas, in order, each once."""
     entries = [entry.strip() for value in values for entry in value.split(",")]
     return list(dict.fromkeys(entry for entry in entries if entry))
+
+
+def read_judges(values: Iterable[str]) -> list[str]:
+    """The judges of an option that may be repeated or take commas. UsageError where one of them
+    stands twice: it would still have one vote, and no panel is meant by that."""
+    return read_once(values, "each judge has one vote")
+
+
+def read_once(values: Iterable[str], because: str) -> list[str]:
+    """As ``read_list``; UsageError, saying ``because``, where an entry stands twice."""
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    twice = [entry for entry, n in Counter(filter(None, entries)).items() if n > 1]
+    if twice:
+        raise click.UsageError(f"{', '.join(twice)} is named twice: {because}")
+    return read_list(values)
+
+
+def was_given(context: click.Context, name: str) -> bool:
+    """Whether a person gave this option, not its default."""
+    return context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
 
 
 def read_roles(pairs: Sequence[str]) -> list[Role]:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 import msgspec
 
-__all__ = ["pasted", "print_json", "print_table", "print_text", "say", "visible"]
+__all__ = ["pasted", "print_json", "print_table", "print_text", "say", "tell_known_name",
+           "visible"]  # fmt: skip
 
 # Stored texts come from anywhere: escape sequences would move the cursor or change its colours, and
 # marks of direction show a line in another order than it has.
@@ -35,6 +36,12 @@ def visible(text: str) -> str:
 def pasted(word: object) -> str:
     """A name or path as a shell takes it for one word, in commands that are printed."""
     return shlex.quote(str(word))
+
+
+def tell_known_name(asked: str | None, has: str, what: str, *, quiet: bool = False) -> None:
+    """Says that what was made is here already, under another name than it was to have."""
+    if asked and asked != has:
+        say(f"the same {what} are here already, under the name {has}", quiet=quiet)
 
 
 def print_json(value: Any) -> None:

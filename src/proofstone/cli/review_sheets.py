@@ -9,7 +9,7 @@ import click
 
 from proofstone.cli.options import (
     json_option,
-    read_list,
+    read_once,
     seed_option,
     sheet_language_option,
     workspace_option,
@@ -166,7 +166,7 @@ def _people(named: tuple[str, ...], number: int | None) -> tuple[str, ...]:
     said and do not agree."""
     from proofstone.errors import BadUsage  # noqa: PLC0415
 
-    names = tuple(name.strip() for name in read_list(named) if name.strip())
+    names = tuple(read_once(named, "each reader has one file"))
     if not names:
         return tuple(f"reader {n}" for n in range(1, (number or 0) + 1))
     if number not in (None, len(names)):

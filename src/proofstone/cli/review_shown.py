@@ -51,17 +51,13 @@ def _tell_standing(standing: Standing) -> None:
         f"format, by {standing.n_people} {'person' if standing.n_people == 1 else 'people'} in all"
     )
     if standing.readers:
-        rows: list[tuple[object, ...]] = [("reader", "given", "decided", "")]
+        several = {one.task for one in standing.readers} != {"format"}
+        rows: list[tuple[object, ...]] = [("reader", "read for", "given", "decided", "")]
         rows += [
-            (
-                one.reviewer,
-                one.given,
-                one.done,
-                ", ".join(f"{n} {v}" for v, n in one.verdicts.items()),
-            )
+            (one.reviewer, one.task, one.given, one.done, _counts(one.verdicts))
             for one in standing.readers
         ]
-        print_table(rows)
+        print_table(rows if several else [(row[0], *row[2:]) for row in rows])
     said = ", ".join(f"{n:,} {outcome}" for outcome, n in standing.outcomes.items() if n)
     if said:
         wanted = standing.outcomes["drop"] + standing.outcomes["fix"]

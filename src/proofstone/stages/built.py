@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from proofstone.engines.pipeline import Ended, ended_rows
@@ -22,6 +21,7 @@ from proofstone.stages.building import funnel_of
 from proofstone.stages.inspection import Description
 from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.review_standing import review_funnel
+from proofstone.stages.row_values import row_values
 from proofstone.stages.verdicts import read_accounts
 
 __all__ = [
@@ -173,12 +173,11 @@ def _check(build: Build, step: str | None, reason: str | None) -> None:
 
 
 def _shown(ended: Ended) -> EndedRow:
-    payload = ended.row.payload
     return EndedRow(
         step=ended.step,
         reason=ended.reason,
         found=ended.found,
         error=ended.error,
         row=short(ended.row.id),
-        values=msgspec.json.decode(payload) if payload else None,
+        values=row_values(ended.row.payload),
     )

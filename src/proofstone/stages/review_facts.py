@@ -16,7 +16,7 @@ from proofstone.ports import Reviews
 from proofstone.records import Fact, Review, ReviewText
 
 __all__ = ["HeldFacts", "carried", "facts_held", "facts_under_review", "named", "reviewed_texts",
-           "reviewing", "reviews_of", "shown_rows", "source_of"]  # fmt: skip
+           "reviewing", "reviews_of", "shown_rows", "source_of", "versions_of"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,16 @@ def shown_rows(
             source=fact.stratum.book or (source.title if source else ""),
         )
     return rows
+
+
+def versions_of(store: Store, found: Found) -> list[bytes]:
+    """A bank or form, and those that it corrects: what was given out of them is of it too."""
+    if found.kind == "bank":
+        return store.knowledge.versions_of_bank(found.id)
+    versions = [found.id]
+    while (former := store.items.item_set(versions[-1]).corrects) is not None:
+        versions.append(former)
+    return versions
 
 
 def source_of(fact: Fact) -> str:

@@ -102,7 +102,10 @@ def _grids(
             try:
                 found.append((path.name, read_grids(path, encoding)))
             except BadInput as error:
-                problems.append(Problem(path.name, f"{error.message} ({error.hint})"))
+                hint = f" ({error.hint})" if error.hint else ""
+                problems += [Problem(f"{path.name}, {p.where}", p.what) for p in error.problems]
+                if not error.problems:
+                    problems.append(Problem(path.name, f"{error.message}{hint}"))
     return found
 
 
@@ -179,10 +182,9 @@ def _rows(
 ) -> tuple[list[_Taken], int]:
     """Rows of files, with the facts and items that they name, and the people behind names; how many
     were left out, being of facts that were purged."""
-    several = len({path for path, _one in stated}) > 1
     found: list[tuple[str, StatedReview, Found]] = []
     for path, one in stated:
-        where = f"{path.name}, {one.where}" if several else one.where
+        where = f"{path.name}, {one.where}"
         try:
             found.append((where, one, store.lookup.find(one.target, ("fact", "item"))))
         except ProofstoneError as error:

@@ -105,6 +105,12 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     chosen, barred, number = _chosen(store, found, facts, texts, asked)
     shares = _shares(chosen, barred, asked)
     kept = [n for n, rows in enumerate(shares.rows) if rows]
+    if not kept:
+        raise BadUsage(
+            f"there is nothing to give to {', '.join(asked.people)}: all have read each of the "
+            f"{len(chosen):,} open statements of {found.name}",
+            hint="name somebody who has not: --people",
+        )
     files = _files(asked.people, to)
     _refuse_written([files[n] for n in kept])
     sheets = {
@@ -183,6 +189,11 @@ def _undecided(
     reviews = carried(store, reviewing(store, found), facts, reviews, now)
     is_open = {one.target for one in decide(reviews, policy) if one.outcome == "open"}
     chosen = [fact for fact in facts if fact.id in is_open]
+    if not reviews:
+        raise BadUsage(
+            f"nobody has read any of {found.name} yet, so no review of it is open",
+            hint="give all of it out first: without --undecided",
+        )
     if not chosen:
         raise BadUsage(
             f"no review of {found.name} is open",
@@ -248,9 +259,15 @@ def _check(asked: SheetsAsked, to: Path) -> None:
         )
     if not to.parent.is_dir():
         raise BadUsage(f"{to}: there is no folder {to.parent}", hint="make it, or name another")
-    twice = sorted({name for name in asked.people if asked.people.count(name) > 1})
+    spelled: dict[str, list[str]] = {}
+    for name in asked.people:
+        spelled.setdefault(name.casefold(), []).append(name)
+    twice = [" and ".join(names) for names in spelled.values() if len(names) > 1]
     if twice:
-        raise BadUsage(f"{', '.join(twice)} is named twice")
+        raise BadUsage(
+            f"the same reader is named twice: {', '.join(twice)}",
+            hint="names are told apart by more than capitals, as their files are",
+        )
     if not asked.people:
         raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
     if asked.readers is not None and not 1 <= asked.readers <= len(asked.people):

@@ -41,6 +41,7 @@ from proofstone.stages.review_facts import (
     reviewing,
     reviews_of,
     source_of,
+    versions_of,
 )
 from proofstone.stages.revising import fields_of
 
@@ -65,22 +66,24 @@ RATE_NAMES = {
     "false": "falsified ones that are true",
     "reason": "reasons that do not fit",
 }
-_VERDICTS = tuple(dict.fromkeys(name for task in TASKS.values() for name in task.verdicts))
 
 
 class ReaderProgress(Struct, frozen=True, kw_only=True):
-    """Of the rows that one reviewer was given, how many have a decision; what was decided."""
+    """Of the statements that one reviewer was given for a task, those that can be read still, how
+    many have a decision; what was decided."""
 
     reviewer: str
+    task: ReviewTask
     given: int
     done: int
     verdicts: Mapping[str, int]
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """The review of a bank or form: how many of its statements are read, and what came of them
-    under ``policy``. ``carried_out`` counts decisions to drop or fix that were followed. Of
-    ``purged`` ones nothing is left to read: they stand in no other number but ``n``."""
+    """The review of a bank or form: how many of its statements ``n_people`` read for their format,
+    and what came of them under ``policy``; ``readers`` are those of every task. ``carried_out``
+    counts decisions to drop or fix that were followed. Of ``purged`` ones nothing is left to read:
+    they stand in no other number but ``n``."""
 
     target: str
     n: int
@@ -139,33 +142,38 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
         current = now[one.target]
         done += one.outcome == "drop" and current in retired
         done += one.outcome == "fix" and is_fixed(store, one, current)
-    people = {one.reviewer for one in reviews if one.reviewer}
+    people = {one.reviewer for one in reviews if one.reviewer and one.task == "format"}
     return Standing(
         target=found.name, n=len(facts) + held.n_purged,
         n_read=len({now[d.target] for d in decisions}),
         n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
-        readers=tuple(_progress(store, found, reviews)),
+        readers=tuple(_progress(store, found, reviews, now)),
         rates=checked_rates(store, method, reviews), purged=held.n_purged,
     )  # fmt: skip
 
 
-def _progress(store: Store, found: Found, reviews: Sequence[Review]) -> list[ReaderProgress]:
-    """One line a reviewer, in the order in which sheets were given out."""
-    given: dict[bytes | str, set[tuple[bytes, str]]] = {}
-    for sheet in store.reviews.sheets_of(found.id):
-        rows = given.setdefault(sheet.reviewer, set())
-        rows |= {(place.target, place.task) for place in sheet.places}
-    said: dict[bytes | str, list[Review]] = {}
+def _progress(
+    store: Store, found: Found, reviews: Sequence[Review], now: Mapping[bytes, bytes]
+) -> list[ReaderProgress]:
+    """One line a reviewer and task, in the order in which sheets were given out, also of versions
+    that this one corrects; of several versions of a statement the newest counts."""
+    given: dict[tuple[bytes | str, ReviewTask], set[bytes]] = {}
+    sheets = [s for each in versions_of(store, found) for s in store.reviews.sheets_of(each)]
+    for sheet in sorted(sheets, key=lambda sheet: sheet.at):
+        for place in sheet.places:
+            if place.target in now:
+                given.setdefault((sheet.reviewer, place.task), set()).add(now[place.target])
+    said: dict[tuple[bytes | str, ReviewTask], dict[bytes, str]] = {}
     for one in latest(reviews):
-        said.setdefault(one.who, []).append(one)
+        said.setdefault((one.who, one.task), {})[now[one.target]] = one.verdict
     lines = []
-    for who in dict.fromkeys([*given, *said]):
-        own = said.get(who, [])
-        counts = Counter(one.verdict for one in own)
-        verdicts = {name: counts[name] for name in _VERDICTS if counts[name]}
-        rows = given.get(who, set()) | {(one.target, one.task) for one in own}
+    for who, task in dict.fromkeys([*given, *said]):
+        own = said.get((who, task), {})
+        counts = Counter(own.values())
         lines.append(ReaderProgress(
-            reviewer=named(store, who), given=len(rows), done=len(own), verdicts=verdicts
+            reviewer=named(store, who), task=task, done=len(own),
+            given=len(given.get((who, task), set()) | own.keys()),
+            verdicts={name: counts[name] for name in TASKS[task].verdicts if counts[name]},
         ))  # fmt: skip
     return lines
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from proofstone.engines.review import unseen_sign
 from proofstone.engines.store import Found, Store
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.identity import short
@@ -164,6 +165,14 @@ def _begun(
             f"{spelled(found)} was edited into {spelled(newer)}",
             hint=f"edit that one: proofstone edit {spelled(newer)}",
         )
+    unseen = {name: unseen_sign(str(value)) for name, value in asked.changes.items()}
+    problems = [
+        Problem(name, f"holds a control character, {sign}: take it out")
+        for name, sign in unseen.items()
+        if sign
+    ]
+    if problems:
+        raise BadInput("these values cannot be taken; nothing was stored", problems)
     fields = tuple(_changed(fields_of(store, found), asked.changes))
     if not fields:
         raise BadUsage(f"nothing of {spelled(found)} changes", hint="no new version was made")

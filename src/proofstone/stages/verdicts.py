@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from proofstone.engines.judging import QuestionAccount, QuestionTally
@@ -16,6 +15,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.ports import PipelineRow
 from proofstone.records import Build, PanelVerdict, RowVerdict
+from proofstone.stages.row_values import row_values
 
 __all__ = ["JudgedRow", "list_verdicts", "read_accounts", "verdict_fields", "verdicts_of"]
 
@@ -43,7 +43,7 @@ def list_verdicts(
             row=short(row.id),
             question=each.question,
             verdict=each.verdict,
-            values=msgspec.json.decode(row.payload) if row.payload else None,
+            values=row_values(row.payload),
         )
         for name, row, each in verdicts_of(store, key, build)
         if step in (None, name)

@@ -19,6 +19,7 @@ from proofstone.engines.ingest.csv_rows import separator_of
 from proofstone.engines.ingest.encodings import checked_encoding
 from proofstone.engines.ingest.formulas import neutralised, restored
 from proofstone.engines.ingest.lines import read_whole_file
+from proofstone.engines.ingest.shared_strings import cells_without_text
 from proofstone.engines.ingest.xlsx import xlsxwriter_module
 from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
 from proofstone.records import Grid, SheetTab, Workbook
@@ -162,8 +163,11 @@ def _workbook(path: Path) -> list[Grid]:
     try:
         with zipfile.ZipFile(path) as parts:
             size = sum(part.file_size for part in parts.infolist())
-        if size > _MOST_BYTES:
-            raise BadInput(f"{path.name} unpacks to {size:,} bytes, more than any sheet needs")
+            if size > _MOST_BYTES:
+                raise BadInput(f"{path.name} unpacks to {size:,} bytes, more than any sheet needs")
+            lost = list(cells_without_text(parts)) if path.suffix.lower() == ".xlsx" else []
+        if lost:
+            raise BadInput(damaged.message, lost, hint=damaged.hint)
         book = calamine.CalamineWorkbook.from_path(str(path))
         return [_grid(book, name) for name in book.sheet_names]
     except (zipfile.BadZipFile, calamine.CalamineError, OSError, ValueError) as cause:
@@ -198,7 +202,15 @@ def _separated(path: Path, encoding: str) -> Grid:
     try:
         return Grid(name="", rows=[[restored(cell) for cell in row] for row in rows])
     except csv.Error as cause:
-        raise BadInput(f"{path.name} is no CSV: {cause}") from cause
+        where = f"line {rows.line_num}"
+        raise BadInput(f"{path.name} is no CSV", [Problem(where, _csv_error(cause))]) from cause
+
+
+def _csv_error(cause: csv.Error) -> str:
+    if "field larger" in str(cause):
+        most = csv.field_size_limit()
+        return f"a cell ends here that has more than {most:,} characters; is a quote left open?"
+    return str(cause)
 
 
 def _calamine() -> Any:

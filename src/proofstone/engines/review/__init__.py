@@ -17,6 +17,7 @@ from proofstone.engines.review.sampling import draw_by_stratum, size_for
 from proofstone.engines.review.sheets import SheetRow, make_workbook, row_key
 from proofstone.engines.review.tasks import TASKS, Task
 from proofstone.engines.review.truth import Found, found_otherwise
+from proofstone.engines.review.unseen import unseen_sign
 
 __all__ = [
     "TASKS",
@@ -41,6 +42,7 @@ __all__ = [
     "row_key",
     "shared_targets",
     "size_for",
+    "unseen_sign",
     "write_decision",
     "write_review",
 ]

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from proofstone.engines.review.sheets import TITLES, Role, row_key
 from proofstone.engines.review.tasks import TASKS, Task
+from proofstone.engines.review.unseen import unseen_sign
 from proofstone.errors import Problem
 from proofstone.records import Grid, ReviewPlace, ReviewSheet, cell_name
 from proofstone.wording import LANGUAGES, speaking, word
@@ -58,7 +59,7 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
     """The answers in ``files`` (a name and its grids each); ``find`` gives the sheet whose id
     starts with these digits. Rows are known by their keys and columns by their heads, so that
     neither's order matters. A row that comes twice must say the same."""
-    reading = _Reading(find, names_files=len(files) > 1)
+    reading = _Reading(find)
     for name, grids in files:
         before = reading.n_tabs
         for grid in grids:
@@ -78,9 +79,8 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
 class _Reading:
     """The answers found so far, by sheet and row."""
 
-    def __init__(self, find: FindSheet, *, names_files: bool) -> None:
+    def __init__(self, find: FindSheet) -> None:
         self._find = cache(find)
-        self._names_files = names_files
         self.n_tabs = 0
         self.empty: dict[tuple[bytes, int], tuple[ReviewSheet, ReviewPlace]] = {}
         self.answers: dict[tuple[bytes, int], Answer] = {}
@@ -94,7 +94,7 @@ class _Reading:
         self.n_tabs += 1
         first, columns = head
         for number in range(first + 1, len(grid.rows)):
-            row = _Row(file if self._names_files else "", grid, number, columns)
+            row = _Row(file, grid, number, columns)
             if row.is_blank:
                 continue
             self._row(row)
@@ -163,9 +163,12 @@ class _Row:
         return cells[column].strip() if column is not None and column < len(cells) else ""
 
     def at(self, role: Role) -> str:
-        """Where the cell is, for people."""
-        cell = cell_name(self._grid.name, self._number, self._columns.get(role, 0))
-        return f"{self._file}, {cell}" if self._file else cell
+        """Where the cell is, for people: its file first."""
+        return f"{self._file}, {self.cell(role)}"
+
+    def cell(self, role: Role) -> str:
+        """The cell by its sheet, column and row."""
+        return cell_name(self._grid.name, self._number, self._columns.get(role, 0))
 
 
 def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
@@ -177,8 +180,9 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
     if not said:
         if new or why:
             role: Role = "new" if new else "why"
-            yield Problem(row.at("verdict"), f"no decision, and {row.at(role)} is filled in")
+            yield Problem(row.at("verdict"), f"no decision, and {row.cell(role)} is filled in")
         return
+    yield from _unseen(row)
     verdict = _labels(task).get(_plain(said))
     if verdict is None:
         choices = ", ".join(word(text) for text in task.verdicts.values())
@@ -194,6 +198,13 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
         yield Problem(row.at("new"), f"there is a new wording, and the decision is {words!r}")
     if verdict in task.needs_reason and not why:
         yield Problem(row.at("why"), f"{words!r} needs a reason, and there is none")
+
+
+def _unseen(row: _Row) -> Iterator[Problem]:
+    roles: tuple[Role, ...] = ("new", "why")
+    for role in roles:
+        if sign := unseen_sign(row.text(role)):
+            yield Problem(row.at(role), f"holds a control character, {sign}: take it out")
 
 
 def _head(grid: Grid) -> tuple[int, dict[Role, int]] | None:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.engines.review.tasks import TASKS
+from proofstone.engines.review.unseen import unseen_sign
 from proofstone.errors import BadInput, Problem
 from proofstone.records import Review, ReviewDecision, ReviewTask, Row, review_id
 
@@ -85,9 +86,16 @@ def _wrong(line: _Line) -> Iterable[str]:
         yield f'changes: {line.verdict} needs the new text, as {{"text": "..."}}'
     if line.verdict in task.needs_reason and not line.reason.strip():
         yield f"reason: {line.verdict} needs one"
+    yield from _unseen(line)
     for name, digits in (("id", line.id), ("corrects", line.corrects)):
         if digits and _identity(digits) is None:
             yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
+
+
+def _unseen(line: _Line) -> Iterable[str]:
+    for name, text in (*line.changes.items(), ("reason", line.reason)):
+        if isinstance(text, str) and (sign := unseen_sign(text)):
+            yield f"{name}: holds a control character, {sign}: take it out"
 
 
 def _stated(where: str, line: _Line) -> StatedReview:

@@ -112,6 +112,16 @@ class KnowledgeStore:
             columns = ("bank_id", "corrects_id")
             insert_rows(connection, schema.corrected_bank, columns, [row], or_ignore=True)
 
+    def versions_of_bank(self, bank: bytes) -> list[bytes]:
+        """A bank, and those that it corrects, itself or through others; oldest first."""
+        table, made = schema.bank, schema.corrected_bank
+        known = select(table.c.id).where(table.c.hash == bank).cte(recursive=True)
+        former = select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id)
+        versions = known.union(former)
+        query = select(table.c.hash).where(table.c.id.in_(select(versions.c.id)))
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(table.c.id)).scalars())
+
     def banks_with(self, facts: Sequence[bytes]) -> list[bytes]:
         """The banks that hold one of these facts and that no other bank corrects, oldest first."""
         held, made = schema.bank_fact, schema.corrected_bank
