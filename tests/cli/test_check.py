@@ -80,6 +80,22 @@ def test_a_fair_bank_is_called_so(banks: Path, proofstone: Proofstone) -> None:
     assert "No classifier tells them apart beyond what chance explains." in told.out
 
 
+def test_single_things_that_tell_are_told_where_no_classifier_does(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """In two books alone no classifier's area is sure; false ones are a word longer in both."""
+    with create_workspace(tmp_path / "work") as workspace:
+        file = statements(tmp_path / "two.jsonl", leaking=True, books=2)
+        workspace.import_bank(file)
+    told = proofstone("check", "two", "-w", tmp_path / "work")
+    (verdict,) = [line for line in told.out.splitlines() if line.startswith("No classifier")]
+    assert verdict.startswith(
+        "No classifier tells them apart beyond what chance explains, but of what was counted "
+    )
+    assert verdict.endswith("as listed below.")
+    assert "length in words" in told.out
+
+
 def test_what_must_go_is_a_work_list_that_retire_carries_out(
     banks: Path, proofstone: Proofstone, tmp_path: Path
 ) -> None:
@@ -115,4 +131,26 @@ def test_contradictions_need_a_judge(banks: Path, proofstone: Proofstone) -> Non
     told = proofstone("check", "fair", "--contradictions", "-w", banks)
     assert (told.code, "contradictions need a judge" in told.err) == (2, True)
     alone = proofstone("check", "fair", "--judge", "sim/a", "-w", banks)
-    assert (alone.code, "go with --contradictions" in alone.err) == (2, True)
+    assert (alone.code, "--judge: only with --contradictions" in alone.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--contradictions", "--taxonomy", "kina", "--map", "x.svg"),
+         "--contradictions, --taxonomy and --map are checks of their own"),
+        (("--taxonomy", "kina", "--map", "x.svg"), "--taxonomy and --map are checks of their own"),
+        (("--taxonomy", "kina", "--budget", "1USD"), "--budget: only with --contradictions"),
+        (("--pairs", 5), "--pairs: only with --contradictions"),
+        (("--map", "x.svg", "--drop-to", "0.6"), "--drop-to: not with --map"),
+        (("--contradictions", "--judge", "sim/a", "--embeddings"),
+         "--embeddings: not with --contradictions"),
+        (("--map", "x.svg", "-o", "x.csv"), "-o writes the statements to drop"),
+        (("--contradictions", "--judge", "sim/a,sim/a"), "sim/a is named twice"),
+    ],
+)  # fmt: skip
+def test_one_check_is_made_at_a_time(
+    banks: Path, proofstone: Proofstone, options: tuple[object, ...], said: str
+) -> None:
+    told = proofstone("check", "fair", *options, "-w", banks)
+    assert (told.code, said in told.err, told.out) == (2, True, "")

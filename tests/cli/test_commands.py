@@ -42,7 +42,11 @@ def test_init_makes_a_workspace_and_leaves_one_as_it_is(
     assert (tmp_path / "new" / "proofstone.toml").read_text(encoding="utf-8") == "# mine\n"
     said = proofstone("init", tmp_path / "new")
     assert said.out == f"workspace {tmp_path / 'new'}\n"
-    assert said.err.startswith("next: proofstone import FILE --as bank")
+    assert said.err == (
+        "next, with documents: proofstone start FOLDER, or step by step: proofstone ingest FOLDER\n"
+        "next, with statements: proofstone import FILE --as bank\n"
+        "or try it with what is carried: proofstone build statements elements\n"
+    )
 
 
 def test_a_workspace_is_found_upwards(made: Path) -> None:
@@ -114,7 +118,10 @@ def test_statements_are_built_from_a_table(
     assert again.json == first.json
     assert first.json["statements"] > 0
     said = proofstone("build", "statements", table, "-w", empty)
-    assert said.err == f"next: proofstone build form rivers-{first.json['bank'][:4]} --seeds 3\n"
+    hint = f"next: proofstone build form rivers-{first.json['bank'][:4]} --seeds 3\n"
+    assert said.err == hint
+    named = proofstone("build", "statements", table, "--name", "streams", "-w", empty)
+    assert named.err == f"the same statements are here already, under the name rivers\n{hint}"
 
 
 def test_forms_are_built_by_seed(made: Path, proofstone: Proofstone) -> None:

@@ -31,6 +31,7 @@ from proofstone.identity import short
 
 if TYPE_CHECKING:
     from proofstone.ports import ModelRole, StepBuilder
+    from proofstone.records import Build
     from proofstone.stages.building import BuildResult
     from proofstone.stages.kin import Kin
 
@@ -240,9 +241,17 @@ def report_build(
         if bank is not None:
             shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
             tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            # Documents seldom have enough statements each for a question of their own.
-            say(f"next: proofstone build form {shown} --seeds 3 --skip-small", quiet=quiet)
+            say(f"next: proofstone build form {shown} --seeds 3{_skipping(build)}", quiet=quiet)
     return _exit_code(result)
+
+
+def _skipping(build: Build) -> str:
+    """The option by which a form does without small groups, where the method has it: of documents
+    few have enough statements each for a question of their own."""
+    from proofstone.methods import find_method  # noqa: PLC0415
+
+    known = {parameter.name for parameter in find_method(build.method).parameters}
+    return " --skip-small" if "skip_small" in known else ""
 
 
 def _exit_code(result: BuildResult) -> int:

@@ -257,8 +257,8 @@ def _verdict(checked: Checked) -> str:
     none = "No classifier tells them apart beyond what chance explains"
     if checked.leaks:
         n = len(checked.leaks)
-        things = "one thing that was counted does" if n == 1 else f"{n:,} things counted do"
-        return f"{none}, but {things} by {'itself' if n == 1 else 'themselves'}:"
+        tell = "one thing tells by itself" if n == 1 else f"{n:,} things tell by themselves"
+        return f"{none}, but of what was counted {tell}, as listed below."
     return f"{none}."
 
 

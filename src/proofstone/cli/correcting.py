@@ -160,6 +160,7 @@ def _stand(
     with open_workspace(folder) as workspace:
         act = workspace.retire if action == "retire" else workspace.restore
         standing = act(identity, reason=reason, by=by)
+        shown = workspace.run_forms(form for form, _n in standing.forms)
     if as_json:
         print_json(standing)
         return
@@ -169,8 +170,8 @@ def _stand(
     for form, n in standing.forms:
         items = "item" if n == 1 else "items"
         click.echo(f"  {form}   {n} {items}")
-    if standing.forms:
-        say(f"look: proofstone leaderboard {pasted(standing.forms[-1][0])}")
+    for form in shown[-1:]:
+        say(f"look: proofstone leaderboard {pasted(form)}")
 
 
 def _ruled_line(one: Ruled) -> str:

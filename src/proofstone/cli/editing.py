@@ -11,9 +11,9 @@ import click
 
 from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, read_list, workspace_option
-from proofstone.cli.output import pasted, print_json, say
+from proofstone.cli.output import print_json, say
 from proofstone.cli.placed import show_placed, tell_followed
-from proofstone.cli.work_lists import apply_work_list
+from proofstone.cli.work_lists import apply_work_list, run_line
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
 
@@ -169,5 +169,4 @@ def _tell(edited: Edited) -> None:
         differ = "item differs" if form.n_changed == 1 else "items differ"
         click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
     for form in edited.forms:
-        run = f"proofstone run {pasted(form.form)} -m MODEL"
-        say(f"next: {run}   (all other replies are in the cache)")
+        say(run_line(form.form))

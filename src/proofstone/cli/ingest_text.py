@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from proofstone.cli.output import pasted, print_text, say
+from proofstone.cli.output import print_text, say
 from proofstone.cli.spending import spent_text
 from proofstone.identity import short
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["counted", "print_ingested"]
 
 _SHOWN = 20
+_NAMED = 4
 _FOR_OCR = ("image only", "garbled")
 
 
@@ -40,7 +41,18 @@ def print_ingested(
     if account is not None and account.pages:
         say(_account_line(account), quiet=quiet)
     if report.taken and not quiet:
-        say(f"next: proofstone show {pasted('source:' + short(report.taken[0].id))}")
+        for line in _next_lines(report.taken):
+            say(line)
+
+
+def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
+    """How to look at what was read, and how statements come of it."""
+    names = [f"source:{short(entry.id)}" for entry in taken]
+    yield f"look: proofstone show {names[0]}"
+    if any(entry.n_passages for entry in taken):
+        inputs = " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
+        yield f"next: proofstone build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
+        yield "or have it tried on a few passages first: proofstone start FOLDER"
 
 
 def _page_lines(report: IngestReport) -> Iterator[str]:

@@ -13,7 +13,7 @@ from proofstone.identity import short
 if TYPE_CHECKING:
     from proofstone.stages.work_list import Action, Applied
 
-__all__ = ["apply_work_list", "from_option", "tell_work_list", "work_list_option"]
+__all__ = ["apply_work_list", "from_option", "run_line", "tell_work_list", "work_list_option"]
 
 work_list_option = click.option(
     "--work-list",
@@ -53,6 +53,7 @@ def apply_work_list(
 
     with open_workspace(folder) as workspace:
         done = workspace.apply_work_list(file, action, reason=reason, by=by)
+        shown = workspace.run_forms(form for one in done.retired for form, _n in one.forms)
     if as_json:
         print_json(done)
         return
@@ -62,8 +63,17 @@ def apply_work_list(
     for other, n in done.others:
         rows = "row decides" if n == 1 else "rows decide"
         say(f"next: proofstone {other} --from {pasted(str(file))}   ({n} {rows} on that)")
-    for target in dict.fromkeys(_targets(done)):
+    for form in dict.fromkeys(form.form for edited in done.edited for form in edited.forms):
+        say(run_line(form))
+    runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
+    for target in dict.fromkeys([*shown, *runs]):
         say(f"look: proofstone leaderboard {pasted(target)}")
+
+
+def run_line(form: str) -> str:
+    """What comes next of a form that was corrected."""
+    run = f"proofstone run {pasted(form)} -m MODEL"
+    return f"next: {run}   (all other replies are in the cache)"
 
 
 _DONE = {"retire": "retired", "edit": "edited", "rule": "ruled on"}
@@ -98,10 +108,3 @@ def _lines(done: Applied) -> list[str]:
         lines.append(f"  form {form.form}  corrects {form.former}   {form.n_changed} {differ}")
     lines += [f"  {one.response}  {one.model}  ruled {one.ruling.verdict}" for one in done.ruled]
     return lines
-
-
-def _targets(done: Applied) -> list[str]:
-    """What shows the change."""
-    forms = [form for standing in done.retired for form, _n in standing.forms]
-    forms += [form.form for edited in done.edited for form in edited.forms]
-    return forms + [f"run:{short(one.ruling.run)}" for one in done.ruled]

@@ -30,7 +30,9 @@ def init_command(folder: Path, as_json: bool) -> None:
         print_json({"folder": str(folder), "workspace": identity})
         return
     click.echo(f"workspace {folder.absolute()}")
-    say("next: proofstone import FILE --as bank, or proofstone build statements elements")
+    say("next, with documents: proofstone start FOLDER, or step by step: proofstone ingest FOLDER")
+    say("next, with statements: proofstone import FILE --as bank")
+    say("or try it with what is carried: proofstone build statements elements")
 
 
 @click.command("status")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +101,13 @@ class Correcting:
         found = find_target(self.store, target, ("item", "fact"))
         who = partial(self.person, by)
         return retire(self.store, found, reason=reason, who=who, clock=self.clock)
+
+    def run_forms(self, names: Iterable[str]) -> list[str]:
+        """Those of these forms that something was run on, each once: of the others there is no
+        leaderboard yet."""
+        found = {name: find_target(self.store, name, ("form",)).id for name in names}
+        run = {run.item_set for _key, run in self.store.runs.of_sets(list(found.values()))}
+        return [name for name, identity in found.items() if identity in run]
 
     def restore(self, target: Target, *, reason: str, by: str = "") -> Standing:
         """Takes a retired item or fact in again."""
