@@ -97,10 +97,11 @@ def test_what_was_dropped_names_what_show_takes(tmp_path: Path, proofstone: Proo
 
 def test_without_one_they_are_tables(work: Path, proofstone: Proofstone) -> None:
     pytest.importorskip("mendeleev")
-    told = proofstone(
-        "build", "statements", "elements", "--limit", "5", "--languages", "en", "-w", work, "--json"
-    )
+    command = ("build", "statements", "elements", "--limit", "5", "--languages", "en", "-w", work)
+    told = proofstone(*command, "--json")
     assert told.code == 0
+    again = proofstone(*command, "--name", "metals")
+    assert "the same statements are here already, under the name elements" in again.err
     assert 5 < told.json["statements"] <= 2 * 5 * 3
 
 
