@@ -62,12 +62,16 @@ def test_from_sheets_to_a_corrected_bank(
 
     told = proofstone("review", "status", "old-books", "--quorum", 2, "-w", made)
     assert told.code == 0
-    assert told.out == (
+    when_and_who = r"decided \d{4}-\S+ \S+ UTC by actor \w{8}"
+    shown = re.sub(when_and_who, "decided (when) by actor (who)", told.out)
+    assert shown == (
         "old-books   48 of 48 statements read for their format, by 2 people in all\n"
         "reader  given  decided\n"
         "Anna       48       48  46 keep, 1 fix, 1 drop\n"
         "Ben        48       48  46 keep, 1 fix, 1 drop\n"
         "decided: 46 keep, 1 fix, 1 drop; of 2 to drop or fix 2 are done\n"
+        "last decided (when) by actor (who) from 96 reviews, quorum 2, drop majority, tie open, "
+        "fix any\n"
     )
     card = proofstone("show", "old-books", "-w", made)
     assert "48 of 48 read by 2 people: 46 keep, 1 fix, 1 drop" in card.out
@@ -192,11 +196,12 @@ def test_decisions_of_a_file_ask_no_workspace(
     assert told.code == 0
     assert told.out == f"{tmp_path / 'reviews.jsonl'}   1 drop, 1 open\n"
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    policy = "quorum 3, drop majority, tie open, fix any"
     assert [json.loads(line) for line in lines] == [
         {"target": "q1", "task": "format", "outcome": "drop", "votes": {"keep": 1, "drop": 2},
-         "why": "r"},
+         "why": "r", "policy": policy},
         {"target": "q2", "task": "format", "outcome": "open", "votes": {"keep": 1},
-         "why": "1 of 3 have read it"},
+         "why": "1 of 3 have read it", "policy": policy},
     ]  # fmt: skip
 
 

@@ -15,20 +15,24 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _SHARES = ("any", "majority", "all")
 _OPTIONS = (
     click.option(
-        "--quorum", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-        help="Fewer reviewers than this leave a statement open. The paper's review has 3.",
+        "--quorum", type=click.IntRange(min=1), metavar="N",
+        help="Fewer reviewers than this leave a statement open (the paper's review has 3).  "
+        "[default: as decided last, else 1]",
     ),
     click.option(
-        "--drop", type=click.Choice(_SHARES), default="majority", show_default=True,
-        help="How many reviewers must want a statement gone.",
+        "--drop", type=click.Choice(_SHARES),
+        help="How many reviewers must want a statement gone.  "
+        "[default: as decided last, else majority]",
     ),
     click.option(
-        "--tie", type=click.Choice(["open", "keep", "drop"]), default="open", show_default=True,
-        help="What half against half comes to: open asks one more reviewer.",
+        "--tie", type=click.Choice(["open", "keep", "drop"]),
+        help="What half against half comes to: open asks one more reviewer.  "
+        "[default: as decided last, else open]",
     ),
     click.option(
-        "--fix", type=click.Choice(_SHARES), default="any", show_default=True,
-        help="How many of those who would keep it must ask for a change.",
+        "--fix", type=click.Choice(_SHARES),
+        help="How many of those who would keep it must ask for a change.  "
+        "[default: as decided last, else any]",
     ),
 )  # fmt: skip
 
@@ -41,10 +45,16 @@ def policy_options(command: Command) -> Command:
 
 
 def read_policy(
-    quorum: int,
-    drop: Literal["any", "majority", "all"],
-    tie: Literal["open", "keep", "drop"],
-    fix: Literal["any", "majority", "all"],
+    quorum: int | None,
+    drop: Literal["any", "majority", "all"] | None,
+    tie: Literal["open", "keep", "drop"] | None,
+    fix: Literal["any", "majority", "all"] | None,
+    usual: ReviewPolicy,
 ) -> ReviewPolicy:
-    """The policy that the options name."""
-    return ReviewPolicy(quorum=quorum, drop=drop, tie=tie, fix=fix)
+    """The policy that the options name; what they leave out is as in ``usual``."""
+    return ReviewPolicy(
+        quorum=usual.quorum if quorum is None else quorum,
+        drop=drop or usual.drop,
+        tie=tie or usual.tie,
+        fix=fix or usual.fix,
+    )

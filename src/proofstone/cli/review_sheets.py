@@ -118,10 +118,10 @@ def export_command(
     only: Literal["true", "false"] | None,
     undecided: bool,
     output: Path | None,
-    quorum: int,
-    drop: Literal["any", "majority", "all"],
-    tie: Literal["open", "keep", "drop"],
-    fix: Literal["any", "majority", "all"],
+    quorum: int | None,
+    drop: Literal["any", "majority", "all"] | None,
+    tie: Literal["open", "keep", "drop"] | None,
+    fix: Literal["any", "majority", "all"] | None,
     seed: int,
     folder: Path | None,
     as_json: bool,
@@ -152,7 +152,7 @@ def export_command(
         asked = SheetsAsked(
             people=_people(people, per_person), overlap=overlap, readers=readers, most=most,
             truth=truth, half_width=half_width, only=only or "", undecided=undecided,
-            policy=read_policy(quorum, drop, tie, fix), seed=seed,
+            policy=read_policy(quorum, drop, tie, fix, workspace.review_policy(target)), seed=seed,
         )  # fmt: skip
         given = workspace.give_out_sheets(target, asked, to or Path())
     if as_json:

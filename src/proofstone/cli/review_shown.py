@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import pasted, print_json, print_table, print_text, say
 from proofstone.cli.review_options import policy_options, read_policy
+from proofstone.identity import short
 
 if TYPE_CHECKING:
     from proofstone.records import CheckedQuestion, CheckedRate
+    from proofstone.stages.review_decided import LastDecision
     from proofstone.stages.review_standing import Agreed, Standing
     from proofstone.stages.review_work import Decided
 
@@ -27,22 +30,43 @@ __all__ = ["agreement_command", "decide_command", "status_command", "tell_agreem
 @json_option
 def status_command(
     target: str,
-    quorum: int,
-    drop: Literal["any", "majority", "all"],
-    tie: Literal["open", "keep", "drop"],
-    fix: Literal["any", "majority", "all"],
+    quorum: int | None,
+    drop: Literal["any", "majority", "all"] | None,
+    tie: Literal["open", "keep", "drop"] | None,
+    fix: Literal["any", "majority", "all"] | None,
     folder: Path | None,
     as_json: bool,
 ) -> None:
     """Say who read how much of a bank or form, and what came of it."""
+    import msgspec  # noqa: PLC0415
+
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        standing = workspace.review_standing(target, read_policy(quorum, drop, tie, fix))
+        policy = read_policy(quorum, drop, tie, fix, workspace.review_policy(target))
+        standing = workspace.review_standing(target, policy)
+        last = workspace.last_decision(target)
     if as_json:
-        print_json(standing)
+        print_json({**msgspec.structs.asdict(standing), "last_decision": last})
         return
     _tell_standing(standing)
+    if last is not None:
+        click.echo(_last_words(last))
+
+
+def _last_words(last: LastDecision) -> str:
+    """``last decided 2026-03-01 14:05 UTC from 96 reviews by quorum 2, ...``, and what is new."""
+    from proofstone.records import policy_words  # noqa: PLC0415
+    from proofstone.stages.dates import minute  # noqa: PLC0415
+
+    made = last.made
+    said = (
+        f"last decided {minute(made.at)} by actor {short(made.actor)} from {len(made.reviews):,} "
+        f"reviews, {policy_words(made.policy)}"
+    )
+    if last.n_new:
+        said += f"; {last.n_new:,} came in since"
+    return said if last.stands else f"{said}; these reviews come to something else by now"
 
 
 def _tell_standing(standing: Standing) -> None:
@@ -168,16 +192,18 @@ def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     metavar="FILE",
     help="Write the decision on each statement: .jsonl, .csv.",
 )
+@by_option
 @workspace_option
 @json_option
 def decide_command(
     target: str,
-    quorum: int,
-    drop: Literal["any", "majority", "all"],
-    tie: Literal["open", "keep", "drop"],
-    fix: Literal["any", "majority", "all"],
+    quorum: int | None,
+    drop: Literal["any", "majority", "all"] | None,
+    tie: Literal["open", "keep", "drop"] | None,
+    fix: Literal["any", "majority", "all"] | None,
     work_list: Path | None,
     output: Path | None,
+    by: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -187,18 +213,22 @@ def decide_command(
     reviewer the newest decision on a statement counts. First it is decided whether a statement
     goes; of those who would keep it, --fix of them make it a fix, if they want the same change.
     What is open needs one more reviewer: 'review export --undecided' gives it out. Nothing is
-    retired or edited before you carry the work list out.
+    retired or edited before you carry the work list out. Of a bank or form the decision is kept:
+    who made it, by which policy, from which reviews; the next one takes what is not named from it.
     """
+    from proofstone.records import ReviewPolicy  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
     from proofstone.wiring.reviewing import decide_reviews  # noqa: PLC0415
 
-    policy = read_policy(quorum, drop, tie, fix)
     if _is_file(target):
         _refuse_work(work_list)
-        decided = decide_reviews(target, policy)
+        decided = decide_reviews(target, read_policy(quorum, drop, tie, fix, ReviewPolicy()))
     else:
         with open_workspace(folder) as workspace:
+            policy = read_policy(quorum, drop, tie, fix, workspace.review_policy(target))
             decided = workspace.review_decisions(target, policy)
+            if decided.reviews:
+                workspace.keep_decision(target, decided, by=by)
     _write(decided, work_list, output)
     if as_json:
         found = {"outcomes": decided.outcomes, "decisions": decided.rows}
@@ -238,8 +268,12 @@ def _write(decided: Decided, work_list: Path | None, output: Path | None) -> Non
 def _tell_decided(
     target: str, decided: Decided, work_list: Path | None, output: Path | None
 ) -> None:
+    from proofstone.records import policy_words  # noqa: PLC0415
+
     said = ", ".join(f"{n:,} {outcome}" for outcome, n in decided.outcomes.items() if n)
     click.echo(f"{target}   {said or 'nobody has read any of it'}")
+    if said:
+        say(f"policy: {policy_words(decided.policy)}")
     if output is not None:
         say(f"{output}   {len(decided.rows):,} decisions")
     if work_list is not None:

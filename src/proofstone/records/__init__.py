@@ -29,6 +29,7 @@ from proofstone.records.corrections import (
     correction_id,
     ruling_id,
 )
+from proofstone.records.decided_reviews import DecidedReviews, policy_words
 from proofstone.records.file_columns import FileColumns, TextCodes, coded_texts
 from proofstone.records.frames import Coded
 from proofstone.records.funnels import Funnel, FunnelStep
@@ -144,6 +145,7 @@ from proofstone.records.reviews import (
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
 from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
 from proofstone.records.seats import role_of_seat, seated, seats_of
+from proofstone.records.semantic_map import GroupsApart, GroupSeparation, StoredMap
 from proofstone.records.spent import Spent, usd
 from proofstone.records.tabulation import Cell, Column, Tabulation
 from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode, TaxonomyPath
@@ -184,6 +186,7 @@ __all__ = [
     "ContextName",
     "Correction",
     "Corrections",
+    "DecidedReviews",
     "Estimate",
     "Evidence",
     "Exhibit",
@@ -193,6 +196,8 @@ __all__ = [
     "Funnel",
     "FunnelStep",
     "Grid",
+    "GroupSeparation",
+    "GroupsApart",
     "Heard",
     "HeldRole",
     "ImagePart",
@@ -257,6 +262,7 @@ __all__ = [
     "Spent",
     "StepFunnel",
     "StepName",
+    "StoredMap",
     "Stratum",
     "Tabulation",
     "Taxonomy",
@@ -297,6 +303,7 @@ __all__ = [
     "passage_id",
     "placement_id",
     "plan_id",
+    "policy_words",
     "replies_wanted",
     "requests_named",
     "review_id",

@@ -128,9 +128,9 @@ class CheckedRate(Struct, frozen=True, kw_only=True):
 
 class ReviewFunnel(Struct, frozen=True, kw_only=True):
     """What review made of a bank's statements: how many there are, how many ``people`` read,
-    what they came to, and how many decisions to fix or drop were ``carried_out``; how far readers
-    agree on what several of them read, by measure. ``purged`` ones stand among ``statements`` and
-    in no other number."""
+    what they came to by ``policy``, and how many decisions to fix or drop were ``carried_out``; how
+    far readers agree on what several of them read, by measure. ``purged`` ones stand among
+    ``statements`` and in no other number."""
 
     bank: str
     statements: int
@@ -141,6 +141,7 @@ class ReviewFunnel(Struct, frozen=True, kw_only=True):
     shared: int = 0
     measures: Mapping[str, Estimate] = {}
     purged: int = 0
+    policy: ReviewPolicy = ReviewPolicy()
 
 
 class ReviewDecision(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.records import ReviewFunnel
+from proofstone.records import ReviewFunnel, policy_words
 from proofstone.report.sections.section import Cell, Column, Section, Table
 from proofstone.wording import counted, noted, say, word
 
@@ -35,8 +35,8 @@ def review_section(funnel: ReviewFunnel) -> Section:
             "says that."
         ),
         how=say(
-            "The newest decision of each reader counts; a statement goes where more than half of "
-            "its readers want it gone."
+            "The newest decision of each reader counts; decided by this policy: {policy}.",
+            policy=policy_words(funnel.policy),
         ),
         tables=(_funnel(funnel), *_agreement(funnel)),
     )  # fmt: skip

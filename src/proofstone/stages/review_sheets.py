@@ -42,6 +42,7 @@ from proofstone.stages.review_facts import (
     shown_rows,
     source_of,
 )
+from proofstone.stages.review_policies import policy_in_force
 from proofstone.wording import language
 
 __all__ = ["GivenOut", "GivenSheet", "SheetsAsked", "give_out"]
@@ -53,7 +54,8 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     ``overlap`` is the share of statements that ``readers`` people read (None: all of them);
     ``most`` the most that one is given. ``truth``: a sample of so many is checked for its truth, or
     ``half_width`` says how many; ``only`` takes those that are meant to be true, or false.
-    ``undecided``: what ``policy`` leaves open, to people who have not read it.
+    ``undecided``: what ``policy`` (else the one in force) leaves open, to people who have not read
+    it.
     """
 
     people: tuple[str, ...]
@@ -64,7 +66,7 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     half_width: float | None = None
     only: Literal["true", "false", ""] = ""
     undecided: bool = False
-    policy: ReviewPolicy = ReviewPolicy()
+    policy: ReviewPolicy | None = None
     seed: int = 0
 
 
@@ -171,7 +173,7 @@ def _chosen(
     if not kept:
         raise BadUsage(f"{found.name} holds nothing to review", hint="leave --only out")
     if asked.undecided:
-        return _undecided(store, found, kept, asked.policy)
+        return _undecided(store, found, kept, asked.policy or policy_in_force(store, found))
     if asked.truth is not None or asked.half_width is not None:
         size = asked.truth or size_for(asked.half_width or 0.0, len(kept))
         strata = [

@@ -31,6 +31,7 @@ from proofstone.records import (
     ReviewOutcome,
     ReviewPolicy,
     ReviewTask,
+    policy_words,
 )
 from proofstone.report.numbers import shown_estimate
 from proofstone.stages.review_facts import (
@@ -43,6 +44,7 @@ from proofstone.stages.review_facts import (
     source_of,
     versions_of,
 )
+from proofstone.stages.review_policies import policy_in_force
 from proofstone.stages.revising import fields_of
 
 __all__ = [
@@ -182,13 +184,13 @@ def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
     """What review made of a bank's statements; None where nobody reviewed their format."""
     if not _is_reviewed(store, bank):
         return None
-    now = standing(store, bank, ReviewPolicy())
+    now = standing(store, bank, policy_in_force(store, bank))
     if not now.n_read:
         return None
     shared = next((one for one in agreed(store, bank) if one.task == "format"), None)
     return ReviewFunnel(
         bank=bank.name, statements=now.n, read=now.n_read, people=now.n_people,
-        outcomes=now.outcomes, carried_out=now.carried_out, purged=now.purged,
+        outcomes=now.outcomes, carried_out=now.carried_out, purged=now.purged, policy=now.policy,
         shared=shared.n_shared if shared else 0, measures=shared.measures if shared else {},
     )  # fmt: skip
 
@@ -204,12 +206,13 @@ def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
     its truth. Nothing where nobody reviewed it, or its method has no sheets."""
     if not _is_reviewed(store, found):
         return []
-    now = standing(store, found, ReviewPolicy())
+    now = standing(store, found, policy_in_force(store, found))
     lines = []
     if now.n_read:
         decided = ", ".join(f"{n:,} {outcome}" for outcome, n in now.outcomes.items() if n)
         by = f"{now.n_people} {'person' if now.n_people == 1 else 'people'}"
-        lines.append(("review", f"{now.n_read:,} of {now.n:,} read by {by}: {decided}"))
+        told = f"{now.n_read:,} of {now.n:,} read by {by}: {decided} ({policy_words(now.policy)})"
+        lines.append(("review", told))
     lines += [("checked", _rate_sentence(one)) for one in now.rates]
     return lines
 

@@ -14,7 +14,14 @@ from proofstone.engines.review import Found as Checked
 from proofstone.engines.review import decide, found_otherwise, read_reviews, write_decision
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
-from proofstone.records import Fact, Review, ReviewDecision, ReviewOutcome, ReviewPolicy
+from proofstone.records import (
+    Fact,
+    Review,
+    ReviewDecision,
+    ReviewOutcome,
+    ReviewPolicy,
+    policy_words,
+)
 from proofstone.stages.review_facts import (
     carried,
     facts_held,
@@ -43,12 +50,14 @@ class ReviewedRow(Struct, frozen=True, kw_only=True):
 
 
 class Decided(Struct, frozen=True, kw_only=True):
-    """What a policy makes of all reviews: how many of each outcome, and each as a row of a file."""
+    """What a policy makes of all reviews: how many of each outcome, and each as a row of a file.
+    ``reviews`` are the ids of those that it was made from, where they are stored."""
 
     policy: ReviewPolicy
     outcomes: dict[ReviewOutcome, int]
     rows: tuple[dict[str, object], ...]
     work: tuple[ReviewedRow, ...] = ()
+    reviews: tuple[bytes, ...] = ()
 
 
 def decide_file(path: Path, policy: ReviewPolicy) -> Decided:
@@ -86,7 +95,13 @@ def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
         for one in _found_wrong(store, found, list(here.values()), reviews)
         if one.target not in gone
     ]
-    return Decided(policy=policy, outcomes=decided.outcomes, rows=decided.rows, work=tuple(work))
+    return Decided(
+        policy=policy,
+        outcomes=decided.outcomes,
+        rows=decided.rows,
+        work=tuple(work),
+        reviews=tuple(sorted({one.id for one in reviews})),
+    )
 
 
 def _decided(
@@ -95,7 +110,9 @@ def _decided(
     counts = Counter(one.outcome for one in decisions)
     outcomes: tuple[ReviewOutcome, ...] = ("keep", "fix", "drop", "open")
     return Decided(
-        policy=policy, outcomes={name: counts[name] for name in outcomes}, rows=tuple(rows)
+        policy=policy,
+        outcomes={name: counts[name] for name in outcomes},
+        rows=tuple({**row, "policy": policy_words(policy)} for row in rows),
     )
 
 

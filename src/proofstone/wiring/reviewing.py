@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proofstone.engines.store import Store
 from proofstone.ports import Clock
-from proofstone.records import CheckedQuestion, ReviewPolicy
+from proofstone.records import CheckedQuestion, DecidedReviews, ReviewPolicy
+from proofstone.stages.acting import acting_person
+from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.stages.review_decided import LastDecision
     from proofstone.stages.review_import import ImportedReviews
     from proofstone.stages.review_sheets import GivenOut, SheetsAsked
     from proofstone.stages.review_standing import Agreed, Standing
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Reviewing", "decide_reviews"]
 
 _KINDS = ("bank", "form")
-_BY_MAJORITY = ReviewPolicy()
 
 
 class Reviewing:
@@ -54,11 +57,25 @@ class Reviewing:
         reviews, _now = reviews_of(self.store, held.facts)
         return write_rows(Path(path), [write_review(one) for one in reviews])
 
-    def review_standing(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Standing:
-        """Who read how much of a bank or form, and what came of it."""
+    def review_standing(self, target: Target, policy: ReviewPolicy | None = None) -> Standing:
+        """Who read how much of a bank or form, and what came of it by ``policy``, else by that in
+        force."""
         from proofstone.stages.review_standing import standing  # noqa: PLC0415
 
-        return standing(self.store, find_target(self.store, target, _KINDS), policy)
+        found = find_target(self.store, target, _KINDS)
+        return standing(self.store, found, policy or self.review_policy(found))
+
+    def review_policy(self, target: Target) -> ReviewPolicy:
+        """The policy by which a bank or form was decided last, else the usual one."""
+        from proofstone.stages.review_policies import policy_in_force  # noqa: PLC0415
+
+        return policy_in_force(self.store, find_target(self.store, target, _KINDS))
+
+    def last_decision(self, target: Target) -> LastDecision | None:
+        """The newest decision on a bank or form, and whether it stands; None without one."""
+        from proofstone.stages.review_decided import last_decision  # noqa: PLC0415
+
+        return last_decision(self.store, find_target(self.store, target, _KINDS))
 
     def review_agreement(self, target: Target) -> Sequence[Agreed]:
         """How far reviewers agree on what several of them read."""
@@ -72,15 +89,25 @@ class Reviewing:
 
         return check_judges(self.store, find_target(self.store, target, _KINDS))
 
-    def review_decisions(self, target: Target, policy: ReviewPolicy = _BY_MAJORITY) -> Decided:
-        """What a policy makes of all reviews, with the work list of what is to be done."""
+    def review_decisions(self, target: Target, policy: ReviewPolicy | None = None) -> Decided:
+        """What a policy (else the one in force) makes of all reviews, with the work list of what is
+        to be done. Nothing is stored."""
         from proofstone.stages.review_work import decide_target  # noqa: PLC0415
 
-        return decide_target(self.store, find_target(self.store, target, _KINDS), policy)
+        found = find_target(self.store, target, _KINDS)
+        return decide_target(self.store, found, policy or self.review_policy(found))
+
+    def keep_decision(self, target: Target, decided: Decided, *, by: str = "") -> DecidedReviews:
+        """Stores what was decided: the policy, the reviews, what they came to, and who decided."""
+        from proofstone.stages.review_decided import keep_decision  # noqa: PLC0415
+
+        found = find_target(self.store, target, _KINDS)
+        who = partial(acting_person, self.store, acting_name(by), self.clock)
+        return keep_decision(self.store, found, decided, who=who, clock=self.clock)
 
 
-def decide_reviews(path: Path | str, policy: ReviewPolicy = _BY_MAJORITY) -> Decided:
+def decide_reviews(path: Path | str, policy: ReviewPolicy | None = None) -> Decided:
     """What a policy makes of the reviews in a file, without a workspace."""
     from proofstone.stages.review_work import decide_file  # noqa: PLC0415
 
-    return decide_file(Path(path), policy)
+    return decide_file(Path(path), policy or ReviewPolicy())

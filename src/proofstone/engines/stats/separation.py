@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.engines.stats.clusters import SharedKeys
 from proofstone.engines.stats.means import mean_estimates
 from proofstone.engines.stats.weights import equal_weights
 from proofstone.errors import BadUsage
-from proofstone.records.results import Estimate
+from proofstone.records.semantic_map import GroupsApart, GroupSeparation
 
 __all__ = ["GroupSeparation", "GroupsApart", "groups_apart"]
 
 Floats = NDArray[np.float64]
-
-
-class GroupSeparation(Struct, frozen=True, kw_only=True):
-    """One group of ``n`` texts: the share of their neighbours that are of it too, and by chance."""
-
-    name: str
-    n: int
-    agreement: float
-    chance: float
-
-
-class GroupsApart(Struct, frozen=True, kw_only=True):
-    """``agreement``: the share of a text's ``k`` nearest neighbours that are of its own group, the
-    mean over texts; ``chance``: what it would be, were neighbours drawn from all texts that could
-    be one. ``index`` is (agreement - chance) / (1 - chance): 0 where groups are mixed, 1 where no
-    text has a neighbour of another group; below 0 where they avoid their own."""
-
-    k: int
-    n: int
-    agreement: Estimate
-    chance: float
-    index: Estimate
-    groups: tuple[GroupSeparation, ...]
 
 
 def groups_apart(

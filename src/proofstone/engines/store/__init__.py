@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from proofstone.engines.store import schema
 from proofstone.engines.store.alone import leave_log, refuse_held
 from proofstone.engines.store.builds import BuildStore, EnteringRow
 from proofstone.engines.store.calls import CallRows
@@ -30,6 +31,7 @@ from proofstone.engines.store.leases import this_process
 from proofstone.engines.store.lookup import KINDS, Found, Lookup
 from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
+from proofstone.engines.store.of_targets import TargetStore
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
@@ -67,6 +69,7 @@ from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import GROUP_ROWS, PilotPlace, Place, Writer
 from proofstone.ports import CallRecord, PayloadType
+from proofstone.records import DecidedReviews, StoredMap
 
 __all__ = [
     "GROUP_ROWS",
@@ -163,6 +166,8 @@ class Store:
         self.responses = ResponseStore(self.database)
         self.plans = PlanStore(self.database)
         self.reviews = ReviewStore(self.database)
+        self.decided = TargetStore(self.database, schema.review_decision, DecidedReviews)
+        self.maps = TargetStore(self.database, schema.semantic_map, StoredMap)
         self.rulings = RulingStore(self.database)
         self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)

@@ -136,6 +136,8 @@ _PLAN = (
             "sheet_id": _s.review_sheet, "corrects_id": _s.review,
         },
     ),
+    _Copied(_s.review_decision, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
+    _Copied(_s.semantic_map, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
     _Copied(_s.plan, {"item_set_id": _s.item_set, "bank_id": _s.bank}),
     _Copied(_s.tombstone, {"actor_id": _s.actor}),
     _Copied(_s.expense, {}, ("owner", "started_at")),

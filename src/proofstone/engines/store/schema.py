@@ -21,18 +21,57 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from proofstone.engines.store.schema_builds import (
+    build,
+    build_bank,
+    build_call,
+    build_funnel,
+    build_input,
+    build_outcome,
+    build_output,
+    build_row,
+    build_stage,
+    build_step,
+    build_verdict,
+    placement,
+)
 from proofstone.engines.store.schema_columns import hash_of as _hash
 from proofstone.engines.store.schema_columns import key as _key
 from proofstone.engines.store.schema_columns import metadata
+from proofstone.engines.store.schema_columns import of_target as _of_target
 from proofstone.engines.store.schema_columns import payload as _payload
 from proofstone.engines.store.schema_columns import ref as _ref
 from proofstone.engines.store.schema_columns import stratum as _stratum
 from proofstone.engines.store.schema_columns import text as _text
-from proofstone.engines.store.schema_reviews import review, review_place, review_sheet
+from proofstone.engines.store.schema_reviews import (
+    review,
+    review_decision,
+    review_place,
+    review_sheet,
+)
 
-__all__ = ["HEAD", "metadata", "review", "review_place", "review_sheet"]
+__all__ = [
+    "HEAD",
+    "build",
+    "build_bank",
+    "build_call",
+    "build_funnel",
+    "build_input",
+    "build_outcome",
+    "build_output",
+    "build_row",
+    "build_stage",
+    "build_step",
+    "build_verdict",
+    "metadata",
+    "placement",
+    "review",
+    "review_decision",
+    "review_place",
+    "review_sheet",
+]
 
-HEAD = "0016"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0017"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -304,6 +343,13 @@ plan = Table(
     Column("created_at", Float, nullable=False),
 )  # fmt: skip
 
+# Where the texts of a bank or form lie in meaning, without the texts.
+semantic_map = Table(
+    "semantic_map", metadata, _key(), _hash(), *_of_target(),
+    Index("ix_semantic_map_bank_id", "bank_id"),
+    Index("ix_semantic_map_item_set_id", "item_set_id"),
+)  # fmt: skip
+
 # A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
 # the same file is known under another title; ``removed`` counts texts by kind, as JSON.
 tombstone = Table(
@@ -312,89 +358,4 @@ tombstone = Table(
     Column("content", LargeBinary, nullable=False), _ref("actor_id", "actor"),
     Column("reason", Text, nullable=False), Column("made_at", Float, nullable=False),
     Column("removed", LargeBinary, nullable=False),
-)  # fmt: skip
-
-# ---- building in steps
-
-# A row on its way through a pipeline: the same content is the same row in all builds.
-build_row = Table(
-    "build_row", metadata, _key(), _hash(), Column("payload", LargeBinary, nullable=False)
-)
-
-# A step with its version and configuration (its hash), of a batch step over certain rows.
-build_step = Table(
-    "build_step", metadata, _key(), _hash(), Column("name", Text, nullable=False),
-    Column("version", Integer, nullable=False), Column("config", LargeBinary, nullable=False),
-)  # fmt: skip
-
-# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
-# in the order of the work, so that rows without a key of their own lie close together.
-build_outcome = Table(
-    "build_outcome", metadata, _ref("step_id", "build_step", primary=True),
-    _ref("row_id", "build_row", primary=True), Column("is_same", Boolean, nullable=False),
-    _text("reason"), _text("found"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-build_output = Table(
-    "build_output", metadata, _ref("step_id", "build_step", primary=True),
-    _ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
-    _ref("output_id", "build_row"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-# What a panel of judges said on the way to an outcome, question by question: its ballots with their
-# reasons are in the payload.
-build_verdict = Table(
-    "build_verdict", metadata, _ref("step_id", "build_step", primary=True),
-    _ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
-    Column("question", Text, nullable=False), Column("state", Text, nullable=False),
-    _text("label"), Column("payload", LargeBinary, nullable=False), sqlite_with_rowid=False,
-)  # fmt: skip
-
-# The calls that a step made for a row; those of a batch step stand at a row without content.
-build_call = Table(
-    "build_call", metadata, _ref("step_id", "build_step", primary=True),
-    _ref("row_id", "build_row", primary=True), _ref("call_id", "call", primary=True),
-    Index("ix_build_call_call_id", "call_id"), sqlite_with_rowid=False,
-)  # fmt: skip
-
-# A pipeline over certain rows: the same command is the same build.
-build = Table(
-    "build", metadata, _key(), _hash(), Column("kind", Text, nullable=False),
-    Column("method", Text, nullable=False), Column("payload", LargeBinary, nullable=False),
-    Column("n_inputs", Integer, nullable=False), Column("created_at", Float, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("lease_owner", Text), Column("lease_until", Float),
-)  # fmt: skip
-
-build_input = Table(
-    "build_input", metadata, _ref("build_id", "build", primary=True),
-    Column("position", Integer, primary_key=True), _ref("row_id", "build_row"),
-    _ref("source_id", "source", optional=True), sqlite_with_rowid=False,
-)  # fmt: skip
-
-# The steps that a build reached, in order.
-build_stage = Table(
-    "build_stage", metadata, _ref("build_id", "build", primary=True),
-    Column("position", Integer, primary_key=True), _ref("step_id", "build_step"),
-)  # fmt: skip
-
-# The funnel of a build that was whole, in counts, and the banks that builds became.
-build_funnel = Table(
-    "build_funnel", metadata, _key(), _hash(), _ref("build_id", "build"),
-    Column("payload", LargeBinary, nullable=False), Column("created_at", Float, nullable=False),
-    Index("ix_build_funnel_build_id", "build_id"),
-)  # fmt: skip
-
-build_bank = Table(
-    "build_bank", metadata, _ref("build_id", "build", primary=True),
-    _ref("bank_id", "bank", primary=True),
-)  # fmt: skip
-
-# Where a source was placed since it was taken in, by the models of a build or by a person.
-placement = Table(
-    "placement", metadata, _key(), _hash(), _ref("source_id", "source"), *_stratum(),
-    _text("taxonomy"), Column("models", LargeBinary, nullable=False),
-    _ref("build_id", "build", optional=True), _ref("actor_id", "actor", optional=True),
-    _text("reason"), Column("created_at", Float, nullable=False),
-    _ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Float,
     ForeignKey,
     Integer,
     LargeBinary,
@@ -13,7 +14,7 @@ from sqlalchemy import (
     Text,
 )
 
-__all__ = ["Key", "hash_of", "key", "metadata", "payload", "ref", "stratum", "text"]
+__all__ = ["Key", "hash_of", "key", "metadata", "of_target", "payload", "ref", "stratum", "text"]
 
 metadata = MetaData(
     naming_convention={
@@ -59,4 +60,14 @@ def payload() -> list[Column]:  # type: ignore[type-arg]
         Column("kind", Text, nullable=False),
         Column("version", SmallInteger, nullable=False),
         Column("payload", LargeBinary, nullable=False),
+    ]
+
+
+def of_target() -> list[Column]:  # type: ignore[type-arg]
+    """A record of a bank or form, its content as JSON."""
+    return [
+        ref("bank_id", "bank", optional=True),
+        ref("item_set_id", "item_set", optional=True),
+        Column("payload", LargeBinary, nullable=False),
+        Column("created_at", Float, nullable=False),
     ]

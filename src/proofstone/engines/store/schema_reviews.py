@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, Table, Text
 
-from proofstone.engines.store.schema_columns import hash_of, key, metadata, ref, text
+from proofstone.engines.store.schema_columns import hash_of, key, metadata, of_target, ref, text
 
-__all__ = ["review", "review_place", "review_sheet"]
+__all__ = ["review", "review_decision", "review_place", "review_sheet"]
 
 review_sheet = Table(
     "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
@@ -35,4 +35,11 @@ review = Table(
     ref("sheet_id", "review_sheet", optional=True), Column("created_at", Float, nullable=False),
     ref("corrects_id", "review", optional=True),
     Index("ix_review_fact_id", "fact_id"), Index("ix_review_item_id", "item_id"),
+)  # fmt: skip
+
+# What all reviews of a bank or form came to, when somebody decided it.
+review_decision = Table(
+    "review_decision", metadata, key(), hash_of(), *of_target(),
+    Index("ix_review_decision_bank_id", "bank_id"),
+    Index("ix_review_decision_item_set_id", "item_set_id"),
 )  # fmt: skip
