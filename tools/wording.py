@@ -10,12 +10,14 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from string import Formatter
 from typing import get_args
 
 from tools.resolved import ROOT
+from tools.sources import SOURCES, modules
 
 __all__ = [
     "Said",
@@ -27,7 +29,6 @@ __all__ = [
     "said_in_templates",
 ]
 
-SOURCES = ROOT / "src" / "proofstone"
 # Which positional arguments of a call are messages, and which name a counted thing.
 _MESSAGES = {"say": (0,), "say_of": (1, 2), "noted": (0,)}
 _NOUN = 1
@@ -42,10 +43,14 @@ class Said:
     is_noun: bool = False
 
 
-def said_in_code() -> Iterator[Said]:
+@cache
+def said_in_code() -> tuple[Said, ...]:
     """Everything that modules say through ``proofstone.wording``, in order of files."""
-    for path in sorted(SOURCES.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    return tuple(_said_in_code())
+
+
+def _said_in_code() -> Iterator[Said]:
+    for path, tree in modules():
         if _says(tree):
             for node in ast.walk(tree):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -53,8 +58,13 @@ def said_in_code() -> Iterator[Said]:
                     yield from _said(node.func.id, arguments, _where(path))
 
 
-def said_in_templates() -> Iterator[Said]:
+@cache
+def said_in_templates() -> tuple[Said, ...]:
     """The same of the page's templates."""
+    return tuple(_said_in_templates())
+
+
+def _said_in_templates() -> Iterator[Said]:
     from jinja2 import Environment, nodes  # noqa: PLC0415
 
     for path in _templates():
@@ -90,8 +100,7 @@ def constants() -> set[str]:
     """Every string that stands in a module or a template call, whole and in parts between commas:
     what a word may come from."""
     found = {said.text for said in said_in_templates()}
-    for path in sorted(SOURCES.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for _path, tree in modules():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)

@@ -54,7 +54,11 @@ def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:
             read_columns(tmp_path / "t.csv", encoding=name)
 
 
-@given(st.lists(st.text(st.characters(codec="gb18030", exclude_characters="\0"), min_size=1)))
+# GB 18030 has every character but halves of pairs; asking its codec for them takes seconds.
+ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+
+
+@given(st.lists(st.text(ANY, min_size=1)))
 def test_any_text_comes_through(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     """Whatever the boundaries at which it is read."""
     path = tmp_path_factory.mktemp("encoded") / "t.jsonl"

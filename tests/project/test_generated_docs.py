@@ -12,6 +12,7 @@ import click
 import pytest
 from tools import cli_docs, error_docs
 from tools.generated import settle
+from tools.sources import modules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -113,9 +114,9 @@ def test_no_error_that_a_user_sees_is_defined_outside_the_one_tree() -> None:
     ours = {kind.__name__ for kind in error_docs.errors()} | {"ProofstoneError"}
     strays = [
         f"{path.name}: {node.name}"
-        for path in sorted((ROOT / "src").rglob("*.py"))
+        for path, tree in modules()
         if path.name != "errors.py"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
         and ours & {ast.unparse(parent).rpartition(".")[2] for parent in node.bases}
     ]

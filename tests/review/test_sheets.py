@@ -154,7 +154,8 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
     put(7, why="no idea")
     put(8, answer="keep it", Statement="Somebody wrote here.")
     put(9, answer="keep it", **{"proofstone key": ""})
-    put(10, answer="keep it", **{"proofstone key": body[8][0][:-1] + "0"})
+    key = body[8][0]
+    put(10, answer="keep it", **{"proofstone key": key[:-1] + ("1" if key[-1] == "0" else "0")})
     put(11, answer="keep it", **{"proofstone key": "0" * 16 + "-1-00000000"})
     put(12, answer="keep it")
     body.append([*body[10]])
