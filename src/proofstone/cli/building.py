@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from proofstone.cli.asking_options import (
+    connections_option,
+    max_tokens_option,
+    reasoning_option,
+    setting_option,
+    temperature_option,
+)
+from proofstone.cli.dry_run_options import dry_run_list
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.kin import judge_lines, tell_lines
 from proofstone.cli.options import (
@@ -16,9 +24,10 @@ from proofstone.cli.options import (
     json_option,
     languages_option,
     quiet_option,
-    read_judges,
+    read_panel,
     read_settings,
     seed_option,
+    with_options,
     with_parameters,
     workspace_option,
     yes_option,
@@ -47,55 +56,41 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _SETTINGS = ("temperature", "max_tokens", "reasoning_effort")
 
 
-def build_options(command: Command) -> Command:
-    """The options of every command that asks models to build."""
-    for option in reversed(
-        [
-            click.option("--name", help="The bank's name; else that of the first input."),
-            click.option(
-                "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
-                help="The model that builds, or that of one role; of a panel judge=A,B,C.",
-            ),
-            click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
-                         help="The model that judges, in every role that does; several are a "
-                         "panel where the role takes one."),
-            click.option(
-                "--per-input", type=click.IntRange(1), metavar="N",
-                help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
-                "that were drawn.",
-            ),
-            click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
-            languages_option("Let only passages in these languages enter."),
-            click.option(
-                "--dry-run", is_flag=True,
-                help="Say what the build would take, and do not build: from a pilot.",
-            ),
-            click.option(
-                "--pilot", type=click.IntRange(2), metavar="N",
-                help="Rows that a dry run really works on; what it makes of them is kept for the "
-                "build.  [default: 20]",
-            ),
-            click.option(
-                "--show", type=click.IntRange(1), metavar="N",
-                help="Print the prompts of the first N rows as they would be sent, and build "
-                "nothing; without --dry-run nobody is asked.",
-            ),
-            click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
-            click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),
-            click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
-            click.option(
-                "--set", "extra", multiple=True, metavar="NAME=VALUE",
-                help="Any other setting to send, e.g. --set top_p=0.9.",
-            ),
-            cache_option,
-            budget_option,
-            click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
-            yes_option,
-            quiet_option,
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+# The options of every command that asks models to build.
+build_options = with_options(
+    click.option("--name", help="The bank's name; else that of the first input."),
+    click.option(
+        "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
+        help="The model that builds, or that of one role; of a panel judge=A,B,C.",
+    ),
+    click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
+                 help="The model that judges, in every role that does; several are a "
+                 "panel where the role takes one."),
+    click.option(
+        "--per-input", type=click.IntRange(1), metavar="N",
+        help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
+        "that were drawn.",
+    ),
+    click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
+    languages_option("Let only passages in these languages enter."),
+    *dry_run_list(
+        dry_run="Say what the build would take, and do not build: from a pilot.",
+        pilot="Rows that a dry run really works on; what it makes of them is kept for the build.  "
+        "[default: 20]",
+        least_pilot=2,
+        show="Print the prompts of the first N rows as they would be sent, and build nothing; "
+        "without --dry-run nobody is asked.",
+    ),
+    temperature_option,
+    max_tokens_option,
+    reasoning_option,
+    setting_option,
+    cache_option,
+    budget_option,
+    connections_option,
+    yes_option,
+    quiet_option,
+)  # fmt: skip
 
 
 def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
@@ -166,7 +161,7 @@ def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     settings = {name: value for name, value in named.items() if value is not None}
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
     asked["models"] = _models(asked.pop("models"))
-    asked["judge"] = read_judges(asked.pop("judge"))
+    asked["judge"] = read_panel(asked.pop("judge"))
     asked["languages"] = asked["languages"] or ()
     asked["name"] = asked["name"] or Path(inputs[0]).stem
     return asked

@@ -12,7 +12,7 @@ from proofstone.cli.contradictions import Asked, check_contradictions
 from proofstone.cli.options import (
     budget_option,
     json_option,
-    read_judges,
+    read_panel,
     seed_option,
     was_given,
     workspace_option,
@@ -136,7 +136,7 @@ def check_command(
 
     _refuse_mixed(context)
     if contradictions:
-        asked = Asked(judges=read_judges(judges), pairs=pairs, budget=budget, yes=yes)
+        asked = Asked(judges=read_panel(judges), pairs=pairs, budget=budget, yes=yes)
         check_contradictions(target, asked, output, folder, dry_run=dry_run, as_json=as_json)
         return
     if map_to is not None:

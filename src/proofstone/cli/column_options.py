@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proofstone.cli.options import read_list
+from proofstone.cli.options import read_list, with_options
 
 if TYPE_CHECKING:
     from proofstone.stages.audit import Asked
@@ -32,7 +32,7 @@ def column_option(role: str, text: str) -> Callable[[Command], Command]:
 
 def column_options(command: Command) -> Command:
     """What every command has that reads files of results; ``read_asked`` takes their values."""
-    options = [
+    return with_options(
         click.option(
             "--as",
             "kind",
@@ -81,10 +81,7 @@ def column_options(command: Command) -> Command:
             help="The share of all items that a model needs scores of, to be ranked.",
         ),
         encoding_option,
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    )(command)
 
 
 def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:

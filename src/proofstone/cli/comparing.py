@@ -17,6 +17,7 @@ from proofstone.cli.options import (
     output_option,
     read_list,
     seed_option,
+    with_options,
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
@@ -33,7 +34,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def estimate_options(command: Command) -> Command:
     """What intervals speak of, and how sure they are to be."""
-    options = [
+    return with_options(
         click.option(
             "--estimand",
             type=click.Choice(["knowledge", "bank"]),
@@ -44,10 +45,7 @@ def estimate_options(command: Command) -> Command:
         click.option(
             "--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True
         ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+    )(command)
 
 
 rescore_option = click.option(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 from msgspec import Struct
 
+from proofstone.cli.dry_run_options import dry_run_list
+from proofstone.cli.options import with_options
 from proofstone.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DryRunAsked", "dry_run_options", "perform_dry_run", "read_dry_run"]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 class DryRunAsked(Struct, frozen=True):
     """How many questions the pilot asks of each model and way, and how many prompts are shown."""
@@ -29,28 +29,16 @@ class DryRunAsked(Struct, frozen=True):
     show: int
 
 
-def dry_run_options(command: Command) -> Command:
-    """The options of a dry run."""
-    for option in reversed(
-        [
-            click.option(
-                "--dry-run", is_flag=True,
-                help="Say what the run would take, and do not run it: from a pilot.",
-            ),
-            click.option(
-                "--pilot", type=click.IntRange(0), metavar="N",
-                help="Questions that a dry run really asks of each model and way; their replies "
-                "are kept for the run. 0 asks nobody.  [default: 20]",
-            ),
-            click.option(
-                "--show", type=click.IntRange(1), metavar="N",
-                help="Print the first N prompts of each way as they would be sent, and run "
-                "nothing; without --dry-run nobody is asked.",
-            ),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+dry_run_options = with_options(
+    *dry_run_list(
+        dry_run="Say what the run would take, and do not run it: from a pilot.",
+        pilot="Questions that a dry run really asks of each model and way; their replies are kept "
+        "for the run. 0 asks nobody.  [default: 20]",
+        least_pilot=0,
+        show="Print the first N prompts of each way as they would be sent, and run nothing; "
+        "without --dry-run nobody is asked.",
+    )
+)
 
 
 def read_dry_run(*, dry_run: bool, pilot: int | None, show: int | None) -> DryRunAsked | None:

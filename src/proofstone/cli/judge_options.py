@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proofstone.cli.kin import judge_lines, tell_lines
-from proofstone.cli.options import read_list
+from proofstone.cli.options import read_panel, with_options
 
 if TYPE_CHECKING:
     from proofstone.stages.judging import JudgeSpec
@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def judge_options(command: Command) -> Command:
     """Adds ``--judge`` and how several decide; they arrive as ``judge``, ``votes``, ``orders``,
     ``quorum`` and ``majority``."""
-    options = [
+    return with_options(
         click.option(
             "--judge", multiple=True, metavar="PROVIDER/NAME,...",
             help="The model that decides what no rule can; several are a panel.",
@@ -44,10 +44,7 @@ def judge_options(command: Command) -> Command:
             show_default=True,
             help="What decides in a panel: more than half of the votes cast, the most, or all.",
         ),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    )(command)  # fmt: skip
 
 
 def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
@@ -55,7 +52,7 @@ def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
     from proofstone.stages.judging import JudgeSpec  # noqa: PLC0415
     from proofstone.wiring.judging import judge_spec  # noqa: PLC0415
 
-    models = tuple(read_list(options.pop("judge")))
+    models = tuple(read_panel(options.pop("judge")))
     rules = {name: options.pop(name) for name in ("votes", "orders", "quorum", "majority")}
     return judge_spec(JudgeSpec(models=models, **rules))
 

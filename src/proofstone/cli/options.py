@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from proofstone.cli.declared import PromptOption, WayOption
 from proofstone.wording import LANGUAGES, Language, speaking
 
 if TYPE_CHECKING:
@@ -25,18 +24,18 @@ __all__ = [
     "json_option",
     "language_option",
     "languages_option",
-    "model_options",
     "output_option",
     "quiet_option",
-    "read_judges",
     "read_list",
     "read_once",
+    "read_panel",
     "read_roles",
     "read_seeds",
     "read_settings",
     "seed_option",
     "sheet_language_option",
     "was_given",
+    "with_options",
     "with_parameters",
     "workspace_option",
     "yes_option",
@@ -148,7 +147,7 @@ def read_list(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(entry for entry in entries if entry))
 
 
-def read_judges(values: Iterable[str]) -> list[str]:
+def read_panel(values: Iterable[str]) -> list[str]:
     """The judges of an option that may be repeated or take commas. UsageError where one of them
     stands twice: it would still have one vote, and no panel is meant by that."""
     return read_once(values, "each judge has one vote")
@@ -228,67 +227,15 @@ def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def model_options(command: Command) -> Command:
-    """The options of every command that asks a contestant."""
-    options = [
-        click.option(
-            "-m", "--model", "models", multiple=True, metavar="PROVIDER/NAME",
-            help="A model to ask; repeat it or use commas.",
-        ),
-        click.option(
-            "--ask", "ways", multiple=True, metavar="WAY", cls=WayOption,
-        ),
-        click.option(
-            "--shots", "--num-fewshot", type=click.IntRange(0), default=0, show_default=True,
-            help="Worked examples before each question.",
-        ),
-        click.option(
-            "--samples", "--epochs", type=click.IntRange(1), default=1, show_default=True,
-            help="Times that each question is asked.",
-        ),
-        click.option(
-            "--prompt", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-            cls=PromptOption,
-        ),
-        click.option(
-            "--context", "contexts", multiple=True, metavar="none|evidence",
-            help="evidence puts the passages that a question rests on into its prompt: it then "
-            "measures reading, without them memory. none,evidence asks in both ways.",
-        ),
-        click.option(
-            "--context-tokens", type=click.IntRange(1), metavar="N",
-            help="Most tokens of one question's passages; one with more is left out, since a "
-            "passage is never cut. Default: 8000.",
-        ),
-        click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
-        click.option("--temperature", type=click.FloatRange(0), help="Sampling temperature."),
-        click.option("--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."),
-        click.option(
-            "--stop", multiple=True, metavar="TEXT",
-            help="End a reply at this text (\\n is a line break); repeat it.",
-        ),
-        click.option("--reasoning-effort", metavar="EFFORT", help="For models that take it."),
-        click.option(
-            "--thinking", multiple=True, metavar="on|off",
-            help="Tell hybrid models to think or not; on,off asks everything in both ways.",
-        ),
-        click.option(
-            "--thinking-tokens", type=click.IntRange(0), metavar="N",
-            help="With --thinking on, let a reply be N tokens longer. Default: what the model's "
-            "entry says, else 16384; 0 where --max-tokens is given.",
-        ),
-        click.option(
-            "--set", "extra", multiple=True, metavar="NAME=VALUE",
-            help="Any other setting to send, e.g. --set top_p=0.9.",
-        ),
-        click.option("--replicate", default="", metavar="NAME", help="Ask afresh, past the cache."),
-        cache_option,
-        budget_option,
-        click.option("--max-connections", type=click.IntRange(1), help="Requests at once."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """All of these options on a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def with_parameters(
@@ -296,12 +243,7 @@ def with_parameters(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options made from a method's declared parameters; their values arrive under their names."""
 
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for parameter in reversed(parameters):
-            command = _option(parameter)(command)
-        return command
-
-    return add
+    return with_options(*map(_option, parameters))
 
 
 def _option(parameter: Parameter) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

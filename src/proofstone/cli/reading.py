@@ -18,6 +18,7 @@ from proofstone.cli.options import (
     language_option,
     output_option,
     read_list,
+    with_options,
     workspace_option,
 )
 from proofstone.cli.output import print_json, say
@@ -57,7 +58,7 @@ _scoring = click.option(
 
 def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that go by the models' cards."""
-    options = [
+    return with_options(
         click.option(
             "--group-by", default="", metavar="FIELD",
             help="Group by the models' cards: kind, lab, family, openness, size or architecture.",
@@ -70,10 +71,7 @@ def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
             "--columns", multiple=True, metavar="FIELD,...",
             help="Show of the cards, too: lab, kind, parameters, released, licence, ...",
         ),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    )(command)  # fmt: skip
 
 
 @click.command("leaderboard")

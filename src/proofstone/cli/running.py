@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proofstone.cli.asking_options import model_options
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.judge_options import judge_options, read_judges, tell_judges
@@ -17,7 +18,6 @@ from proofstone.cli.options import (
     budget_option,
     cache_option,
     json_option,
-    model_options,
     quiet_option,
     workspace_option,
     yes_option,

@@ -1,0 +1,90 @@
+"""The options of commands that ask models: what is sent with each request, and how much of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from proofstone.cli.declared import PromptOption, WayOption
+from proofstone.cli.options import budget_option, cache_option, with_options
+
+__all__ = [
+    "connections_option",
+    "max_tokens_option",
+    "model_options",
+    "reasoning_option",
+    "setting_option",
+    "temperature_option",
+]
+
+temperature_option = click.option(
+    "--temperature", type=click.FloatRange(0), help="Sampling temperature."
+)
+max_tokens_option = click.option(
+    "--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."
+)
+reasoning_option = click.option(
+    "--reasoning-effort", metavar="EFFORT", help="For models that take it."
+)
+setting_option = click.option(
+    "--set", "extra", multiple=True, metavar="NAME=VALUE",
+    help="Any other setting to send, e.g. --set top_p=0.9.",
+)  # fmt: skip
+connections_option = click.option(
+    "--max-connections", type=click.IntRange(1), help="Requests at once."
+)
+# The options of every command that asks a contestant.
+model_options = with_options(
+    click.option(
+        "-m", "--model", "models", multiple=True, metavar="PROVIDER/NAME",
+        help="A model to ask; repeat it or use commas.",
+    ),
+    click.option(
+        "--ask", "ways", multiple=True, metavar="WAY", cls=WayOption,
+    ),
+    click.option(
+        "--shots", "--num-fewshot", type=click.IntRange(0), default=0, show_default=True,
+        help="Worked examples before each question.",
+    ),
+    click.option(
+        "--samples", "--epochs", type=click.IntRange(1), default=1, show_default=True,
+        help="Times that each question is asked.",
+    ),
+    click.option(
+        "--prompt", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        cls=PromptOption,
+    ),
+    click.option(
+        "--context", "contexts", multiple=True, metavar="none|evidence",
+        help="evidence puts the passages that a question rests on into its prompt: it then "
+        "measures reading, without them memory. none,evidence asks in both ways.",
+    ),
+    click.option(
+        "--context-tokens", type=click.IntRange(1), metavar="N",
+        help="Most tokens of one question's passages; one with more is left out, since a "
+        "passage is never cut. Default: 8000.",
+    ),
+    click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
+    temperature_option,
+    max_tokens_option,
+    click.option(
+        "--stop", multiple=True, metavar="TEXT",
+        help="End a reply at this text (\\n is a line break); repeat it.",
+    ),
+    reasoning_option,
+    click.option(
+        "--thinking", multiple=True, metavar="on|off",
+        help="Tell hybrid models to think or not; on,off asks everything in both ways.",
+    ),
+    click.option(
+        "--thinking-tokens", type=click.IntRange(0), metavar="N",
+        help="With --thinking on, let a reply be N tokens longer. Default: what the model's "
+        "entry says, else 16384; 0 where --max-tokens is given.",
+    ),
+    setting_option,
+    click.option("--replicate", default="", metavar="NAME", help="Ask afresh, past the cache."),
+    cache_option,
+    budget_option,
+    connections_option,
+)  # fmt: skip
