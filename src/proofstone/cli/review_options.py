@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from functools import wraps
+from typing import Any, Literal, TypeVar, cast
 
 import click
+from msgspec import Struct, structs
 
+from proofstone.cli.options import with_options
 from proofstone.records import ReviewPolicy
 
-__all__ = ["policy_options", "read_policy"]
+__all__ = ["PolicyAsked", "policy_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _SHARES = ("any", "majority", "all")
@@ -37,24 +40,26 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+class PolicyAsked(Struct, frozen=True, kw_only=True):
+    """What of a policy the options name; None where they name nothing."""
+
+    quorum: int | None = None
+    drop: Literal["any", "majority", "all"] | None = None
+    tie: Literal["open", "keep", "drop"] | None = None
+    fix: Literal["any", "majority", "all"] | None = None
+
+    def over(self, usual: ReviewPolicy) -> ReviewPolicy:
+        """The policy; what was not named is as in ``usual``."""
+        named = {name: value for name, value in structs.asdict(self).items() if value is not None}
+        return structs.replace(usual, **named)
+
+
 def policy_options(command: Command) -> Command:
-    """Adds ``--quorum``, ``--drop``, ``--tie`` and ``--fix``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    """Adds ``--quorum``, ``--drop``, ``--tie`` and ``--fix``; they arrive as one ``policy``."""
 
+    @wraps(command)
+    def with_policy(**options: Any) -> Any:
+        named = {name: options.pop(name) for name in PolicyAsked.__struct_fields__}
+        return command(policy=PolicyAsked(**named), **options)
 
-def read_policy(
-    quorum: int | None,
-    drop: Literal["any", "majority", "all"] | None,
-    tie: Literal["open", "keep", "drop"] | None,
-    fix: Literal["any", "majority", "all"] | None,
-    usual: ReviewPolicy,
-) -> ReviewPolicy:
-    """The policy that the options name; what they leave out is as in ``usual``."""
-    return ReviewPolicy(
-        quorum=usual.quorum if quorum is None else quorum,
-        drop=drop or usual.drop,
-        tie=tie or usual.tie,
-        fix=fix or usual.fix,
-    )
+    return cast("Command", with_options(*_OPTIONS)(with_policy))

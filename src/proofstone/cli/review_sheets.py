@@ -15,7 +15,7 @@ from proofstone.cli.options import (
     workspace_option,
 )
 from proofstone.cli.output import pasted, print_json, print_table, say
-from proofstone.cli.review_options import policy_options, read_policy
+from proofstone.cli.review_options import PolicyAsked, policy_options
 
 if TYPE_CHECKING:
     from proofstone.stages.review_import import ImportedReviews
@@ -118,10 +118,7 @@ def export_command(
     only: Literal["true", "false"] | None,
     undecided: bool,
     output: Path | None,
-    quorum: int | None,
-    drop: Literal["any", "majority", "all"] | None,
-    tie: Literal["open", "keep", "drop"] | None,
-    fix: Literal["any", "majority", "all"] | None,
+    policy: PolicyAsked,
     seed: int,
     folder: Path | None,
     as_json: bool,
@@ -152,7 +149,7 @@ def export_command(
         asked = SheetsAsked(
             people=_people(people, per_person), overlap=overlap, readers=readers, most=most,
             truth=truth, half_width=half_width, only=only or "", undecided=undecided,
-            policy=read_policy(quorum, drop, tie, fix, workspace.review_policy(target)), seed=seed,
+            policy=policy.over(workspace.review_policy(target)), seed=seed,
         )  # fmt: skip
         given = workspace.give_out_sheets(target, asked, to or Path())
     if as_json:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import pasted, print_json, print_table, print_text, say
-from proofstone.cli.review_options import policy_options, read_policy
+from proofstone.cli.review_options import PolicyAsked, policy_options
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ __all__ = ["agreement_command", "decide_command", "status_command", "tell_agreem
 @json_option
 def status_command(
     target: str,
-    quorum: int | None,
-    drop: Literal["any", "majority", "all"] | None,
-    tie: Literal["open", "keep", "drop"] | None,
-    fix: Literal["any", "majority", "all"] | None,
+    policy: PolicyAsked,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -43,8 +40,7 @@ def status_command(
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        policy = read_policy(quorum, drop, tie, fix, workspace.review_policy(target))
-        standing = workspace.review_standing(target, policy)
+        standing = workspace.review_standing(target, policy.over(workspace.review_policy(target)))
         last = workspace.last_decision(target)
     if as_json:
         print_json({**msgspec.structs.asdict(standing), "last_decision": last})
@@ -197,10 +193,7 @@ def tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
 @json_option
 def decide_command(
     target: str,
-    quorum: int | None,
-    drop: Literal["any", "majority", "all"] | None,
-    tie: Literal["open", "keep", "drop"] | None,
-    fix: Literal["any", "majority", "all"] | None,
+    policy: PolicyAsked,
     work_list: Path | None,
     output: Path | None,
     by: str,
@@ -222,11 +215,11 @@ def decide_command(
 
     if _is_file(target):
         _refuse_work(work_list)
-        decided = decide_reviews(target, read_policy(quorum, drop, tie, fix, ReviewPolicy()))
+        decided = decide_reviews(target, policy.over(ReviewPolicy()))
     else:
         with open_workspace(folder) as workspace:
-            policy = read_policy(quorum, drop, tie, fix, workspace.review_policy(target))
-            decided = workspace.review_decisions(target, policy)
+            usual = workspace.review_policy(target)
+            decided = workspace.review_decisions(target, policy.over(usual))
             if decided.reviews:
                 workspace.keep_decision(target, decided, by=by)
     _write(decided, work_list, output)
