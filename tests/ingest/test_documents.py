@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from proofstone.engines.ingest import guess_language, read_documents, read_language_code
 from proofstone.engines.ingest.documents import Document
+from proofstone.engines.ingest.languages import said_language
 from proofstone.engines.ingest.passages import markdown_spans, paragraph_spans
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.records import passage_id, source_id
@@ -277,6 +278,20 @@ def test_a_tenth_of_chinese_letters_makes_a_text_chinese(texts: list[str], langu
 )
 def test_language_codes_are_read(text: str, code: str | None) -> None:
     assert read_language_code(text) == code
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [
+        ("en", "en"), ("en-US", "en"), ("EN-gb", "en"), ("eng", "en"), ("en-Latn-US", "en"),
+        ("de-AT-1996", "de"), ("zh-CN", "zh"), ("zh-Hans-HK", "zh"), ("zh-hant", "zh-Hant"),
+        ("zh-TW", "zh-Hant"), ("chi", "zh"), ("sr-Latn-RS", "sr-Latn"), ("und", ""), ("", ""),
+        ("English", ""),
+    ],
+)  # fmt: skip
+def test_what_a_document_says_counts_without_its_region(said: str, language: str) -> None:
+    """In every format the same: a script stays, but for the usual one."""
+    assert said_language(said) == language
 
 
 def test_passages_of_a_mixed_file_have_each_their_own_language(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_page_becomes_blocks_without_the_frame_of_its_site(tmp_path: Path) -> 
         ("text", 0, f"Right in the container. {body} E = mc^2"),
     ]
     assert (page.title, page.authors, page.year, page.language) == (
-        "Metals | A Site", ("A. Founder", "B. Smith"), 2019, "en-GB",
+        "Metals | A Site", ("A. Founder", "B. Smith"), 2019, "en",
     )  # fmt: skip
 
 

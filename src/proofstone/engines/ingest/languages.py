@@ -6,13 +6,29 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["UNDETERMINED", "guess_language", "passage_language", "read_language_code"]
+__all__ = [
+    "UNDETERMINED",
+    "guess_language",
+    "passage_language",
+    "read_language_code",
+    "said_language",
+]
 
 # What BCP 47 calls a language that was not determined; written where a row has none.
 UNDETERMINED = "und"
 _CODE = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9]{2,8})*)")
 _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
 _LETTER = re.compile(r"[^\W\d_]")
+_SHORT = {
+    "eng": "en", "zho": "zh", "chi": "zh", "cmn": "zh", "deu": "de", "ger": "de", "fra": "fr",
+    "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "rus": "ru", "jpn": "ja", "kor": "ko",
+    "ara": "ar", "nld": "nl", "pol": "pl", "tur": "tr", "hin": "hi", "ces": "cs", "swe": "sv",
+}  # fmt: skip
+_USUAL_SCRIPTS = {
+    "ar": "Arab", "bg": "Cyrl", "el": "Grek", "he": "Hebr", "ja": "Jpan", "ko": "Kore",
+    "ru": "Cyrl", "sr": "Cyrl", "uk": "Cyrl", "zh": "Hans",
+}  # fmt: skip
+_TRADITIONAL = {"TW", "HK", "MO"}
 _LEAST_SHARE = 0.1
 _LOOKED_AT = 20_000
 _LEAST_LETTERS = 80  # of another script, before a passage is said to be in it
@@ -47,6 +63,27 @@ def read_language_code(text: str) -> str | None:
         return None
     code = found[1].lower() + found[2]
     return "" if code == UNDETERMINED else code
+
+
+def said_language(text: str) -> str:
+    """The language that a document says it is in, without a region and in two letters where it has
+    such: ``en`` of ``en-US`` and of ``eng``, whatever its format; empty where that is no code.
+
+    A region tells texts apart that readers and models take for one language, and most programs
+    write their own. A script stays (``zh-Hant``), also where a region alone says it (``zh-TW``),
+    but for the one that is meant without it (``zh-Hans`` is ``zh``). What people state is left as
+    they state it.
+    """
+    code = read_language_code(text) or ""
+    language, *parts = code.split("-")
+    language = _SHORT.get(language, language)
+    scripts = [part.title() for part in parts if len(part) == 4 and part.isalpha()]
+    regions = {part.upper() for part in parts if len(part) == 2}
+    if language == "zh" and not scripts and regions & _TRADITIONAL:
+        scripts = ["Hant"]
+    if not scripts or _USUAL_SCRIPTS.get(language, "Latn") == scripts[0]:
+        return language
+    return f"{language}-{scripts[0]}"
 
 
 def passage_language(text: str, language: str) -> str:

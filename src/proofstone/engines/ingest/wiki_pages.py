@@ -10,7 +10,7 @@ from proofstone.engines.ingest.cutting import Cutter
 from proofstone.engines.ingest.documents import plain_name
 from proofstone.engines.ingest.languages import (
     passage_language,
-    read_language_code,
+    said_language,
 )
 from proofstone.engines.ingest.layout import Block, lay_out
 from proofstone.engines.ingest.messages import Job, Opened, PageRead
@@ -51,7 +51,7 @@ def read_dump_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | 
     site = next((part for part in parts if isinstance(part, DumpSite)), None)
     if site is None:
         raise BadInput(f"{Path(job.path).name} is XML, but no dump of a wiki.")
-    code = read_language_code(site.language) if site.language else None
+    code = said_language(site.language)
     pages = (part for part in parts if isinstance(part, DumpPage))
     opened = Opened(
         title=job.title or site.name or _stem(job), language=job.language or code or "en",

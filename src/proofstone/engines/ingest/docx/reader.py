@@ -12,7 +12,7 @@ from proofstone.engines.ingest.docx.body import Body, Parts
 from proofstone.engines.ingest.docx.names import attribute, child, local
 from proofstone.engines.ingest.docx.numbering import Numbering, read_numbering
 from proofstone.engines.ingest.docx.styles import read_styles, stated_language
-from proofstone.engines.ingest.languages import guess_language, read_language_code
+from proofstone.engines.ingest.languages import guess_language, said_language
 from proofstone.engines.ingest.lines import open_bytes
 from proofstone.engines.ingest.written import Written
 from proofstone.errors import BadInput
@@ -139,7 +139,7 @@ def _core(root: Any) -> dict[str, str]:
 def _language(stated: str, styles: Any, guessed: str) -> str:
     """The language that the properties name, or the styles where the letters do not tell another:
     most files say English of whatever is written in them."""
-    if stated and (code := read_language_code(stated)):
+    if code := said_language(stated):
         return code
-    set_to = "" if styles is None else read_language_code(stated_language(styles)) or ""
+    set_to = "" if styles is None else said_language(stated_language(styles))
     return set_to if guessed == "en" and not set_to.startswith(("en", "zh")) and set_to else guessed

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from proofstone.engines.ingest.archive import Archive
-from proofstone.engines.ingest.languages import read_language_code
+from proofstone.engines.ingest.languages import said_language
 from proofstone.errors import BadInput, Problem
 
 __all__ = ["Package", "read_package"]
@@ -44,7 +44,7 @@ def read_package(book: Archive) -> Package:
     chapters = _chapters(package, posixpath.dirname(inside[0]))
     _check(book, chapters)
     dates = [year[1] for text in _said(package, "date") if (year := _YEAR.search(text))]
-    languages = [code for text in _said(package, "language") if (code := read_language_code(text))]
+    languages = [code for text in _said(package, "language") if (code := said_language(text))]
     return Package(
         chapters=chapters,
         title=next(iter(_said(package, "title")), ""),

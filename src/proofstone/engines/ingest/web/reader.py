@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proofstone.engines.ingest.languages import guess_language, read_language_code
+from proofstone.engines.ingest.languages import guess_language, said_language
 from proofstone.engines.ingest.layout import Block
 from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.engines.ingest.web.main_text import main_text
@@ -157,5 +157,4 @@ def _title(root: Any, meta: dict[str, list[str]], blocks: list[Block]) -> str:
 
 def _language(root: Any, blocks: list[Block]) -> str:
     stated = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
-    code = read_language_code(stated) if stated else None
-    return code or guess_language(block.text for block in blocks)
+    return said_language(stated) or guess_language(block.text for block in blocks)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import msgspec
 from msgspec import Struct
 
-from proofstone.engines.ingest.languages import read_language_code
+from proofstone.engines.ingest.languages import said_language
 from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.engines.ingest.wiki.cleaning import article_blocks
 from proofstone.engines.ingest.written import Written
@@ -251,7 +251,7 @@ def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
         pages=tuple(found),
         going_on={key: str(value) for key, value in answer.continue_.items()},
         site=query.general.sitename,
-        language=read_language_code(query.general.lang) or "",
+        language=said_language(query.general.lang),
         licence=_licence(query.rightsinfo),
         base=query.general.base,
     )

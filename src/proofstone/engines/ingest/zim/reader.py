@@ -7,17 +7,12 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proofstone.engines.ingest.languages import read_language_code
+from proofstone.engines.ingest.languages import said_language
 from proofstone.engines.ingest.zim.archive import Entry, ZimArchive
 
 __all__ = ["ZimSaid", "articles", "said_in"]
 
 _LISTING = "listing/titleOrdered/v1"
-_SHORT = {
-    "eng": "en", "zho": "zh", "chi": "zh", "cmn": "zh", "deu": "de", "ger": "de", "fra": "fr",
-    "fre": "fr", "spa": "es", "ita": "it", "por": "pt", "rus": "ru", "jpn": "ja", "kor": "ko",
-    "ara": "ar", "nld": "nl", "pol": "pl", "tur": "tr", "hin": "hi", "ces": "cs", "swe": "sv",
-}  # fmt: skip
 _YEAR = re.compile(r"(1[5-9]\d\d|20\d\d)\b")
 _LONGEST = 200
 
@@ -48,7 +43,7 @@ def said_in(archive: ZimArchive) -> ZimSaid:
         title=said("Title"),
         authors=(creator,) if creator else (),
         year=int(year[1]) if year else None,
-        language=_SHORT.get(language, read_language_code(language) or ""),
+        language=said_language(language),
         licence=said("License"),
     )
 
