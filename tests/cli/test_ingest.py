@@ -178,6 +178,9 @@ def test_pages_are_read_by_a_model_and_what_it_took_is_said(
     page = proofstone("show", f"page:{again.json['taken'][0]['id'][:8]}/1", "-w", empty).out
     lines = page.splitlines()
     assert "reader  vision 1 scripted/seer" in lines
+    (first, *_more) = [line.split()[0] for line in lines if line.startswith("passage:")]
+    place = proofstone("show", first, "-w", empty).out.splitlines()
+    assert "read by   scripted/seer" in place
     (call,) = [line.split()[-1] for line in lines if line.startswith("asked")]
     assert text in proofstone("show", call, "-w", empty).out
     never = proofstone(*reading, "--ocr", "never")

@@ -178,6 +178,7 @@ def _printed(placed: PlacedPassage) -> Iterator[tuple[str, str]]:
     places, passage = placed.page.places, placed.passage
     kinds = places.kinds(passage.start, passage.end)
     yield "holds", ", ".join(kinds)
+    yield "read by", model_that_read(placed.page.reader)
     boxes = places.boxes(passage.start, passage.end)
     if boxes:
         yield "confidence", _confidence(places.confidence(passage.start, passage.end))
