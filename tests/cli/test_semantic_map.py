@@ -49,10 +49,12 @@ def test_a_map_says_how_far_disciplines_stand_apart(
     shown = proofstone("check", "bank", "--map", tmp_path / "map.html", "-w", bank)
     assert "separation by discipline: " in shown.out
     assert "iron" in (tmp_path / "map.html").read_text(encoding="utf-8")
+    card = proofstone("show", "bank", "-w", bank)
+    assert "separation of 6 true statements by discipline: " in card.out
 
 
 def test_a_map_is_a_check_of_its_own(bank: Path, tmp_path: Path, proofstone: Proofstone) -> None:
     both = proofstone("check", "bank", "--map", tmp_path / "m.svg", "--drop-to", "0.55", "-w", bank)
-    assert (both.code, "--map is a check of its own, without --drop-to" in both.err) == (2, True)
+    assert (both.code, "--drop-to: not with --map" in both.err) == (2, True)
     other = proofstone("check", "bank", "--map", tmp_path / "m.pdf", "-w", bank)
     assert (other.code, "not .pdf" in other.err) == (2, True)

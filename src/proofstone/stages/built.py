@@ -13,6 +13,7 @@ from proofstone.engines.store import Found, Store, StoreJournal
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import Build, BuildFunnel, ItemSet
+from proofstone.records.audience import Audience
 from proofstone.report.checked_judges import checked_judges_section
 from proofstone.report.funnels import funnel_section, funnel_sentence
 from proofstone.report.reviewed import review_section
@@ -22,6 +23,7 @@ from proofstone.stages.inspection import Description
 from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.review_standing import review_funnel
 from proofstone.stages.row_values import row_values
+from proofstone.stages.stored_maps import stored_map_section
 from proofstone.stages.verdicts import read_accounts
 
 __all__ = [
@@ -92,9 +94,13 @@ def describe_build(store: Store, found: Found) -> tuple[Description, BuildFunnel
     return Description(title=f"build:{short(build.id)}", lines=tuple(lines)), funnel
 
 
-def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section, ...]:
-    """How the banks of these item sets were built and reviewed, for a page: each build that was
-    whole, and each bank that people reviewed, once."""
+def funnel_sections(
+    store: Store, item_sets: Iterable[ItemSet], audience: Audience = "internal"
+) -> tuple[Section, ...]:
+    """How the banks of these item sets were built and reviewed, and where they and the sets lie in
+    meaning, for a page: each build that was whole, each bank that people reviewed, each map that
+    was kept, once."""
+    item_sets = list(item_sets)
     banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
     builds = {build.id: (key, build) for bank in banks for key, build in store.builds.of_bank(bank)}
     found = ((key, build, store.builds.funnel(key)) for key, build in builds.values())
@@ -104,12 +110,15 @@ def funnel_sections(store: Store, item_sets: Iterable[ItemSet]) -> tuple[Section
         if funnel is not None
     )
     found_banks = [store.lookup.find(f"bank:{bank.hex()}") for bank in banks]
+    forms = [store.lookup.find(f"form:{item_set.id.hex()}") for item_set in item_sets]
+    maps = (stored_map_section(store, found, audience) for found in (*found_banks, *forms))
     checked = (check_judges(store, bank) for bank in found_banks)
     reviewed = (review_funnel(store, bank) for bank in found_banks)
     return (
         *built,
         *(checked_judges_section(questions) for questions in checked if questions),
         *(review_section(funnel) for funnel in reviewed if funnel is not None),
+        *(section for section in maps if section is not None),
     )
 
 

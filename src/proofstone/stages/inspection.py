@@ -28,6 +28,7 @@ from proofstone.stages.review_standing import review_lines
 from proofstone.stages.revising import spelled
 from proofstone.stages.ruling import response_name
 from proofstone.stages.sifting import funnel_sentences
+from proofstone.stages.stored_maps import stored_map_lines
 from proofstone.stages.summarise import headline, select_runs
 
 __all__ = ["Description", "ShownReply", "describe", "show_replies"]
@@ -249,6 +250,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         follow = f"proofstone edit {spelled(found)} --as-placed --reason ..."
         n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
         lines.append(("places", f"{n}: {follow}"))
+    lines += stored_map_lines(store, found)
     lines += review_lines(store, found)
     if store.reviews.are_of_bank(found.id):  # else all verdicts would be read to say nothing
         checked = checked_judges_sentences(check_judges(store, found))
@@ -271,7 +273,7 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
     if form.bank is not None:
         lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
     lines += [(name, str(value)) for name, value in form.recipe.items()]
-    lines += history_lines(store, found)
+    lines += [*stored_map_lines(store, found), *history_lines(store, found)]
     page = next(store.items.pages(form.id, limit), [])
     texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
     return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))

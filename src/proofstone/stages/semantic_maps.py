@@ -16,22 +16,21 @@ from proofstone.errors import BadUsage, ExtraMissing
 from proofstone.identity import short
 from proofstone.ports import Contrasts, Embedder, Method
 from proofstone.records import Fact, Stratum
-from proofstone.report.sections.section import Figure, Mark
 from proofstone.stages.composing import fewer_facts, retired_facts
-from proofstone.wording import noted, say, word
+from proofstone.wording import noted
 
-__all__ = ["MOST_TEXTS", "SemanticMap", "map_figure", "map_texts"]
+__all__ = ["MOST_TEXTS", "SemanticMap", "map_texts"]
 
 MOST_TEXTS = 1200
 _LEVELS = ("discipline", "field", "subfield", "book")
 _PERPLEXITY = 30.0
 _NATURES = {"bank": noted("true statements"), "form": noted("questions")}
-_SHOWN = 120
 
 
 class SemanticMap(Struct, frozen=True, kw_only=True):
-    """Texts on a plane by t-SNE (``places``, n by 2), each with its group at ``level``; and what
-    no picture is needed for: how far the groups stand apart (``separation``)."""
+    """Texts on a plane by t-SNE (``places``, n by 2), each with its group at ``level`` and the
+    fact or item that it is of (``rows``); and what no picture is needed for: how far the groups
+    stand apart (``separation``)."""
 
     target: str
     nature: str
@@ -42,11 +41,13 @@ class SemanticMap(Struct, frozen=True, kw_only=True):
     n_all: int
     separation: GroupsApart
     groups: tuple[str, ...]
+    rows: tuple[bytes, ...]
     texts: tuple[str, ...]
     places: tuple[tuple[float, float], ...]
 
 
 class _Text(NamedTuple):
+    row: bytes
     text: str
     stratum: Stratum
     rests_on: tuple[bytes, ...]
@@ -92,33 +93,10 @@ def map_texts(
         n_all=len(texts),
         separation=found_apart,
         groups=tuple(groups),
+        rows=tuple(each.row for each in chosen),
         texts=tuple(each.text for each in chosen),
         places=tuple((float(x), float(y)) for x, y in _plane(vectors, seed)),
     )
-
-
-def map_figure(drawn: SemanticMap) -> Figure:
-    """The map as a figure: a panel a group, its texts in front of all others."""
-    index = drawn.separation.index
-    return Figure(
-        name="semantic-map",
-        kind="map",
-        title=say("Where {nature} lie in meaning", nature=word(drawn.nature)),
-        subtitle=say(
-            "{n:,} texts, t-SNE of {embedder}, seed {seed}; separation of the groups {value:.2f} "
-            "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
-            n=drawn.n_texts, embedder=drawn.embedder, seed=drawn.seed,
-            value=index.value, low=index.low, high=index.high,
-        ),
-        marks=tuple(
-            Mark(row=group, column=group, x=x, value=y, text=text[:_SHOWN])
-            for group, (x, y), text in sorted(
-                zip(drawn.groups, drawn.places, drawn.texts, strict=True)
-            )
-        ),
-        value_unit="number",
-        x_unit="number",
-    )  # fmt: skip
 
 
 def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
@@ -131,7 +109,9 @@ def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
         for contrast in method.fact_contrasts(facts):
             if not contrast.is_second:
                 fact = of_fact[contrast.row]
-                yield _Text(contrast.text, fact.stratum, _ground([fact]), (contrast.source,))
+                yield _Text(
+                    fact.id, contrast.text, fact.stratum, _ground([fact]), (contrast.source,)
+                )
         return
     for page in store.items.pages(found.id):
         for stored in page:
@@ -139,6 +119,7 @@ def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
             told = list(method.fact_contrasts(loaded.facts))
             if told:
                 yield _Text(
+                    loaded.item.id,
                     " ".join(each.text for each in told),
                     loaded.item.stratum,
                     _ground(loaded.facts),

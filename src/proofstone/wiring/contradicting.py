@@ -39,22 +39,25 @@ class Contradicting(Asking):
         self, target: Target, *, seed: int = 0, embedder: Embedder | None = None
     ) -> SemanticMap:
         """Where a bank's true statements, or a form's questions, lie in meaning, and how far their
-        groups stand apart."""
+        groups stand apart. It is kept, without its texts, for cards and pages."""
         from proofstone.stages.semantic_maps import map_texts  # noqa: PLC0415
+        from proofstone.stages.stored_maps import keep_map  # noqa: PLC0415
 
         found = find_target(self.store, target, ("bank", "form"))
         owner = self.store.items.item_set if found.kind == "form" else self.store.knowledge.bank
         method = find_method(owner(found.id).method)
-        return map_texts(self.store, method, found, embedder or self.embedder(), seed=seed)
+        drawn = map_texts(self.store, method, found, embedder or self.embedder(), seed=seed)
+        keep_map(self.store, found, drawn, self.clock.now())
+        return drawn
 
     def write_map(self, drawn: SemanticMap, path: Path) -> None:
         """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
         from proofstone.report.figures.files import FIGURE_KINDS, figure_files  # noqa: PLC0415
-        from proofstone.stages.semantic_maps import map_figure  # noqa: PLC0415
+        from proofstone.stages.stored_maps import drawn_figure  # noqa: PLC0415
 
         kind = path.suffix.lower().lstrip(".")
         kinds = [each for each in FIGURE_KINDS if each == kind]
-        files = figure_files(map_figure(drawn), kinds)
+        files = figure_files(drawn_figure(drawn), kinds)
         path.write_bytes(files.get(kind, files["vl.json"]))
 
     def near_statements(

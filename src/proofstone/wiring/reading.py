@@ -141,7 +141,8 @@ class Reading(Catalogue):
 
         sheet = made.evidence.sheet
         if sections is None:
-            built = funnel_sections(self.store, made.selection.item_sets)
+            audience = options.get("audience", "internal")
+            built = funnel_sections(self.store, made.selection.item_sets, audience)
             sections = (*make_sections(made.evidence), *built)
         return page_data(
             self.store,

@@ -52,4 +52,6 @@ def _dots(
         x=vega.field("x:Q").axis(None).scale(domain=list(frame.across), nice=False, zero=False),
         y=vega.field("y:Q").axis(None).scale(domain=list(frame.up), nice=False, zero=False),
     )
-    return dots.encode(tooltip=["group", "text"]) if told else dots
+    if not told:
+        return dots
+    return dots.encode(tooltip=["group", "text"] if any(row["text"] for row in rows) else ["group"])
