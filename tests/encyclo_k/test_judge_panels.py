@@ -179,7 +179,8 @@ def test_the_page_of_a_bank_says_what_its_judges_did(workspace: Workspace) -> No
     """A line a question and judge beside the funnel; of a dissenter what it was against."""
     result = built(workspace, [A, B, C], panelists(dissent="c"))
     (form,) = workspace.build_form(result.bank, setting="statements")
-    (section,) = funnel_sections(workspace.store, [form])
+    section, against_people = funnel_sections(workspace.store, [form])
+    assert against_people.finding.startswith("Nobody has read what the judges judged")
     _funnel, judges = section.tables
     assert [row for row in judges.rows if row[1] == "support"] == [
         ("support", "support", A, len(METALS), 0, 0, ODD),
