@@ -63,6 +63,8 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Files": {
         "extract": ("files", "Extract answer letters from replies, a file in and a file out."),
+        "grade": ("grading", "Grade replies to short questions, a file in and a file out."),
+        "metrics": ("grading", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
     },
     "Admin": {
         "models": ("models", "List models, check that they answer, see what they cost."),

@@ -41,6 +41,7 @@ from proofstone.ports.checking import Contrast, Contrasts
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
+    GradesFiles,
     Method,
     Parameter,
     PayloadType,
@@ -74,6 +75,7 @@ __all__ = [
     "Drop",
     "Embedder",
     "FactBuilder",
+    "GradesFiles",
     "Journal",
     "Judge",
     "JudgedText",

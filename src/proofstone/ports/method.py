@@ -26,7 +26,15 @@ from proofstone.records import (
     Way,
 )
 
-__all__ = ["Method", "Parameter", "PayloadType", "ReadsQuestions", "Revises", "TakesPrompts"]
+__all__ = [
+    "GradesFiles",
+    "Method",
+    "Parameter",
+    "PayloadType",
+    "ReadsQuestions",
+    "Revises",
+    "TakesPrompts",
+]
 
 
 class PayloadType(Struct, frozen=True, gc=False):
@@ -182,3 +190,20 @@ class ReadsQuestions(Protocol):
     def recognises(self, columns: Iterable[str]) -> bool:
         """Whether a file with these columns holds items that ``read_items`` reads. Of the methods
         that there are, at most one may say so of a file."""
+
+
+@runtime_checkable
+class GradesFiles(Protocol):
+    """What a method may have besides, so that replies and grades of other people's files can be
+    read: ``grade FILE`` and ``metrics FILE``."""
+
+    def read_replies(self, rows: Iterable[Row]) -> Sequence[Unit]:
+        """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
+
+    def graded_row(self, values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+        """A row with what became of its reply, by the scores of its unit; none where it waits for
+        a judge."""
+
+    def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
+        """The measures of rows that have a grade: ``overall``, and ``by`` the values of columns.
+        Raises BadInput with every grade that is none."""

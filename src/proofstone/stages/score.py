@@ -9,17 +9,25 @@ finished replies is not whole, and counts nowhere.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, StoredItem, UnitRow
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Judge, Method
-from proofstone.records import Reply, Run, Unit
+from proofstone.records import Reply, Run, Score, Unit
 
-__all__ = ["Finished", "Judging", "Scored", "open_scoring", "score_replies", "score_run"]
+__all__ = [
+    "Finished",
+    "Judging",
+    "Scored",
+    "open_scoring",
+    "score_replies",
+    "score_run",
+    "score_units",
+]
 
 _PAGE = 128
 
@@ -102,6 +110,15 @@ async def score_replies(
             rows.append(_unit_row(store, method, one.item.key, unit))
     scores = await method.score(units, judge)
     return [ScoreRow(rows[score.unit], units[score.unit].sample, score) for score in scores]
+
+
+async def score_units(method: Method, units: Sequence[Unit], judge: Judge | None) -> list[Score]:
+    """The scores of units by their places among all, a page of them at a time."""
+    found: list[Score] = []
+    for start in range(0, len(units), _PAGE):
+        scores = await method.score(units[start : start + _PAGE], judge)
+        found += [structs.replace(score, unit=score.unit + start) for score in scores]
+    return found
 
 
 async def _score_missing(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from proofstone.engines.models import Asker, ModelConfig, Spending, leaves_to
-from proofstone.engines.store import Store
+from proofstone.engines.store import Origin, Store
 from proofstone.errors import BadUsage
-from proofstone.ports import Clock, Method
-from proofstone.records import Run
+from proofstone.ports import Clock
 from proofstone.stages.budgeting import on_record
 from proofstone.stages.judging import Bench, JudgeSpec
 from proofstone.stages.outgoing import Outgoing
-from proofstone.stages.score import Judging, Scored, score_run
+from proofstone.stages.score import Judging
 
 if TYPE_CHECKING:
     from proofstone.wiring.egress import Loads
 
-__all__ = ["Judges", "judge_loads", "judge_spec", "judged_score"]
+__all__ = ["Judges", "judge_loads", "judge_spec", "loads_of", "seated"]
 
 # A model, several of them, or how they decide besides.
 Judges = str | Sequence[str] | JudgeSpec
@@ -46,6 +46,16 @@ def judge_loads(
 ) -> Loads:
     """What judging the replies to these item sets would send to each host that is not this machine,
     at the most: each question with its answer, once for each that judges there."""
+    sizes = {each: store.items.item_set(each).n_items for each in dict.fromkeys(item_sets)}
+    return loads_of(
+        judges, config, {each: (store.origins.of_set(each, n), n) for each, n in sizes.items()}
+    )
+
+
+def loads_of(
+    judges: JudgeSpec, config: ModelConfig, texts: Mapping[bytes, tuple[Iterable[Origin], int]]
+) -> Loads:
+    """The same of ``texts`` by what they are of: their origins, and how many replies they are."""
     from proofstone.wiring.egress import Load  # noqa: PLC0415
 
     loads: Loads = {}
@@ -53,36 +63,28 @@ def judge_loads(
         to = leaves_to(judge, config)
         if to is None or to.is_local:
             continue
-        for identity in dict.fromkeys(item_sets):
-            n_items = store.items.item_set(identity).n_items
-            requests = n_items * judges.votes * judges.orders
+        for identity, (origins, n) in texts.items():
+            requests = n * judges.votes * judges.orders
             outgoing = Outgoing(
-                items=n_items,
-                requests=requests,
-                characters=requests * _ABOUT,
-                origins=tuple(store.origins.of_set(identity, n_items)),
+                items=n, requests=requests, characters=requests * _ABOUT, origins=tuple(origins)
             )
             loads[to] = loads.get(to, Load()).with_run(judge, identity, outgoing)
     return loads
 
 
-async def judged_score(
+@asynccontextmanager
+async def seated(
     store: Store,
-    method: Method,
-    key: int,
-    run: Run,
     spec: JudgeSpec,
-    askers: Sequence[Asker],
-    *,
+    askers: Mapping[str, Asker],
     clock: Clock,
     spending: Spending | None,
-    again: bool,
-) -> Scored:
-    """``score_run`` with judges, every call of theirs kept. Raises what stopped one of them."""
-    bench = Bench(spec, askers)
-    async with on_record(store, askers, spending, clock) as kept, store.writer(kept) as writer:
-        judging = Judging(bench.name, bench.sitting(writer.write))
-        scored = await score_run(store, method, key, run, clock=clock, again=again, judging=judging)
+) -> AsyncIterator[Judging]:
+    """The judges at work, every call of theirs kept in ``store``. Raises at the end what stopped
+    one of them."""
+    bench = Bench(spec, list(askers.values()))
+    recorded = on_record(store, askers.values(), spending, clock)
+    async with recorded as kept, store.writer(kept) as writer:
+        yield Judging(bench.name, bench.sitting(writer.write))
     if bench.stopped is not None:
         raise bench.stopped
-    return scored

@@ -6,15 +6,19 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from proofstone.engines.store import Origin
 from proofstone.methods import find_method
-from proofstone.stages.score import Scored, score_run
+from proofstone.ports import Method
+from proofstone.records import Score, Unit
+from proofstone.stages.score import Scored, score_run, score_units
 from proofstone.wiring.asking import Asking
 from proofstone.wiring.background import Background
-from proofstone.wiring.judging import Judges, judge_spec, judged_score
+from proofstone.wiring.judging import Judges, judge_spec, loads_of, seated
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse
+    from proofstone.stages.judging import JudgeSpec
     from proofstone.stages.kin import Kin
 
 __all__ = ["Scoring"]
@@ -53,11 +57,41 @@ class Scoring(Asking):
                 )
             spending = self.spending(budget)
             names = list(spec.models)
-            async with self._askers(names, max_connections, stop, cache, spending) as askers:
-                return await judged_score(
-                    self.store, method, key, record, spec, list(askers.values()),
-                    clock=self.clock, spending=spending, again=again,
+            async with (
+                self._askers(names, max_connections, stop, cache, spending) as askers,
+                seated(self.store, spec, askers, self.clock, spending) as judging,
+            ):
+                return await score_run(
+                    self.store, method, key, record,
+                    clock=self.clock, again=again, judging=judging,
                 )  # fmt: skip
+
+        return Background(work).wait()
+
+    def judge_units(
+        self,
+        method: Method,
+        units: Sequence[Unit],
+        judges: JudgeSpec,
+        *,
+        name: str,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+    ) -> list[Score]:
+        """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
+        ``name`` says what the units are of. Raises what stopped a judge."""
+        origin = Origin(name, "", len(units), (name,))
+        self._clear(loads_of(judges, self.config, {name.encode(): ([origin], len(units))}))
+        spending = self.spending(budget)
+
+        async def work(stop: asyncio.Event) -> list[Score]:
+            names = list(judges.models)
+            async with (
+                self._askers(names, max_connections, stop, cache, spending) as askers,
+                seated(self.store, judges, askers, self.clock, spending) as judging,
+            ):
+                return await score_units(method, units, judging.judge)
 
         return Background(work).wait()
 

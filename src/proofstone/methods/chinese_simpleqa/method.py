@@ -8,10 +8,12 @@ from typing import Any
 from proofstone.methods.chinese_simpleqa import (
     ask,
     compose,
+    grade_metrics,
     measures,
     own_prompts,
     question_rows,
     question_statistics,
+    reply_rows,
     score,
 )
 from proofstone.methods.chinese_simpleqa.payloads import AskedPair, Pair, ShortQuestion, asked_of
@@ -128,6 +130,18 @@ class ChineseSimpleQA:
         """The question, and its answer with the aliases behind a mark."""
         asked = asked_of(item)
         return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
+
+    def read_replies(self, rows: Iterable[Row]) -> Sequence[Unit]:
+        """See ``reply_rows.read_replies``."""
+        return reply_rows.read_replies(rows)
+
+    def graded_row(self, values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
+        """See ``reply_rows.graded_row``."""
+        return reply_rows.graded_row(values, scores)
+
+    def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
+        """See ``grade_metrics.metrics_of``."""
+        return grade_metrics.metrics_of(rows, by)
 
     def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
         """See ``question_statistics.fact_statistics``."""

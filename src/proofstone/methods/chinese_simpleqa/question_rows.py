@@ -39,7 +39,14 @@ from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Item, LoadedItem, Stratum, fact_id, item_id
 
-__all__ = ["QUESTION", "read_facts", "read_items", "recognises", "write_fact", "write_item"]
+__all__ = [
+    "read_facts",
+    "read_items",
+    "read_question",
+    "recognises",
+    "write_fact",
+    "write_item",
+]
 
 QUESTION = ("question", "problem", "query")
 ANSWER = ("answer", "reference", "gold")
@@ -79,6 +86,14 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """The same questions as facts of a bank."""
     return _read(rows, _fact)
+
+
+def read_question(fields: Fields) -> Item:
+    """The question of one row alone, its language guessed where it says none; what is wrong with
+    the row is noted in ``fields``."""
+    draft = _draft(fields)
+    language = guess_language([draft.asked.question]) if draft.language is None else draft.language
+    return _item(draft, language)
 
 
 def _read(rows: Iterable[Row], make: Callable[[_Draft, str], T]) -> list[T]:

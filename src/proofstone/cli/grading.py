@@ -1,0 +1,116 @@
+"""``grade`` and ``metrics``: replies and grades of anybody's files, without a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proofstone.cli.column_options import encoding_option
+from proofstone.cli.egress import TerminalEgress
+from proofstone.cli.judge_options import judge_options, read_judges
+from proofstone.cli.options import (
+    budget_option,
+    cache_option,
+    output_option,
+    quiet_option,
+    read_list,
+    workspace_option,
+    yes_option,
+)
+from proofstone.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import CacheUse
+
+__all__ = ["grade_command", "metrics_command"]
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command("grade")
+@click.argument("file", type=_FILE)
+@output_option
+@judge_options
+@click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
+@cache_option
+@yes_option
+@budget_option
+@encoding_option
+@workspace_option
+@quiet_option
+def grade_command(
+    file: Path,
+    output: Path | None,
+    max_connections: int | None,
+    cache: CacheUse,
+    yes: bool,
+    budget: str | None,
+    encoding: str,
+    folder: Path | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Grade replies to short questions, a file in and a file out.
+
+    In: question, answer and reply; aliases, tolerance, language and ask (direct, recall, cot,
+    confidence) where there are such. Out, as JSONL on stdout or as -o says: the row with its grade
+    (CORRECT, INCORRECT, NOT_ATTEMPTED), what that rests on, and the judge's reason.
+
+    A rule settles a reply that is the answer or an alias and nothing else. All others are for a
+    --judge; without one they wait, and the exit code is 3. A judge that gives no label leaves a
+    reply without a grade. In a workspace a judge's replies are kept, and the same command again
+    asks only what is missing; elsewhere models are those of this folder's proofstone.toml.
+    """
+    import msgspec  # noqa: PLC0415
+
+    from proofstone.engines.ingest import write_rows  # noqa: PLC0415
+    from proofstone.wiring.grading import grade_file  # noqa: PLC0415
+
+    graded = grade_file(
+        file,
+        judge=read_judges(options) or (),
+        folder=folder,
+        ask_egress=TerminalEgress(yes=yes, quiet=quiet),
+        max_connections=max_connections,
+        cache=cache,
+        budget=budget,
+        encoding=encoding,
+    )
+    if output is not None:
+        say(f"{output}   {write_rows(output, list(graded.rows))} rows", quiet=quiet)
+    else:
+        for row in graded.rows:
+            click.echo(msgspec.json.encode(row).decode())
+    if graded.waiting:
+        say(f"{graded.waiting:,} of {len(graded.rows):,} wait for a judge: --judge PROVIDER/NAME")
+    click.get_current_context().exit(3 if graded.waiting else 0)
+
+
+@click.command("metrics")
+@click.argument("file", type=_FILE)
+@click.option("--by", multiple=True, metavar="COLUMN", help="Also by the values of a column.")
+@encoding_option
+@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
+def metrics_command(file: Path, by: tuple[str, ...], encoding: str, as_json: bool) -> None:
+    """Count grades of a file: n, CO, NA, IN, CGA and F, as JSON.
+
+    Each row has a grade: A, B or C, or CORRECT, INCORRECT, NOT_ATTEMPTED; rows without one are
+    counted as ungraded and stand in no figure. CO, NA and IN are shares of n; CGA is the share of
+    correct ones among those that are correct or incorrect (null where there are none), F the
+    harmonic mean of CO and CGA. Intervals are at 95%; rows of one question count together.
+    """
+    from proofstone.wiring.grading import metrics_of_file  # noqa: PLC0415
+
+    del as_json
+    found = metrics_of_file(file, read_list(by), encoding=encoding)
+    overall = found.pop("overall")
+    print_json({**_plain(overall), **found})
+
+
+def _plain(overall: Any) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415
+
+    plain: dict[str, Any] = msgspec.to_builtins(overall)
+    return plain
