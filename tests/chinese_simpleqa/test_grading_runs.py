@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,14 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 from proofstone.errors import BadUsage
 from proofstone.report import Leaderboard
 from proofstone.wiring import Workspace, create_workspace
+from proofstone.wiring.grading import metrics_of_file
 from proofstone.wiring.question_files import method_of_file
+from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
 
 N = 20  # four times each saying: 4 right by rule, 4 right in words, 8 wrong, 4 without an answer
 A, B, C = 8, 8, 4
+METHOD = "chinese_simpleqa"
 
 
 @contextmanager
@@ -130,3 +134,52 @@ def test_a_simulated_respondent_is_no_judge(tmp_path: Path) -> None:
         pytest.raises(BadUsage, match="reads nothing"),
     ):
         workspace.score(run, judge="sim/ann")
+
+
+def test_an_exported_run_is_counted_as_the_leaderboard_counts_it(tmp_path: Path) -> None:
+    """Each reply with its grade, the judge's reason and its categories; by type of answer too."""
+    out = tmp_path / "replies.jsonl"
+    with asked(tmp_path, Desk(), judge="scripted/judge") as (workspace, run):
+        workspace.export(run, out)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert sum(bool(row["reason"]) for row in rows) == N - 4
+    found = metrics_of_file(out, ["answer_type", "primary_category"])
+    overall = found["overall"]
+    assert (overall.n, overall.CO, overall.NA, overall.IN) == (N, A / N, C / N, B / N)
+    assert {name: each.n for name, each in found["by"]["answer_type"].items()} == {
+        "organisation": 7,
+        "person": 13,
+    }
+    assert {name: each.n for name, each in found["by"]["primary_category"].items()} == {
+        "A": N / 2,
+        "B": N / 2,
+    }
+
+
+def test_stated_confidence_reaches_the_calibration_of_a_report(tmp_path: Path) -> None:
+    """What a reply states stands beside its score, in [0, 1]; other ways state none."""
+
+    def said(seen: Seen) -> Act:
+        number = int(seen.json["messages"][-1]["content"].rpartition("number ")[2].rstrip("?\n"))
+        who = "Finder" if number % 4 else "Nobody"
+        return answer(f"Answer: {who}-{number}\nConfidence: {50 + number % 4 * 10}")
+
+    desk = Desk()
+    with create_workspace(tmp_path / "work") as workspace:
+        with serving(
+            lambda seen: said(seen) if seen.json["model"] == "solver" else desk(seen)
+        ) as s:
+            configure(workspace.folder, s.url)
+            form = workspace.import_form(write_rows(tmp_path, made_rows(N)), method=METHOD)
+            workspace.run(form, models="scripted/solver", ask="confidence", judge="scripted/judge")
+        (row,) = workspace.leaderboard(form).standings[0].ranked
+        evidence = workspace._board(workspace._selection([form]), {}).evidence
+    stated = next(other for other in row.others if other.name == "confidence")
+    assert stated.estimate.value == pytest.approx((0.5 + 0.6 + 0.7 + 0.8) / 4)
+    assert row.estimate.value == pytest.approx(3 / 4)
+    assert evidence.sheet is not None
+    stated_with = evidence.sheet.table.confidence
+    assert stated_with is not None
+    assert sorted(stated_with.tolist()) == pytest.approx(
+        [0.5] * 5 + [0.6] * 5 + [0.7] * 5 + [0.8] * 5
+    )

@@ -39,6 +39,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @budget_option
 @encoding_option
 @workspace_option
+@click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
 @quiet_option
 def grade_command(
     file: Path,
@@ -49,6 +50,7 @@ def grade_command(
     budget: str | None,
     encoding: str,
     folder: Path | None,
+    as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -68,6 +70,7 @@ def grade_command(
     from proofstone.engines.ingest import write_rows  # noqa: PLC0415
     from proofstone.wiring.grading import grade_file  # noqa: PLC0415
 
+    del as_json
     graded = grade_file(
         file,
         judge=read_judges(options) or (),

@@ -204,6 +204,9 @@ class GradesFiles(Protocol):
         """A row with what became of its reply, by the scores of its unit; none where it waits for
         a judge."""
 
+    def item_columns(self, item: LoadedItem) -> dict[str, Any]:
+        """What of an item its graded rows are counted by: categories and the like."""
+
     def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
         """The measures of rows that have a grade: ``overall``, and ``by`` the values of columns.
         Raises BadInput with every grade that is none."""

@@ -109,6 +109,7 @@ from proofstone.records.regions import PageRegion
 from proofstone.records.results import (
     OUR_SETTINGS,
     OUTCOMES,
+    STATED_CONFIDENCE,
     CallState,
     Estimate,
     Finish,
@@ -163,6 +164,7 @@ __all__ = [
     "OUTCOMES",
     "PROMPT",
     "PROMPT_NAME",
+    "STATED_CONFIDENCE",
     "TAXONOMY_LEVELS",
     "Accuracies",
     "Action",

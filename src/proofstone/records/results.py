@@ -15,6 +15,7 @@ from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, own_prompt_of
 __all__ = [
     "OUR_SETTINGS",
     "OUTCOMES",
+    "STATED_CONFIDENCE",
     "CallState",
     "Estimate",
     "Finish",
@@ -42,6 +43,9 @@ Worth: TypeAlias = Literal["value", "rest"] | float | None
 # Of a run's settings those that are no model's: how often, where, by which template and with what
 # beside the question it is asked.
 OUR_SETTINGS = frozenset({"samples", "shots", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS})
+
+# Scores of this name are no worth: how sure a reply says that it is, from 0 to 1.
+STATED_CONFIDENCE = "confidence"
 
 CallState = Literal["submitted", "complete", "failed"]
 Purpose = Literal["ask", "judge", "build", "control"]

@@ -12,7 +12,7 @@ from msgspec import structs
 from proofstone.engines.models import read_reply
 from proofstone.engines.store import Store, StoredItem
 from proofstone.identity import short
-from proofstone.ports import CallRecord, Method
+from proofstone.ports import CallRecord, GradesFiles, Method
 from proofstone.records import OUTCOMES, Run, Score, ScoreTable, context_of, own_prompt_of
 from proofstone.stages.summarise import headline, shown_name
 
@@ -54,6 +54,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     "question": question,
                     **_reply(call),
                     **(_score(told[0]) if step == run.last_step and len(told) == 1 else {}),
+                    **_graded(method, stored, mine if step == run.last_step else ()),
                     **_call(call),
                 }
 
@@ -114,6 +115,13 @@ def _score(score: Score) -> dict[str, Any]:
         "basis": score.basis,
         "flags": " ".join(score.flags),
     }
+
+
+def _graded(method: Method, stored: StoredItem, scores: Sequence[Score]) -> dict[str, Any]:
+    """What the rows of a method that grades files have besides: ``metrics`` reads it."""
+    if not isinstance(method, GradesFiles):
+        return {}
+    return method.graded_row(method.item_columns(stored.loaded), scores)
 
 
 def _call(call: CallRecord) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from proofstone.report.shown_models import board_with, names_of, table_with
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
 from proofstone.stages.plans import plan_marks
+from proofstone.stages.stated_confidence import with_confidence
 from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
 from proofstone.stages.upkeep import upkeep_of
 
@@ -69,6 +70,7 @@ def make_board(
     names = names_of(read, (run.respondent for _key, run in selection.runs))
     table = _shown(carded(read, book), names, method, audience)
     more = read_more_scores(store, method, chosen, table, view)
+    table = with_confidence(table, more)
     board = leaderboard(
         table,
         method.measures,

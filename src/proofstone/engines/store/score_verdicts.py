@@ -13,7 +13,13 @@ from proofstone.engines.store.verdicts import wordless
 from proofstone.identity import canonical_json
 from proofstone.records import PanelVerdict
 
-__all__ = ["ScorePlace", "empty_score_verdicts", "insert_score_verdicts", "verdicts_of"]
+__all__ = [
+    "ScorePlace",
+    "empty_score_verdicts",
+    "insert_score_verdicts",
+    "verdicts_of",
+    "verdicts_on",
+]
 
 ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, measure
 _COLUMNS = ("scoring_id", "unit_id", "sample", "measure", "state", "label", "payload")
@@ -40,6 +46,22 @@ def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[Pan
     )
     for (payload,) in connection.execute(query):
         yield _DECODER.decode(payload)
+
+
+def verdicts_on(
+    connection: Connection, scoring: int, items: Sequence[int]
+) -> dict[tuple[int, int, str], PanelVerdict]:
+    """The verdicts on some items in a scoring, by unit, sample and measure."""
+    table, unit = schema.score_verdict, schema.unit
+    query = (
+        select(table.c.unit_id, table.c.sample, table.c.measure, table.c.payload)
+        .join(unit, unit.c.id == table.c.unit_id)
+        .where(table.c.scoring_id == scoring, unit.c.item_id.in_(items))
+    )
+    return {
+        (key, sample, measure): _DECODER.decode(payload)
+        for key, sample, measure, payload in connection.execute(query)
+    }
 
 
 def empty_score_verdicts(connection: Connection, units: Iterable[int]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Row, func, select, update
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows
-from proofstone.engines.store.score_verdicts import insert_score_verdicts, verdicts_of
+from proofstone.engines.store.score_verdicts import insert_score_verdicts, verdicts_of, verdicts_on
 from proofstone.identity import content_id
 from proofstone.records import OUTCOMES, PanelVerdict, Run, Score
 
@@ -204,7 +204,8 @@ class ScoreStore:
     def of_items(
         self, scoring: int, items: Sequence[int]
     ) -> dict[tuple[int, int, str], list[Score]]:
-        """The scores of some items in a scoring: (item, sample, unit kind) -> scores."""
+        """The scores of some items in a scoring: (item, sample, unit kind) -> scores, each with
+        what judges said."""
         table, unit = schema.score, schema.unit
         found: dict[tuple[int, int, str], list[Score]] = {}
         with self._database.reading() as connection:
@@ -215,9 +216,11 @@ class ScoreStore:
                     .where(table.c.scoring_id == scoring, unit.c.item_id.in_(chunk))
                     .order_by(table.c.unit_id)
                 )
+                said = verdicts_on(connection, scoring, chunk)
                 for row in connection.execute(query):
                     key = (row.item_id, row.sample, row.kind)
-                    found.setdefault(key, []).append(_score(row))
+                    verdict = said.get((row.unit_id, row.sample, row.measure))
+                    found.setdefault(key, []).append(_score(row, verdict))
         return found
 
     def verdicts(self, scorings: Sequence[int]) -> list[PanelVerdict]:
@@ -297,8 +300,8 @@ def _scoring(row: Row[Any]) -> ScoringInfo:
     )  # fmt: skip
 
 
-def _score(row: Row[Any]) -> Score:
+def _score(row: Row[Any], verdict: PanelVerdict | None = None) -> Score:
     return Score(
         unit=row.unit_id, measure=row.measure, outcome=OUTCOMES[row.outcome], value=row.value,
-        answer=row.answer, basis=row.basis, flags=tuple(row.flags.split()),
+        answer=row.answer, basis=row.basis, flags=tuple(row.flags.split()), verdict=verdict,
     )  # fmt: skip

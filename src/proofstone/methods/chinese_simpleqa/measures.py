@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proofstone.records import Measure, Outcome, Worth
+from proofstone.records import STATED_CONFIDENCE, Measure, Outcome, Worth
 from proofstone.wording import noted
 
 __all__ = ["BY_RULE", "GRADED", "HEADLINE", "MEASURES", "SURE"]
@@ -19,7 +19,7 @@ __all__ = ["BY_RULE", "GRADED", "HEADLINE", "MEASURES", "SURE"]
 HEADLINE = "correct"
 GRADED = "correct"
 BY_RULE = "by_rule"
-SURE = "confidence"
+SURE = STATED_CONFIDENCE
 
 _ALL = noted("all replies with a grade")
 _NOWHERE: Mapping[Outcome, Worth] = {

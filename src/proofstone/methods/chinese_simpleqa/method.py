@@ -139,6 +139,10 @@ class ChineseSimpleQA:
         """See ``reply_rows.graded_row``."""
         return reply_rows.graded_row(values, scores)
 
+    def item_columns(self, item: LoadedItem) -> dict[str, Any]:
+        """See ``reply_rows.item_columns``."""
+        return reply_rows.item_columns(item)
+
     def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
         """See ``grade_metrics.metrics_of``."""
         return grade_metrics.metrics_of(rows, by)

@@ -14,11 +14,12 @@ from proofstone.engines.ingest import Fields, came
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.chinese_simpleqa.ask import STEPS
 from proofstone.methods.chinese_simpleqa.measures import GRADED, SURE
+from proofstone.methods.chinese_simpleqa.payloads import asked_of
 from proofstone.methods.chinese_simpleqa.question_rows import read_question
 from proofstone.ports import Row
 from proofstone.records import LoadedItem, Reply, Score, Unit
 
-__all__ = ["graded_row", "read_replies"]
+__all__ = ["graded_row", "item_columns", "read_replies"]
 
 _REPLY = ("reply", "response", "prediction")
 
@@ -49,6 +50,16 @@ def graded_row(values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, 
         "basis": graded.basis,
         "reason": _reason(graded),
         **told,
+    }
+
+
+def item_columns(item: LoadedItem) -> dict[str, Any]:
+    """The categories and the type of answer of an item, as files name them."""
+    place = item.item.stratum
+    return {
+        "primary_category": place.discipline,
+        "secondary_category": place.field,
+        "answer_type": asked_of(item).answer_type,
     }
 
 
