@@ -56,14 +56,23 @@ model_options = with_options(
         cls=PromptOption,
     ),
     click.option(
-        "--context", "contexts", multiple=True, metavar="none|evidence",
+        "--context", "contexts", multiple=True, metavar="none|evidence|retrieved",
         help="evidence puts the passages that a question rests on into its prompt: it then "
-        "measures reading, without them memory. none,evidence asks in both ways.",
+        "measures reading, without them memory. retrieved puts what a search of the sources finds "
+        "for it. none,evidence asks in both ways.",
     ),
     click.option(
         "--context-tokens", type=click.IntRange(1), metavar="N",
         help="Most tokens of one question's passages; one with more is left out, since a "
-        "passage is never cut. Default: 8000.",
+        "passage is never cut; of what is retrieved the best that fit. Default: 8000.",
+    ),
+    click.option(
+        "--context-chunks", type=click.IntRange(1), metavar="N",
+        help="With --context retrieved: the most pieces of text for a question. Default: 5.",
+    ),
+    click.option(
+        "--context-search", type=click.Choice(["bm25", "dense", "hybrid"]),
+        help="With --context retrieved: search by words, by meaning, or by both. Default: bm25.",
     ),
     click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
     temperature_option,

@@ -52,6 +52,8 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         budget=given.get("budget", ""),
         contexts=_contexts(read_list(values["contexts"])),
         context_tokens=given.get("context_tokens"),
+        context_chunks=given.get("context_chunks"),
+        context_search=given.get("context_search") or "",
     )
     if whole and not request.targets:
         raise click.UsageError("name a target: a form or a bank", context)
@@ -73,12 +75,13 @@ def _thinking(words: list[str]) -> list[str]:
 
 
 def _contexts(words: list[str]) -> list[ContextName]:
-    """``none``, ``evidence`` or both, in order."""
+    """``none``, ``evidence``, ``retrieved`` or several, in order."""
     known = {name: name for name in CONTEXTS}
     for word in words:
         if word not in known:
             raise click.BadParameter(
-                f"{word!r}: expected none, evidence, or none,evidence", param_hint="--context"
+                f"{word!r}: expected none, evidence, retrieved, or several (none,evidence)",
+                param_hint="--context",
             )
     return [known[word] for word in words if word in known]
 

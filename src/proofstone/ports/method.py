@@ -31,6 +31,7 @@ __all__ = [
     "Method",
     "Parameter",
     "PayloadType",
+    "Queried",
     "ReadsQuestions",
     "Revises",
     "TakesPrompts",
@@ -129,6 +130,16 @@ class Method(Protocol):
         self, items: Iterable[LoadedItem], tokens: TokenCounter
     ) -> Sequence[Tabulation]:
         """Tables that describe a form, its items read once; none where there is nothing to say."""
+
+
+@runtime_checkable
+class Queried(Protocol):
+    """What a method may have besides, so that its items can be asked with what a search finds for
+    them (``run --context retrieved``)."""
+
+    def query(self, item: LoadedItem) -> str:
+        """What an item asks, to search by: no instruction, and nothing that its prompt does not
+        show."""
 
 
 @runtime_checkable

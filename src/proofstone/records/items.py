@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from proofstone.identity import content_id, short
-from proofstone.records.context import Evidence
+from proofstone.records.context import Evidence, Retrieved
 from proofstone.records.knowledge import Fact, Passage, Stratum
 from proofstone.records.own_prompts import OwnPrompt
 
@@ -91,7 +91,7 @@ class LoadedItem(Struct, frozen=True, gc=False):
     """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it.
 
     ``passages`` are those that the facts were made from, each once, where the item is asked with
-    them."""
+    them; where it is asked with what a search found, that part of each passage alone."""
 
     item: Item
     facts: tuple[Fact, ...]
@@ -132,7 +132,8 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     ``own_prompt`` is a person's template that questions are put by, in place of the method's.
 
     ``evidence`` is set where each item is asked with its passages; they are put into the prompts
-    that the method makes, so a method does nothing for it."""
+    that the method makes, so a method does nothing for it. ``retrieved`` is the same for what a
+    search found."""
 
     name: str
     last_step: str
@@ -145,6 +146,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     unfit: frozenset[bytes] = frozenset()
     own_prompt: OwnPrompt | None = None
     evidence: Evidence | None = None
+    retrieved: Retrieved | None = None
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

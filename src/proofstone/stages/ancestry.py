@@ -21,11 +21,13 @@ from proofstone.engines.store import (
     ids_in,
     is_purged,
 )
+from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import CallRecord
 from proofstone.records import ItemSet, run_label
 from proofstone.stages.dates import minute
 from proofstone.stages.naming import call_id, response_id
+from proofstone.stages.retrieved_prompt import shown_to
 
 __all__ = ["PURGED", "Ancestor", "Ancestry", "call_line", "fact_text"]
 
@@ -81,12 +83,14 @@ class Ancestry:
             if response.sample == score.sample:
                 yield self._row(0, "response", response_id(response), f"step {response.step}")
                 yield self.call(self._store.traces.call(response.call), 1)
+                yield from self._shown(response.call, 2)
         yield from self._run(scoring.run, 0)
         yield from self._item(item.key, score.item, 0)
 
     def of_response(self, response: ResponseTrace, item: Found) -> Iterator[Ancestor]:
-        """Its call, its run and its question."""
+        """Its call with what its prompt shows of a search, its run and its question."""
         yield self.call(self._store.traces.call(response.call), 0)
+        yield from self._shown(response.call, 1)
         yield from self._run(response.run, 0)
         yield from self._item(item.key, response.item, 0)
 
@@ -114,6 +118,24 @@ class Ancestry:
         """A call in a line."""
         record = self._store.calls.call(call.key)
         return self._row(depth, "call", call_id(call), call_line(record))
+
+    def _shown(self, call: int, depth: int) -> Iterator[Ancestor]:
+        """The passages of which a call's prompt shows what a search found, best first."""
+        for shown in shown_to(self._store.calls.call(call).prompt):
+            try:
+                found = self._store.lookup.find(shown.passage, ("passage",))
+            except NotFound:
+                text = f"characters {shown.start} to {shown.end}  (not here)"
+                yield self._row(depth, "passage", shown.passage, text)
+                continue
+            passage = self._store.knowledge.passage(found.id)
+            if passage is None:
+                continue
+            page = "" if passage.page is None else f"page {passage.page}, "
+            text = _cut(passage.text[shown.start : shown.end]) if passage.text else PURGED
+            place = f"{page}shown from character {shown.start} to {shown.end}"
+            yield self._row(depth, "passage", f"passage:{short(found.id)}", f"{place}  {text}")
+            yield self._source(passage.source, depth + 1)
 
     # ---- rows in a line
 

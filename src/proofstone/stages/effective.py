@@ -33,8 +33,8 @@ _COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
 _OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_tokens")
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 _OF_ALL = (
-    "targets", "preset", "budget", "thinking", "contexts", "context_tokens", "cache",
-    "max_connections",
+    "targets", "preset", "budget", "thinking", "contexts", "context_tokens", "context_chunks",
+    "context_search", "cache", "max_connections",
 )  # fmt: skip
 _EMPTY = {"prompt": "the method's"}
 

@@ -1,4 +1,5 @@
-"""Items with the passages that they rest on: which can be asked so, and how they are asked.
+"""Items with the passages that they rest on: which can be asked so, and how they are asked; the
+same way leads to the prompt for what a search found.
 
 An item is asked with all its passages or not at all. Half of them would measure neither memory nor
 reading, and a passage that is cut may have lost the sentence that counts.
@@ -6,7 +7,7 @@ reading, and a passage that is cut may have lost the sentence that counts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -34,6 +35,8 @@ from proofstone.records import (
     origin_of,
 )
 from proofstone.stages.evidence_prompt import evidence_prompt, with_passages
+from proofstone.stages.retrieved import with_chunks
+from proofstone.stages.retrieved_prompt import with_retrieved
 
 __all__ = [
     "MOST_TOKENS",
@@ -133,6 +136,8 @@ def asked_page(store: Store, way: Way, item_set: bytes, after: int, limit: int) 
     """The items at the ``limit`` places behind ``after``, without those that are not asked; with
     their passages, where they are asked with them."""
     page = store.items.page(item_set, after, limit)
+    if way.retrieved is not None:
+        return list(with_chunks(store, way, page))
     if way.evidence is None:
         return page
     left_out = way.evidence.left_out
@@ -158,17 +163,22 @@ def spread_items(
 
 async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
     """Has the method ask an item; passages, where there are any, are put into its prompts."""
-    await method.ask(item, way, _Informed(call, item) if item.passages else call)
+    told = with_passages if way.retrieved is None else with_retrieved
+    await method.ask(item, way, _Informed(call, item, told) if item.passages else call)
+
+
+_Tells = Callable[[Sequence[Message], Sequence[Passage], str], list[Message]]
 
 
 class _Informed:
     """A ``Call`` that puts an item's passages before its question."""
 
-    __slots__ = ("_call", "_item")
+    __slots__ = ("_call", "_item", "_told")
 
-    def __init__(self, call: Call, item: LoadedItem) -> None:
+    def __init__(self, call: Call, item: LoadedItem, told: _Tells) -> None:
         self._call = call
         self._item = item
+        self._told = told
 
     async def __call__(
         self,
@@ -179,7 +189,7 @@ class _Informed:
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
         item = self._item
-        told = with_passages(messages, item.passages, item.item.language)
+        told = self._told(messages, item.passages, item.item.language)
         return await self._call(step, told, oracle=oracle, schema=schema)
 
 

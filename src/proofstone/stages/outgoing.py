@@ -19,6 +19,7 @@ from proofstone.stages.entering import entering_rows
 from proofstone.stages.evidence import ask_item, passages_behind, spread_items
 from proofstone.stages.makers import find_maker
 from proofstone.stages.planning import PlannedRun
+from proofstone.stages.retrieved import retrieved_origins
 
 __all__ = [
     "Outgoing",
@@ -201,6 +202,8 @@ def _of_shots(store: Store, way: Way, item_set: ItemSet) -> list[Origin]:
 def _of_passages(store: Store, planned: PlannedRun) -> list[Origin]:
     """The sources whose passages are sent at the most, with how many; a fact may name another one
     than its passage does."""
+    if planned.way.retrieved is not None:
+        return retrieved_origins(store, planned.way)
     if planned.way.evidence is None:
         return []
     return store.origins.of_passages(passages_behind(store, planned.item_set.id))

@@ -9,11 +9,15 @@ from msgspec import Struct
 
 from proofstone import __version__
 from proofstone.engines.models import TEXT_WIRES, checked_stop
+from proofstone.engines.retrieval import SearchWay
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import (
+    CONTEXT_CHUNKS,
+    CONTEXT_INDEX,
+    CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
     CONTEXT_TOKENS,
     PROMPT,
@@ -40,6 +44,14 @@ from proofstone.stages.own_prompts import (
     try_prompts,
     with_prompt,
 )
+from proofstone.stages.retrieved import (
+    CHUNKS,
+    RetrievalAsked,
+    Retriever,
+    retrieved_notes,
+    retrieved_settings,
+    with_retrieval,
+)
 from proofstone.stages.thinking import check_thinking, thinking_note, with_room
 
 __all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
@@ -52,7 +64,8 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     ``limit`` asks only the first items and is not part of the run's id: without it the same
     command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
     With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
-    ``context_tokens`` of them.
+    ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
+    finds for it. ``context_index`` names the state of the sources that a run was begun on.
     """
 
     item_set: bytes
@@ -66,6 +79,9 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     prompt: OwnPrompt | None = None
     context: ContextName = "none"
     context_tokens: int = MOST_TOKENS
+    context_chunks: int = CHUNKS
+    context_search: SearchWay = "bm25"
+    context_index: str = ""
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -103,6 +119,11 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
     settings.pop("endpoint", None)
     prompt = kept_prompt(store, run)
     context, most = context_of(settings), settings.get(CONTEXT_TOKENS, MOST_TOKENS)
+    found: dict[str, Any] = {
+        name: settings[name]
+        for name in (CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX)
+        if name in settings
+    }
     ours = (PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS)
     settings = {name: settings[name] for name in settings if name not in ours}
     samples, shots = settings.pop("samples", 1), settings.pop("shots", 0)
@@ -118,6 +139,7 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
         prompt=prompt,
         context=context,
         context_tokens=most,
+        **found,
     )
 
 
@@ -130,7 +152,9 @@ def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
     return msgspec.structs.replace(planned, key=key)
 
 
-def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> PlannedRun:
+def plan_run(
+    store: Store, method: Method, spec: RunSpec, model: Model, retriever: Retriever | None = None
+) -> PlannedRun:
     """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
 
     Raises BadUsage for an unknown way, a sample count below one, shots that cannot be made, and
@@ -144,7 +168,7 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
         raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
     if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
-        raise BadUsage("a context is no setting", hint="--context evidence, or context = in a file")
+        raise BadUsage("a context is no setting", hint="--context NAME, or context = in a file")
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
     way = method.prepare(spec.way, spec.shots, plain_form(item_set), bank)
@@ -153,6 +177,8 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
         way = with_prompt(method, way, spec.prompt, item_set)
     if spec.context == "evidence":
         way = with_evidence(store, way, item_set, spec.context_tokens)
+    if spec.context == "retrieved":
+        way = with_retrieval(way, method, item_set, _retrieval(spec), retriever)
     defaults = method.settings(spec.way)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
@@ -175,6 +201,7 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
             "endpoint": model.endpoint,
             **prompt_settings(spec.prompt),
             **evidence_settings(way),
+            **retrieved_settings(way),
         },
         replicate=spec.replicate,
         simulated=model.simulated,
@@ -184,11 +211,21 @@ def plan_run(store: Store, method: Method, spec: RunSpec, model: Model) -> Plann
     try_prompts(store, method, way, item_set, n_items)
     notes = (
         *left_out_notes(way, item_set),
+        *retrieved_notes(way),
         *thinking_note(model, settings),
         *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
     )
     return PlannedRun(
         run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
+    )
+
+
+def _retrieval(spec: RunSpec) -> RetrievalAsked:
+    return RetrievalAsked(
+        chunks=spec.context_chunks,
+        most_tokens=spec.context_tokens,
+        search=spec.context_search,
+        index=spec.context_index,
     )
 
 

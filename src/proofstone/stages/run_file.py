@@ -157,6 +157,8 @@ def _request(
         preset=document.get("preset", ""),
         contexts=tuple(_listed(document.get("context", ())) or ()),  # type: ignore[arg-type]
         context_tokens=document.get("context_tokens"),
+        context_chunks=document.get("context_chunks"),
+        context_search=document.get("context_search", ""),
     )
 
 

@@ -48,6 +48,8 @@ def _top(
         "cache": request.cache or None,
         "context": list(request.contexts) or None,
         "context_tokens": request.context_tokens,
+        "context_chunks": request.context_chunks,
+        "context_search": request.context_search or None,
     }
     yield from _lines({name: value for name, value in whole.items() if value is not None})
     if request.thinking:

@@ -9,6 +9,7 @@ from typing import Any
 
 from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop, read_budget
 from proofstone.engines.models.table_checks import unknown_key
+from proofstone.engines.retrieval import SEARCH_WAYS
 from proofstone.errors import BadUsage
 from proofstone.records import CONTEXTS
 from proofstone.stages.run_request import Asking
@@ -35,7 +36,7 @@ MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 TOP_KEYS = (
     *ASKING_KEYS,
     "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
-    "preset", "context", "context_tokens",
+    "preset", "context", "context_tokens", "context_chunks", "context_search",
 )  # fmt: skip
 
 
@@ -82,8 +83,10 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),
     "prompt": (lambda value: isinstance(value, str), "the path of a template"),
-    "context": (_contexts, '"none", "evidence" or a list of both'),
+    "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
     "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "context_chunks": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "context_search": (lambda value: value in SEARCH_WAYS, '"bm25", "dense" or "hybrid"'),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),
     "target": (_texts, "a form or bank, or several"),

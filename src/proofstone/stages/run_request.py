@@ -18,6 +18,7 @@ from proofstone.records import ContextName, OwnPrompt
 from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
+from proofstone.stages.retrieved import CHUNKS, read_search
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
@@ -86,6 +87,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     preset: str = ""
     contexts: tuple[ContextName, ...] = ()
     context_tokens: int | None = None
+    context_chunks: int | None = None
+    context_search: str = ""
 
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
@@ -103,11 +106,14 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """The runs that are meant, model by model. Raises BadInput for a template that cannot be
         read."""
         read = cache(read_own_prompt)
+        search = read_search(self.context_search or "bm25")
         return [
             structs.replace(
                 _spec(item_set, model, way, asking, read),
                 context=context,
                 context_tokens=self.context_tokens or MOST_TOKENS,
+                context_chunks=self.context_chunks or CHUNKS,
+                context_search=search,
             )
             for model in self.models
             for way in self.ways_of(model)
@@ -140,6 +146,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         preset: str = "",
         contexts: Sequence[ContextName] = (),
         context_tokens: int | None = None,
+        context_chunks: int | None = None,
+        context_search: str = "",
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
         meant instead of its own, and keep the layers that it has for them."""
@@ -158,6 +166,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             preset=preset or self.preset,
             contexts=tuple(contexts) or self.contexts,
             context_tokens=context_tokens or self.context_tokens,
+            context_chunks=context_chunks or self.context_chunks,
+            context_search=context_search or self.context_search,
         )
 
     def resolved(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
@@ -14,6 +15,9 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import (
+    CONTEXT_CHUNKS,
+    CONTEXT_INDEX,
+    CONTEXT_SEARCH,
     CONTEXT_TOKENS,
     OUR_SETTINGS,
     Corrections,
@@ -192,7 +196,18 @@ def _way(run: Run) -> str:
 def _context(run: Run) -> str:
     if context_of(run.settings) == "none":
         return "none"
+    if context_of(run.settings) == "retrieved":
+        return _retrieved(run.settings)
     return f"evidence (up to {run.settings[CONTEXT_TOKENS]:,} tokens of passages)"
+
+
+def _retrieved(settings: Mapping[str, Any]) -> str:
+    """What a search put before each question, in words."""
+    return (
+        f"retrieved (up to {settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,} "
+        f"tokens together by {settings[CONTEXT_SEARCH]}, sources as of "
+        f"{settings[CONTEXT_INDEX][:8]})"
+    )
 
 
 def _template(run: Run) -> str:

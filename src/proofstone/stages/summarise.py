@@ -225,7 +225,8 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
 
 def _scale(method: Method, run: Run) -> Scale | None:
     own = method.scales.get(run.way)
-    return own if context_of(run.settings) == "none" else reading_scale(own)
+    context = context_of(run.settings)
+    return own if context == "none" else reading_scale(own, context)
 
 
 def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:

@@ -19,6 +19,7 @@ from proofstone.wiring.background import Background
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.folders import MARK
 from proofstone.wiring.judging import Judges, judge_spec
+from proofstone.wiring.searching import Searching
 from proofstone.wiring.specs import specs_of
 from proofstone.wiring.targets import Target, find_target
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from proofstone.stages.judge_trial import JudgeTrial
     from proofstone.stages.judging import JudgeSpec
     from proofstone.stages.kin import Kin
+    from proofstone.stages.retrieved import Retriever
     from proofstone.wiring.egress import Loads
 
 __all__ = ["Asking", "Watch"]
@@ -37,7 +39,7 @@ __all__ = ["Asking", "Watch"]
 Watch = Callable[[list[RunProgress]], None]
 
 
-class Asking(Catalogue):
+class Asking(Searching, Catalogue):
     """Runs on a workspace's ``store``, with what its configuration says of models, and scores.
 
     ``ask_egress`` is told before anything leaves this machine, and asked where nobody has allowed
@@ -75,7 +77,8 @@ class Asking(Catalogue):
 
         ``prompt`` is the file of a template of your own, in place of the method's prompt: see
         docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
-        that it rests on (docs/context.md), with both in a list once each way. ``settings``
+        that it rests on (docs/context.md), with "retrieved" with what a
+        search of the sources finds for it; with several in a list once each way. ``settings``
         (temperature, max_tokens, ...) override the defaults of the way of asking. The same call
         again asks only what is missing. ``watch`` is called a few times a second with the progress
         of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets how many
@@ -290,7 +293,7 @@ class Asking(Catalogue):
         """What ``specs`` would send to each host that is not this machine."""
         from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
 
-        return await plan_loads(self.store, specs, self.config, self.clock)
+        return await plan_loads(self.store, specs, self.config, self.clock, self.retriever())
 
     def _judge_loads(self, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
         """What judging replies to these item sets would send to each host that is not this
@@ -317,12 +320,19 @@ class Asking(Catalogue):
         """The runs that ``specs`` mean, all checked before one is stored."""
         from proofstone.stages.budgeting import check_bounded  # noqa: PLC0415
 
-        plans = []
+        plans, retriever = [], self.retriever()
         for spec in specs:
             method = find_method(self.store.items.item_set(spec.item_set).method)
-            plans.append(plan_run(self.store, method, spec, askers[spec.model].model))
+            model = askers[spec.model].model
+            plans.append(plan_run(self.store, method, spec, model, retriever))
         check_bounded([(plan, askers[spec.model]) for plan, spec in zip(plans, specs, strict=True)])
         return plans
+
+    def retriever(self) -> Retriever:
+        """What finds chunks of the workspace's sources; it opens their index where it is asked."""
+        from proofstone.stages.retrieved import Retriever  # noqa: PLC0415
+
+        return Retriever(self.store, self.index_for)
 
     def _askers(
         self,

@@ -25,6 +25,7 @@ from proofstone.stages.outgoing import (
     what_would_leave,
 )
 from proofstone.stages.planning import RunSpec, plan_run
+from proofstone.stages.retrieved import Retriever
 from proofstone.wiring.permits import Permits
 
 if TYPE_CHECKING:
@@ -88,7 +89,11 @@ Loads = dict[Destination, Load]
 
 
 async def plan_loads(
-    store: Store, specs: Sequence[RunSpec], config: ModelConfig, clock: Clock
+    store: Store,
+    specs: Sequence[RunSpec],
+    config: ModelConfig,
+    clock: Clock,
+    retriever: Retriever | None = None,
 ) -> Loads:
     """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
 
@@ -101,7 +106,8 @@ async def plan_loads(
         if to is None or to.is_local or model is None:
             continue
         method = find_method(store.items.item_set(spec.item_set).method)
-        outgoing = await what_would_leave(store, method, plan_run(store, method, spec, model))
+        planned = plan_run(store, method, spec, model, retriever)
+        outgoing = await what_would_leave(store, method, planned)
         if outgoing.requests:
             known = loads.get(to, Load())
             loads[to] = known.with_run(spec.model, spec.item_set, outgoing)

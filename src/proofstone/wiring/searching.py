@@ -43,6 +43,13 @@ class Searching:
         how = indexing or Indexing()
         return open_index(self.store, files, how, embedder=embedder, only=only, tell=tell)
 
+    def index_for(self, way: SearchWay) -> SourceIndex:
+        """The index of all sources for a way of searching, with vectors by the carried encoder
+        where it needs any."""
+        from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
+
+        return self.index(embedder=None if way == "bm25" else SentenceEncoder())
+
     def search(
         self,
         query: str,

@@ -11,6 +11,7 @@ from proofstone.records import ContextName
 from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
+from proofstone.stages.retrieved import CHUNKS, read_search
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 __all__ = ["specs_of"]
@@ -31,6 +32,8 @@ def specs_of(
     prompt: str | Path | None = None,
     context: ContextName | Sequence[ContextName] = "none",
     context_tokens: int = MOST_TOKENS,
+    context_chunks: int = CHUNKS,
+    context_search: str = "bm25",
     **settings: Any,
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model. Raises what ``find_target`` and
@@ -41,12 +44,14 @@ def specs_of(
         for identity in forms_of(store, find_target(store, target, _ASKED))
     ]
     own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
+    search = read_search(context_search)
     contexts: Sequence[ContextName] = (context,) if isinstance(context, str) else context
     return [
         RunSpec(
             item_set=item_set, model=model, way=way, shots=shots, settings=settings,
             samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
-            context=each, context_tokens=context_tokens,
+            context=each, context_tokens=context_tokens, context_chunks=context_chunks,
+            context_search=search,
         )
         for model in listed(models)
         for way in listed(ask)

@@ -29,7 +29,6 @@ from proofstone.wiring.folders import MARK, create_folder, database_url, find_fo
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.page_reading import PageReading
 from proofstone.wiring.reviewing import Reviewing
-from proofstone.wiring.searching import Searching
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ class Workspace(
     Kept,
     Correcting,
     Reviewing,
-    Searching,
 ):
     """An open workspace. Use as a context manager, or call ``close``."""
 

@@ -192,6 +192,10 @@ class EncycloK:
         """See ``score.gold``."""
         return score.gold(unit)
 
+    def query(self, item: LoadedItem) -> str:
+        """See ``rendering.query``."""
+        return rendering.query(item)
+
     def show(self, item: LoadedItem) -> str:
         """See ``rendering.show``."""
         return rendering.show(item)

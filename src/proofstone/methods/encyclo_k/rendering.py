@@ -24,6 +24,7 @@ __all__ = [
     "gold_letter",
     "letters",
     "option_texts",
+    "query",
     "render",
     "sentence",
     "show",
@@ -101,6 +102,15 @@ def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQue
         options=(words.true, words.false),
         gold=0 if correct else 1,
     )
+
+
+def query(item: LoadedItem) -> str:
+    """What to search for: the statements alone, without what is asked of them; of a question that
+    was made elsewhere its words and options."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return "\n".join([payload.question, *payload.options])
+    return "\n".join(fact.payload.text for fact in item.facts)
 
 
 def show(item: LoadedItem) -> str:

@@ -83,8 +83,24 @@ def _one(word: str, factor: Factor) -> str:
 
 
 def _memory_and_reading(before: Party, after: Party) -> str:
-    if not {before.made.get("context"), after.made.get("context")} & {"none"}:
+    contexts = [before.made.get("context", ""), after.made.get("context", "")]
+    searched = [context.startswith("retrieved") for context in contexts]
+    if "none" not in contexts:
+        if all(searched):
+            return "Only what a search put before the questions differs, or where it searched."
+        if any(searched):
+            one, other = ("A", "B") if searched[0] else ("B", "A")
+            return (
+                f"Only the context differs: {one} had what a search found, {other} the passages "
+                "that the questions rest on; the difference is what the search missed or added."
+            )
         return "Only the most that is shown of the evidence differs; both measure reading."
+    if any(searched):
+        one, other = ("A", "B") if searched[0] else ("B", "A")
+        return (
+            f"Only the context differs: {one} had what a search found, {other} measures memory; "
+            "the difference is what searching is worth."
+        )
     one, other = ("B", "A") if after.made.get("context") == "none" else ("A", "B")
     return (
         f"Only the context differs: {one} measures memory, {other} reading; the difference is what "
