@@ -241,3 +241,13 @@ def test_there_must_be_something_to_search(tmp_path: Path) -> None:
 def test_an_unknown_way_of_searching_is_refused(workspace: Workspace, form: str) -> None:
     with pytest.raises(BadUsage, match="by bm25, dense, hybrid, not by 'grep'"):
         workspace.run(form, models="sim/ann", context="retrieved", context_search="grep")
+
+
+def test_a_purge_takes_the_prompts_that_showed_the_source(
+    workspace: Workspace, form: str, seen: list[str]
+) -> None:
+    """Though no question rests on it."""
+    run(workspace, form, context_chunks=1)
+    (source,) = [s for s in workspace.store.lookup.every("source") if s.name != "Tides"]
+    report = workspace.purge(f"source:{short(source.id)}", reason="asked to", name="Ann")
+    assert report.removed["prompts"] == QUESTIONS
