@@ -68,7 +68,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """A bank without evidence, and two documents: one on its Herbal, one on something else."""
     with create_workspace(tmp_path / "work") as opened:
         opened.clock = HurriedClock()
-        leaves = [f"Leaf {n} of the {BOOKS[0]} shows {n + 2} drawings." for n in range(12)]
+        leaves = [f"In the {BOOKS[0]}, leaf {n} is drawn on {n + 2} times." for n in range(12)]
         for title, texts in (("A herbal described", leaves), ("Tides", ["The sea is high."])):
             opened.store.knowledge.add_passages(*document(title, texts))
         bank = opened.import_bank(write_lines(tmp_path / "books.jsonl", rows()))
@@ -134,7 +134,7 @@ def test_every_question_is_asked_with_the_best_chunks(
     assert len(seen) == QUESTIONS
     for prompt in seen:
         material, question = prompt.split("go by your own knowledge.\n\n")
-        shown = re.findall(r"^Leaf (\d+) of the Herbal", material, re.MULTILINE)
+        shown = re.findall(r"^In the Herbal, leaf (\d+)", material, re.MULTILINE)
         asked = re.findall(r"Leaf (\d+) of the Herbal", question)
         assert len(re.findall(r"\| begin ", material)) == 3
         assert len(shown) == 3
@@ -159,8 +159,8 @@ def test_the_run_says_what_it_was_asked_with(
 def test_no_more_tokens_are_shown_than_are_allowed(
     workspace: Workspace, form: str, seen: list[str]
 ) -> None:
-    """A leaf has 10 to 12 tokens, so two fit into 24; into 5 none does, which is said."""
-    run(workspace, form, context_tokens=24)
+    """A leaf has 14 tokens, so two fit into 30; into 5 none does, which is said."""
+    run(workspace, form, context_tokens=30)
     assert {prompt.count("| begin ") for prompt in seen} == {2}
     seen.clear()
     result = run(workspace, form, context_tokens=5)
