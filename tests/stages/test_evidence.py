@@ -290,10 +290,8 @@ def test_a_wrong_context_in_a_run_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_run_file(path)
     told = [(p.where.partition(", ")[2], p.what) for p in caught.value.problems]
-    assert told[0] == (
-        "line 1",
-            "context: expected \"none\", \"evidence\", \"retrieved\" or a list of them, not 'memory'",
-    )  # fmt: skip
+    expected = '"none", "evidence", "retrieved" or a list of them'
+    assert told[0] == ("line 1", f"context: expected {expected}, not 'memory'")
     assert told[1][0] == "line 3"
 
 

@@ -126,6 +126,10 @@ class ChineseSimpleQA:
         """See ``score.gold``."""
         return score.gold(unit)
 
+    def query(self, item: LoadedItem) -> str:
+        """What to search for: the question as it stands."""
+        return asked_of(item).question
+
     def show(self, item: LoadedItem) -> str:
         """The question, and its answer with the aliases behind a mark."""
         asked = asked_of(item)
