@@ -1,0 +1,191 @@
+"""Panels that answer: the three published rules, a missing member, unread replies, and a step."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from proofstone.engines.panel import (
+    DifficultyRule,
+    MemberAnswer,
+    MemberState,
+    PanelDecision,
+    PanelFilter,
+    all_wrong,
+    ask_members,
+    at_least_wrong,
+    decide_difficulty,
+    filtered_roles,
+    not_all_right,
+    panel_step,
+)
+from proofstone.errors import BadUsage, CallFailed, NotAsked
+from proofstone.ports import Drop, Kept, StepCall, StepContext
+from proofstone.records import Message, Reply, Role, Score
+
+SHORT: Mapping[str, MemberState] = {"+": "right", "-": "wrong", "?": "unparsed", "!": "failed"}
+
+
+def answers(signs: str) -> list[MemberAnswer]:
+    return [MemberAnswer(member=f"m{n}", state=SHORT[sign]) for n, sign in enumerate(signs)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "signs", "state"),
+    [
+        (at_least_wrong(3, 5), "++---", "keep"),  # KINA
+        (at_least_wrong(3, 5), "+++--", "drop"),
+        (at_least_wrong(3, 5), "++?--", "keep"),  # an unread reply is wrong
+        (not_all_right(5), "+++++", "drop"),  # Chinese SimpleQA
+        (not_all_right(5), "++++-", "keep"),
+        (not_all_right(5), "++++?", "keep"),
+        (all_wrong(3), "---", "keep"),  # ELAIPBench
+        (all_wrong(3), "--+", "drop"),
+        (all_wrong(3), "?-?", "keep"),
+        (at_least_wrong(3, 5), "---!+", "blocked"),  # though three are wrong whatever it says
+        (all_wrong(3), "+!-", "blocked"),  # though one is right already
+    ],
+)
+def test_the_published_rules(rule: DifficultyRule, signs: str, state: str) -> None:
+    decision = decide_difficulty(answers(signs), rule)
+    assert decision.state == state
+    assert decision.right == signs.count("+")
+    assert decision.wrong == signs.count("-") + signs.count("?")
+    assert decision.unparsed == signs.count("?")
+    assert decision.missing == tuple(f"m{n}" for n, sign in enumerate(signs) if sign == "!")
+
+
+@given(st.text(alphabet="+-?", min_size=1, max_size=7), st.data())
+def test_order_means_nothing_and_a_lower_bar_keeps_no_less(signs: str, data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(signs)))
+    found = answers(signs)
+    shuffled = data.draw(st.permutations(found))
+    states = [
+        decide_difficulty(shuffled, at_least_wrong(bar, len(signs))).state
+        for bar in range(1, len(signs) + 1)
+    ]
+    assert states[k - 1] == decide_difficulty(found, at_least_wrong(k, len(signs))).state
+    assert states == sorted(states, key="keep drop".index)  # kept up to some bar, then dropped
+
+
+def test_rules_say_what_they_do() -> None:
+    said = [str(rule) for rule in (at_least_wrong(3, 5), not_all_right(5), all_wrong(3))]
+    assert said == [
+        "kept if at least 3 of 5 are wrong",
+        "dropped if all 5 are right",
+        "kept if all 3 are wrong",
+    ]
+
+
+def test_panels_that_cannot_decide_are_refused() -> None:
+    for k, n in ((0, 3), (4, 3), (1, 0)):
+        with pytest.raises(BadUsage, match="keeps what 1 to"):
+            at_least_wrong(k, n)
+    with pytest.raises(BadUsage, match="by 3 answers of different members, not by 2 of 2"):
+        decide_difficulty(answers("+-"), all_wrong(3))
+    with pytest.raises(BadUsage, match="not by 3 of 1"):
+        decide_difficulty([*answers("+")] * 3, all_wrong(3))
+
+
+async def rate(reply: Reply) -> Score | None:
+    """Right where the reply says so; no score where a judge would be missing."""
+    if reply.text == "waits":
+        return None
+    if reply.text in {"refused", "unparsed", "truncated"}:
+        return Score(unit=0, measure="m", outcome=cast("Any", reply.text), value=None)
+    value = float(reply.text == "right")
+    return Score(unit=0, measure="m", outcome="answered", value=value, answer=reply.text)
+
+
+def saying(text: str | Exception) -> Callable[[], Awaitable[Reply]]:
+    async def ask() -> Reply:
+        if isinstance(text, Exception):
+            raise text
+        return Reply(text=text, finish="stop")
+
+    return ask
+
+
+async def test_every_member_is_heard_whatever_becomes_of_another() -> None:
+    """A refusal is wrong, what cannot be read is unparsed, a failed or unscored one is missing."""
+    down = CallFailed("overloaded", "busy")
+    said: dict[str, str | Exception] = {
+        "a": "right", "b": "lies", "c": "refused", "d": "truncated", "e": down, "f": "waits",
+    }  # fmt: skip
+    found = await ask_members({name: saying(text) for name, text in said.items()}, rate)
+    assert [(each.member, each.state, each.trouble) for each in found] == [
+        ("a", "right", ""), ("b", "wrong", ""), ("c", "wrong", ""), ("d", "unparsed", ""),
+        ("e", "failed", "overloaded"), ("f", "failed", "not scored"),
+    ]  # fmt: skip
+    with pytest.raises(NotAsked):
+        await ask_members({"a": saying("right"), "b": saying(NotAsked("budget", "reached"))}, rate)
+
+
+class Asked(Struct, frozen=True):
+    """A row: a question, and who missed it."""
+
+    question: str
+    missed: tuple[str, ...] = ()
+
+
+def seat(text: str | Exception) -> StepCall:
+    async def call(name: str, messages: Sequence[Message], **_: object) -> Reply:
+        assert name == "panel"
+        assert messages[0].text == "Who?"
+        return await saying(text)()
+
+    return cast("StepCall", call)
+
+
+async def worked(*said: str | Exception, rule: DifficultyRule | None = None) -> Kept:
+    """What the step makes of a row whose members say so."""
+    seats = {f"solver {n}": f"model/{n}" for n in range(len(said))}
+
+    async def rated(_row: Asked, reply: Reply, _context: StepContext) -> Score | None:
+        return await rate(reply)
+
+    def kept(row: Asked, decision: PanelDecision) -> Asked:
+        missed = tuple(each.member for each in decision.answers if each.state != "right")
+        return Asked(row.question, missed)
+
+    panel = PanelFilter(
+        seats=seats,
+        rule=rule or not_all_right(len(said)),
+        messages=lambda row: [Message("user", row.question)],
+        rate=rated,
+        kept=kept,
+    )
+    step = panel_step("difficulty", panel, version=1, takes=Asked, config={"prompt": "x"})
+    assert step.asks == tuple(seats)
+    assert step.config == {"prompt": "x", "panel": {"n": len(said), "least_wrong": 1}}
+    calls = {name: seat(text) for name, text in zip(seats, said, strict=True)}
+    made = step.work(Asked("Who?"), StepContext(row=b"row", calls=calls))
+    return await cast("Awaitable[Kept]", made)
+
+
+async def test_a_step_drops_what_is_too_easy_and_says_who_knew() -> None:
+    assert await worked("right", "right", "right") == Drop("too easy", "3 of 3 right")
+    assert await worked("right", "lies", "unparsed") == Asked("Who?", ("model/1", "model/2"))
+
+
+async def test_a_blocked_row_is_tried_again_another_time() -> None:
+    """The failure passes: to a build the row is pending, neither kept nor dropped."""
+    with pytest.raises(CallFailed, match="model/1 of the panel gave no answer"):
+        await worked("lies", CallFailed("timeout", "too slow"), "lies")
+
+
+async def test_a_panel_has_as_many_models_as_its_rule() -> None:
+    with pytest.raises(BadUsage, match="a panel of 4 needs so many different models"):
+        await worked("right", "right", "right", rule=not_all_right(4))
+
+
+def test_members_are_recorded_by_role() -> None:
+    assert filtered_roles({"solver 1": "a/x", "solver 2": "b/y"}) == (
+        Role("filtered", "a/x"),
+        Role("filtered", "b/y"),
+    )
