@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -37,6 +41,20 @@ def test_what_cannot_be_drawn_elsewhere_is_drawn_here(
     begin: Callable[[Mapping[str, Any]], Future[str] | None],
 ) -> None:
     assert render_page(page_of(), begin) == render_page(page_of())
+
+
+@drawn
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_of_the_terminal_is_left_to_who_asked() -> None:
+    """It reaches this process too, which ends the other one; that one draws on, in silence."""
+    others = {child.pid for child in multiprocessing.active_children()}
+    with DrawingProcess() as process:
+        (child,) = {child.pid for child in multiprocessing.active_children()} - others
+        assert child is not None
+        os.kill(child, signal.SIGINT)
+        svg = process.begin({"mark": "point", "data": {}})
+        assert svg is not None
+        assert "</svg>" in svg.result()
 
 
 def test_a_specification_that_is_none_is_the_answer_of_its_own_figure() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from jinja2 import DictLoader, Environment
+from jinja2.bccache import bc_magic
 
 from proofstone.report.compiled import KeptTemplates
 
@@ -48,6 +49,17 @@ def test_a_damaged_one_is_compiled_anew(kept: Path, left: int) -> None:
     rendered("Hello {{ name }}")
     (file,) = files(kept)
     file.write_bytes(file.read_bytes()[:left])
+    assert rendered("Hello {{ name }}") == "Hello &lt;a&gt;"
+
+
+@pytest.mark.parametrize("after", [0, 5, 10, 20])
+def test_one_with_a_wrong_byte_is_compiled_anew(kept: Path, after: int) -> None:
+    """Behind its first bytes stands the hash of the template, as a pickled text."""
+    rendered("Hello {{ name }}")
+    (file,) = files(kept)
+    whole = bytearray(file.read_bytes())
+    whole[len(bc_magic) + after] ^= 0xFF
+    file.write_bytes(whole)
     assert rendered("Hello {{ name }}") == "Hello &lt;a&gt;"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import pickle
 import sys
 from pathlib import Path
 
@@ -25,8 +24,8 @@ class KeptTemplates(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Fills the bucket where what is kept can be read and still fits."""
-        damaged = (EOFError, pickle.UnpicklingError)
-        with contextlib.suppress(OSError, *damaged), _place(bucket).open("rb") as file:
+        # It begins with a pickle, and a damaged one raises anything: then all is compiled anew.
+        with contextlib.suppress(Exception), _place(bucket).open("rb") as file:
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:

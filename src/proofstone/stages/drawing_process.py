@@ -8,9 +8,12 @@ heavy is imported here, so that it is up and drawing when the first figure comes
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+import signal
+import sys
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from types import TracebackType
 from typing import Any
@@ -27,7 +30,8 @@ class DrawingProcess:
         self._pool: ProcessPoolExecutor | None = None
         if importlib.util.find_spec("vl_convert") is not None:
             self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-            self.begin(_NOTHING)
+            with _interrupts_held():
+                self.begin(_NOTHING)
 
     def __enter__(self) -> DrawingProcess:
         return self
@@ -50,6 +54,21 @@ class DrawingProcess:
             return self._pool.submit(_to_svg, spec)
         except (BrokenProcessPool, OSError):
             return None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Starts processes that no Ctrl-C ends: it reaches all of a terminal's processes, and the one
+    that draws would say so with a traceback. One that comes meanwhile is heard afterwards. Windows
+    cannot hold them."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _to_svg(spec: Mapping[str, Any]) -> str:
