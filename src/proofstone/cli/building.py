@@ -290,9 +290,12 @@ def _named_by(role: str, declared: ModelRole) -> str:
 
 def pipeline_help(builder: StepBuilder) -> str:
     """What INPUTs are, whom a build asks, and what is promised of it."""
-    inputs = "An INPUT is a source of the workspace, or a book that sources stand in: see 'list "
-    inputs += "source'."
-    about = f"{builder.help} {inputs}" if builder.rows is None else builder.help
+    about = builder.help
+    if builder.rows is None:
+        about += (
+            " An INPUT is a source of the workspace, or a book that sources stand in: see 'list "
+            "source'."
+        )
     roles = "\n".join(
         f"  {role}  {declared.help} ({_named_by(role, declared)})"
         for role, declared in builder.roles.items()

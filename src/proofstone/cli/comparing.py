@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from proofstone.cli.column_options import column_options, read_asked
 from proofstone.cli.editions import compare_sources
@@ -17,6 +16,7 @@ from proofstone.cli.options import (
     output_option,
     read_list,
     seed_option,
+    was_given,
     with_options,
     workspace_option,
 )
@@ -63,7 +63,7 @@ def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
     given = [
         f"--{'cluster' if name == 'clusters' else 'as' if name == 'kind' else name}"
         for name in columns
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if was_given(context, name)
     ]
     if given and not any(map(is_results_file, sides)):
         raise click.UsageError(f"{', '.join(given)}: of files of results, and none is named here")
@@ -76,8 +76,7 @@ def _given(others: Sequence[str]) -> list[str]:
     return [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in others
-        and context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+        if parameter.name not in others and was_given(context, str(parameter.name))
     ]
 
 

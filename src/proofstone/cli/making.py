@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from proofstone.cli.building import pipeline_command
 from proofstone.cli.building_either import TABLES, build_from_tables, either_command
@@ -16,6 +15,7 @@ from proofstone.cli.options import (
     quiet_option,
     read_seeds,
     seed_option,
+    was_given,
     with_parameters,
     workspace_option,
 )
@@ -120,9 +120,7 @@ def _own_parameters(method: Method, params: Mapping[str, Any]) -> dict[str, Any]
     own = {parameter.name for parameter in method.parameters}
     context = click.get_current_context()
     foreign = [
-        f"--{name.replace('_', '-')}"
-        for name in params.keys() - own
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        f"--{name.replace('_', '-')}" for name in params.keys() - own if was_given(context, name)
     ]
     if foreign:
         known = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(own)) or "none"

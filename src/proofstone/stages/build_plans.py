@@ -81,10 +81,10 @@ def plan_build(
     inputs = ids_digest(ids())
     if not n_inputs:
         wanted = f" in {', '.join(spec.languages)}" if spec.languages else ""
-        further = ", or in other languages" if spec.languages else ""
+        others = " in other languages," if spec.languages else ""
         raise BadInput(
             f"nothing of {', '.join(spec.inputs)}{wanted} enters the build",
-            hint=f"look at the inputs: are they empty, or was their text purged{further}?",
+            hint=f"look at the inputs: are they empty,{others} or was their text purged?",
         )
     build = Build(
         kind=spec.kind, method=method.name, name=spec.name, steps=steps, inputs=inputs,

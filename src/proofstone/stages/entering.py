@@ -22,7 +22,7 @@ from proofstone.stages.sampled_sources import placed_source, sampled_source, sou
 
 __all__ = ["BuildSpec", "entering_rows", "named_sources"]
 
-_PASSAGE = "passage:"
+_PASSAGE = "passage"
 
 
 class BuildSpec(Struct, frozen=True, kw_only=True):
@@ -122,7 +122,7 @@ def _passages(
 
 def _named_passages(store: Store, names: Sequence[str]) -> Iterator[Passage]:
     """Each passage once, also where its source and a book of it are named beside it."""
-    single = {name: _passage(store, name) for name in names if name.startswith(_PASSAGE)}
+    single = {name: _passage(store, name) for name in names if name.startswith(f"{_PASSAGE}:")}
     alone = {passage.id for passage in single.values()}
     entered: set[bytes] = set()  # sources, and of passages those alone: sources may have many
     for name in names:
@@ -146,7 +146,7 @@ def _passages_of(
 
 def _passage(store: Store, name: str) -> Passage:
     """A single passage. Raises BadInput where its text was purged."""
-    found = store.lookup.find(name, (_PASSAGE[:-1],))
+    found = store.lookup.find(name, (_PASSAGE,))
     passage = store.knowledge.passages([found.id])[found.id]
     if not passage.text:
         raise BadInput(f"the text of {name} was purged")

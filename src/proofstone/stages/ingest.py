@@ -68,8 +68,8 @@ def ingest_paths(
     those that it names, ``choice`` for dumps of wikis; ``located`` hears where the files of sources
     lie, by digest. The same files again change nothing. With ``keeps_sources`` a document that is
     here stays the source that it is, whatever was stated of it, unless it has another licence.
-    Raises BadInput where there is no document
-    at all, ExtraMissing where OCR was asked for and is not installed.
+    Raises BadInput where there is no document at all, ExtraMissing where OCR was asked for and is
+    not installed.
     """
     scanner = scanner or OcrScanner()
     if ocr == "always" and scanner.needs:

@@ -111,9 +111,9 @@ async def read_pages(
     async with store.writer(kept) as writer:
         desk = _Desk(asker, writer.write, pictures, stop)
         await _read_all(parts, desk, take)
-    asked, progress = desk.progress.done, desk.progress
+    asked = desk.progress
     return PagesAsked(
-        model=asker.model.name, pages=asked, cached=progress.cached, spent=progress.spent()
+        model=asker.model.name, pages=asked.done, cached=asked.cached, spent=asked.spent()
     )
 
 

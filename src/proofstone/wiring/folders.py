@@ -6,13 +6,21 @@ import os
 import shlex
 import shutil
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from proofstone.errors import BadUsage, WorkspaceUnusable
 from proofstone.wiring.shared_folders import SETTING, refuse_shared
 
-__all__ = ["CONFIG_NAME", "MARK", "create_folder", "database_url", "find_folder"]
+__all__ = [
+    "CONFIG_NAME",
+    "MARK",
+    "create_folder",
+    "database_url",
+    "delete_files",
+    "find_folder",
+]
 
 MARK = ".proofstone"
 CONFIG_NAME = "proofstone.toml"
@@ -98,6 +106,12 @@ def database_url(folder: Path) -> str:
             hint=f"set {variable} to a URL such as postgresql://user@host/name",
         )
     return url
+
+
+def delete_files(folder: Path, files: Iterable[str]) -> None:
+    """Deletes files, named relative to ``folder``; one that is gone already is no fault."""
+    for file in files:
+        (folder / file).unlink(missing_ok=True)
 
 
 def _workspace_settings(folder: Path) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from proofstone.engines.store import MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
 from proofstone.wiring.actor import acting_name
+from proofstone.wiring.folders import delete_files
 from proofstone.wiring.index_kept import parts_of
 from proofstone.wiring.targets import Target, find_target
-from proofstone.wiring.wiki_kept import delete_files, pages_of
+from proofstone.wiring.wiki_kept import pages_of
 
 if TYPE_CHECKING:
     from proofstone.wiring.keeping import BackedUp

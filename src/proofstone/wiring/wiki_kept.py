@@ -8,7 +8,7 @@ from pathlib import Path
 from proofstone.engines.store import Found, Store
 from proofstone.wiring.folders import MARK
 
-__all__ = ["delete_files", "pages_folder", "pages_of"]
+__all__ = ["pages_folder", "pages_of"]
 
 
 def pages_folder(folder: Path) -> Path:
@@ -26,12 +26,6 @@ def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
         for file in sorted(pages_folder(folder).glob("*/*"))
         if file.is_file() and _digest(file) == known.content
     )
-
-
-def delete_files(folder: Path, files: tuple[str, ...]) -> None:
-    """Takes these files away; one that is gone already is no fault."""
-    for file in files:
-        (folder / file).unlink(missing_ok=True)
 
 
 def _digest(file: Path) -> bytes:

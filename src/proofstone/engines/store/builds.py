@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Row, func, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.corrected_versions import bank_versions
 from proofstone.engines.store.leases import give_back_lease, take_lease
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.outcomes import OutcomeStore
@@ -151,13 +152,11 @@ class BuildStore:
 
     def of_bank(self, bank: bytes) -> list[tuple[int, Build]]:
         """The builds that a bank came of, or a bank that it corrects, oldest first."""
-        table, made = schema.build_bank, schema.corrected_bank
-        known = select(schema.bank.c.id).where(schema.bank.c.hash == bank).cte(recursive=True)
-        versions = known.union(select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id))
+        table = schema.build_bank
         query = (
             _select_builds()
             .join(table, table.c.build_id == schema.build.c.id)
-            .where(table.c.bank_id.in_(select(versions.c.id)))
+            .where(table.c.bank_id.in_(bank_versions(bank)))
             .distinct()
             .order_by(schema.build.c.id)
         )

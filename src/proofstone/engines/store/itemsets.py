@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, func, literal, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.corrected_versions import bank_versions
 from proofstone.engines.store.knowledge import KnowledgeStore
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.payloads import Payloads
@@ -111,17 +112,10 @@ class ItemStore:
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
         """The ids of the item sets composed from a bank, or from one that it corrects, with their
         corrected versions, oldest first."""
-        table, made = schema.item_set, schema.corrected_bank
-        known = select(schema.bank.c.id).where(schema.bank.c.hash == bank).cte(recursive=True)
-        former = select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id)
-        versions = known.union(former)
-        query = (
-            select(table.c.hash)
-            .where(table.c.bank_id.in_(select(versions.c.id)))
-            .order_by(table.c.id)
-        )
+        table = schema.item_set
+        query = select(table.c.hash).where(table.c.bank_id.in_(bank_versions(bank)))
         with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+            return list(connection.execute(query.order_by(table.c.id)).scalars())
 
     def superseded(self, item_sets: Sequence[bytes]) -> set[bytes]:
         """Those of some sets that another one of them corrects."""

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, func, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.corrected_versions import bank_versions
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.pages import newest_pages
 from proofstone.engines.store.payloads import Payloads, is_purged
@@ -114,11 +115,8 @@ class KnowledgeStore:
 
     def versions_of_bank(self, bank: bytes) -> list[bytes]:
         """A bank, and those that it corrects, itself or through others; oldest first."""
-        table, made = schema.bank, schema.corrected_bank
-        known = select(table.c.id).where(table.c.hash == bank).cte(recursive=True)
-        former = select(made.c.corrects_id).join(known, known.c.id == made.c.bank_id)
-        versions = known.union(former)
-        query = select(table.c.hash).where(table.c.id.in_(select(versions.c.id)))
+        table = schema.bank
+        query = select(table.c.hash).where(table.c.id.in_(bank_versions(bank)))
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(table.c.id)).scalars())
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Table, or_, select
+from sqlalchemy import Select, Table, or_, select
 
 from proofstone.engines.store import schema
+from proofstone.engines.store.corrected_versions import bank_versions, form_versions
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import insert_missing, key_of
 from proofstone.identity import canonical_json, content_id
@@ -41,31 +42,21 @@ class TargetStore(Generic[Kept]):
 
     def every(self, target: bytes) -> list[Kept]:
         """The records of a bank or form, oldest first."""
-        return self._read(target, _same)
+        of_bank = select(schema.bank.c.id).where(schema.bank.c.hash == target)
+        of_form = select(schema.item_set.c.id).where(schema.item_set.c.hash == target)
+        return self._read(of_bank, of_form)
 
     def behind(self, target: bytes) -> list[Kept]:
         """As ``every``, with those of the banks or forms that this one corrects."""
-        return self._read(target, _versions)
+        return self._read(bank_versions(target), form_versions(target))
 
-    def _read(self, target: bytes, keys: Any) -> list[Kept]:
+    def _read(self, banks: Select[tuple[int]], forms: Select[tuple[int]]) -> list[Kept]:
         table = self._table
-        banks = keys(schema.bank, schema.corrected_bank, "bank_id", target)
-        sets = keys(schema.item_set, schema.corrected_set, "item_set_id", target)
         query = (
             select(table.c.payload)
-            .where(or_(table.c.bank_id.in_(banks), table.c.item_set_id.in_(sets)))
+            .where(or_(table.c.bank_id.in_(banks), table.c.item_set_id.in_(forms)))
             .order_by(table.c.created_at, table.c.hash)
         )
         with self._database.reading() as connection:
             payloads = connection.scalars(query).all()
         return [msgspec.json.decode(payload, type=self._kind) for payload in payloads]
-
-
-def _same(of: Table, _made: Table, _column: str, target: bytes) -> Any:
-    return select(of.c.id).where(of.c.hash == target)
-
-
-def _versions(of: Table, made: Table, column: str, target: bytes) -> Any:
-    known = select(of.c.id).where(of.c.hash == target).cte(f"{of.name}_versions", recursive=True)
-    former = select(made.c.corrects_id).join(known, known.c.id == made.c[column])
-    return select(known.union(former).c.id)
