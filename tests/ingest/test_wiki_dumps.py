@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -126,6 +127,16 @@ def test_of_a_folder_only_xml_that_is_a_dump_is_read(tmp_path: Path) -> None:
     found = find_files([tmp_path])
     assert [file.inside for file in found.files] == ["a.xml"]
     assert found.others == {".xml": 1}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_of_a_folder_pipes_are_no_documents(tmp_path: Path) -> None:
+    """Whoever opens one to see what it holds waits for ever. A link to what is gone is reported."""
+    os.mkfifo(tmp_path / "a.md")
+    (tmp_path / "b.md").write_text("Tin.", encoding="utf-8")
+    (tmp_path / "c.md").symlink_to(tmp_path / "gone.md")
+    found = find_files([tmp_path])
+    assert [file.inside for file in found.files] == ["b.md", "c.md"]
 
 
 def test_a_dump_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -> None:

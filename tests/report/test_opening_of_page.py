@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.engines.stats import equal_weights, measure_spread, separations
-from proofstone.records import Outcome, Respondent, ScoreTable, Spent
+from proofstone.records import Outcome, Respondent, Scale, ScoreTable, Spent
 from proofstone.records.pace import Pace
 from proofstone.report.endings import endings_of
 from proofstone.report.opening import OpeningPart, make_opening
@@ -161,6 +161,18 @@ def test_files_say_what_they_lack() -> None:
     assert shown is not None
     assert shown.columns[2].key == "median_tokens"
     assert [row[2] for row in shown.rows] == [100.0, 7.0, None]
+
+
+def test_a_second_ranking_says_so_from_its_own_scores() -> None:
+    """Of those that are ranked apart the scores question by question are known as well: with the
+    same ones, the same is said of them."""
+    scale = Scale(name="With the evidence", what="reading", chance=0.2)
+    apart = [replace(who, way="reads", scale=scale) for who in PRICED]
+    rights = list(enumerate((36, 33, 12) * 2))
+    rows = [row for place, right in rights for row in right_of(40, right, place)]
+    first, second = make_opening(evidence_of(table_of((*PRICED, *apart), rows, n_units=40))).parts
+    assert second.undecided == first.undecided
+    assert second.undecided[0].startswith("dear or cheap: not decided. If they truly differ by")
 
 
 def test_accuracies_alone_say_what_would_be_needed() -> None:

@@ -41,7 +41,7 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
     """The documents that ``paths`` name: files themselves, of folders all within.
 
     A file that is named by itself is one whatever its suffix. Hidden files and folders are left
-    out, links to folders are not followed, and no file comes twice. Images in or below a folder
+    out, as are pipes and sockets; links to folders are not followed, and no file comes twice. Images in or below a folder
     that holds web pages or other texts are figures of those: no documents, unless ``figures``. A
     LaTeX text that begins no document is a part of one where there is one in its folder or above.
     """
@@ -76,8 +76,11 @@ def _is_document(file: Path) -> bool:
 
 
 def _within(folder: Path) -> Iterable[Path]:
+    """What is a file, or a link to what is gone, which is then reported. A pipe is neither: whoever
+    opens one waits until somebody writes to it."""
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(root, name)
+            file = Path(root, name)
+            if not name.startswith(".") and (file.is_file() or not file.exists()):
+                yield file

@@ -164,8 +164,11 @@ def _hint(path: Path, problems: Sequence[Problem]) -> str:
     read = [] if line is None else list(likely_readings(line.data))
     if not read:
         return "Save the file as UTF-8 and run the same command again."
-    shown = [f"    --encoding {name:<13} {text}" for name, text in read]
-    first = f"If line {number} is right in one of these, add it; else save the file as UTF-8:"
+    shown = [f"    {name:<13} {text}" for name, text in read]
+    first = (
+        "Save the file as UTF-8, or name its encoding where a command takes --encoding. "
+        f"Line {number} reads:"
+    )
     return "\n".join([first, *shown])
 
 

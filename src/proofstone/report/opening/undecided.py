@@ -18,7 +18,7 @@ from proofstone.report.numbers import points
 from proofstone.report.opening.best import best_group
 from proofstone.report.opening.costs import about_usd, cost_of_thousand
 from proofstone.report.opening.names import called, named
-from proofstone.report.sections.ranked_values import RankedValues, ranked_values
+from proofstone.report.sections.ranked_values import RankedValues, values_of
 from proofstone.report.sections.section import Evidence
 from proofstone.wording import paragraph, say, say_of
 
@@ -42,8 +42,8 @@ def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
 
 
 def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Iterator[str]:
-    ranked = ranked_values(evidence)
-    if ranked is None or ranked.group != group:
+    ranked = values_of(evidence, group)
+    if ranked is None:
         yield say(
             "How many more questions would decide it cannot be said from accuracies alone: that "
             "takes scores question by question."

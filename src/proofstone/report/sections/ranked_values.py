@@ -12,13 +12,13 @@ from proofstone.report.board import Standings
 from proofstone.report.sections.once import once_each
 from proofstone.report.sections.section import Evidence
 
-__all__ = ["RankedValues", "ranked_values"]
+__all__ = ["RankedValues", "ranked_values", "values_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class RankedValues:
-    """``values`` (units, respondents) of the first standing that ranks two or more on common items,
-    its respondents best first; ``units`` are their places in the score table, ``respondents`` (m)
+    """``values`` (units, respondents) of a standing that ranks two or more on common items, its
+    respondents best first; ``units`` are their places in the score table, ``respondents`` (m)
     those of the columns. ``strata`` (units) are codes of the level of fewest groups, into
     ``stratum_names``; None where no level tells items apart."""
 
@@ -39,10 +39,15 @@ class RankedValues:
 
 @once_each
 def ranked_values(evidence: Evidence) -> RankedValues | None:
-    """The values behind the ranking; None without items, or with fewer than two ranked."""
-    sheet = evidence.sheet
+    """The values behind the first ranking; None without items, or with fewer than two ranked."""
     group = next((group for group in evidence.board.standings if group.compared), None)
-    if sheet is None or group is None:
+    return None if group is None else values_of(evidence, group)
+
+
+def values_of(evidence: Evidence, group: Standings) -> RankedValues | None:
+    """The values behind one of the rankings; None without items, or with fewer than two ranked."""
+    sheet = evidence.sheet
+    if sheet is None or not group.compared:
         return None
     places = {
         (who.name, who.way, who.settings, who.simulated): place
