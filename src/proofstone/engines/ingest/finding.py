@@ -41,9 +41,10 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
     """The documents that ``paths`` name: files themselves, of folders all within.
 
     A file that is named by itself is one whatever its suffix. Hidden files and folders are left
-    out, as are pipes and sockets; links to folders are not followed, and no file comes twice. Images in or below a folder
-    that holds web pages or other texts are figures of those: no documents, unless ``figures``. A
-    LaTeX text that begins no document is a part of one where there is one in its folder or above.
+    out, as are pipes and sockets; links to folders are not followed, and no file comes twice.
+    Images in or below a folder that holds web pages or other texts are figures of those: no
+    documents, unless ``figures``. A LaTeX text that begins no document is a part of one where there
+    is one in its folder or above.
     """
     found: dict[Path, FoundFile] = {}
     others: Counter[str] = Counter()
