@@ -18,6 +18,7 @@ BENCHES = (
     "ingesting.py",
     "loading.py",
     "pipeline.py",
+    "retrieval.py",
     "ranking.py",
     "auditing.py",
     "run_loop.py",

@@ -56,6 +56,7 @@ __all__ = [
     "with_faults",
 ]
 
+_SCRIPTED_GETS = ("/api.php", "/web/")  # a wiki's, and a page's or a search's of the web
 _PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"
 
 
@@ -277,7 +278,7 @@ class ScriptedServer:
         headers = {name.lower(): value.strip() for name, _, value in pairs}
         if method == "GET" and "/models" in path and self.listing is not None:
             return self.listing(Seen(self.requests, method, path, headers, body))
-        if method == "GET" and "/api.php" not in path:  # which is a wiki's
+        if method == "GET" and not any(part in path for part in _SCRIPTED_GETS):
             if bound := path.partition("/seen?answer=")[2]:
                 self.left = int(bound)
             report = {"requests": self.requests, "bodies": self.bodies}

@@ -14,6 +14,7 @@ from proofstone.wiring.actor import acting_name
 from proofstone.wiring.folders import delete_files
 from proofstone.wiring.index_kept import parts_of
 from proofstone.wiring.targets import Target, find_target
+from proofstone.wiring.web_searching import searches_of
 from proofstone.wiring.wiki_kept import pages_of
 
 if TYPE_CHECKING:
@@ -45,13 +46,18 @@ class Kept:
         self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
     ) -> PurgeReport:
         """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
-        A page of a wiki that was kept as a file goes as well, and what the index keeps of it.
+        A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
+        searches that were made from it.
 
         ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
         changed and the report says what would go.
         """
         found = find_target(self.store, source, ("source",))
-        files = (*pages_of(self.folder, self.store, found), *parts_of(self.folder, found.id))
+        files = (
+            *pages_of(self.folder, self.store, found),
+            *parts_of(self.folder, found.id),
+            *searches_of(self.folder, found.id),
+        )
         if dry_run:
             return msgspec.structs.replace(preview_purge(self.store, found), files=files)
         who = acting_name(name)

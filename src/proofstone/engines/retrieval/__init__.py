@@ -1,7 +1,8 @@
-"""Texts cut into chunks, found by words or meaning, and those near each other."""
+"""Texts cut into chunks, found by words or meaning; those near each other; searches of the web."""
 
 from proofstone.engines.retrieval.bm25 import Bm25
 from proofstone.engines.retrieval.chunks import LEAST_TOKENS, Chunk, Chunking, cut_chunks
+from proofstone.engines.retrieval.close_pairs import close_pairs
 from proofstone.engines.retrieval.dense import DenseIndex
 from proofstone.engines.retrieval.fusing import RANK_CONSTANT, fuse_ranks
 from proofstone.engines.retrieval.hits import Hit, best_hits
@@ -17,6 +18,16 @@ from proofstone.engines.retrieval.terms import (
     jieba_words,
     terms_of,
 )
+from proofstone.engines.retrieval.web_search import (
+    WEB_SEARCHES,
+    WebFailure,
+    WebHit,
+    WebRequest,
+    WebSearchError,
+    WebSearchName,
+    read_web_hits,
+    web_request,
+)
 
 __all__ = [
     "LEAST_TOKENS",
@@ -24,6 +35,7 @@ __all__ = [
     "RANK_CONSTANT",
     "SEARCH_WAYS",
     "TERMS_VERSION",
+    "WEB_SEARCHES",
     "Bm25",
     "Chunk",
     "ChunkIndex",
@@ -39,11 +51,19 @@ __all__ = [
     "SearchWay",
     "SentenceEncoder",
     "SourcePart",
+    "WebFailure",
+    "WebHit",
+    "WebRequest",
+    "WebSearchError",
+    "WebSearchName",
     "best_hits",
     "bigrams",
+    "close_pairs",
     "cut_chunks",
     "fuse_ranks",
     "jieba_words",
     "near_pairs",
+    "read_web_hits",
     "terms_of",
+    "web_request",
 ]

@@ -1,0 +1,187 @@
+"""Searching the web from a workspace: through the gate, with keys from the environment, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.engines.retrieval import (
+    WebHit,
+    WebSearchError,
+    WebSearchName,
+    read_web_hits,
+    web_request,
+)
+from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
+from proofstone.identity import canonical_json, content_id
+from proofstone.ports import Clock
+from proofstone.records import Source
+from proofstone.wiring.fetching import get
+from proofstone.wiring.folders import MARK
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import ModelConfig
+
+__all__ = ["KeptSearch", "WebSearcher", "searches_of"]
+
+_TRIES = 4
+_LONGEST_WAIT_S = 60.0
+_KEYS = {"brave": "BRAVE_SEARCH_API_KEY", "google": "GOOGLE_SEARCH_API_KEY"}
+_BASES = {
+    "brave": "BRAVE_SEARCH_URL", "google": "GOOGLE_SEARCH_URL", "searxng": "SEARXNG_URL"
+}  # fmt: skip
+_ENGINES = {"google": "GOOGLE_SEARCH_ENGINE_ID", "searxng": "SEARXNG_ENGINES"}
+_RETRIED = frozenset({"rate_limited", "server_error"})
+
+
+class KeptSearch(Struct, frozen=True, kw_only=True):
+    """A search as it is kept: who was asked what and when (seconds since the epoch), the hits, the
+    SHA-256 of the answer they were read from, and the ids of the private sources that the query was
+    made from."""
+
+    search: str
+    query: str
+    k: int
+    asked_at: float
+    answer: str
+    hits: tuple[WebHit, ...]
+    sources: tuple[str, ...] = ()
+
+
+class WebSearcher:
+    """One web search. The same query is asked once and then read from ``folder``; ``tell`` hears
+    what goes where before it does."""
+
+    def __init__(
+        self,
+        search: WebSearchName,
+        folder: Path,
+        config: ModelConfig,
+        clock: Clock,
+        *,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self.name = search
+        self._folder = folder / MARK / "websearch"
+        self._config, self._clock, self._tell = config, clock, tell
+        self._base = self._set(_BASES[search])
+        self._engine = self._set(_ENGINES.get(search, ""))
+        needed = [_KEYS[search]] if search in _KEYS else [_BASES[search]]
+        needed += ["GOOGLE_SEARCH_ENGINE_ID"] if search == "google" else []
+        unset = [name for name in needed if not self._set(name)]
+        if unset:
+            raise BadUsage(
+                f"a search by {search} needs {' and '.join(unset)}",
+                hint="set it in the environment or in a .env file",
+            )
+
+    async def find(
+        self, query: str, k: int = 10, *, made_from: Sequence[Source] = ()
+    ) -> KeptSearch:
+        """The first ``k`` hits. ``made_from`` are the sources whose text stands behind the query:
+        it leaves only where the policy lets each of them.
+
+        Raises EgressRefused where it may not, EndpointUnusable naming the kind of failure.
+        """
+        request = web_request(self.name, query, k, base=self._base, engine=self._engine)
+        what = [self.name, request.url, request.parameters, k]
+        file = self._folder / f"{content_id('web-search', what).hex()}.json"
+        if (kept := _kept(file)) is not None:
+            return kept
+        self._clear(request.url, made_from)
+        body, hits = await self._asked(query, k)
+        found = KeptSearch(
+            search=self.name, query=query, k=k, asked_at=self._clock.now(),
+            answer=sha256(body).hexdigest(), hits=tuple(hits),
+            sources=tuple(source.id.hex() for source in made_from),
+        )  # fmt: skip
+        file.parent.mkdir(parents=True, exist_ok=True)
+        begun = file.with_suffix(".part")
+        begun.write_bytes(canonical_json(found))
+        begun.replace(file)
+        return found
+
+    def _clear(self, url: str, made_from: Sequence[Source]) -> None:
+        """Raises EgressRefused unless a policy lets the query out: a search's host is allowed by
+        name, and each source that a query was made from too."""
+        from proofstone.engines.models import destination_of  # noqa: PLC0415 - heavy
+
+        to, gate = destination_of(url), self._config.gate
+        if to is None:
+            raise BadUsage(f"{url} is no address of a search")
+        gate.check(to)
+        for source in made_from:
+            gate.check_source(source.title, to)
+            if gate.of_source(source.title, to) != "allowed":
+                raise EgressRefused(
+                    f"nobody has allowed queries made from {source.title!r} to go to {to}; nothing "
+                    "was sent",
+                    hint=f'to allow it, add [egress.sources."{source.title}"] hosts = ["{to}"] to '
+                    "proofstone.toml",
+                )
+        if self._tell is not None:
+            self._tell(f"to {to}: a query" + (", made from private text" if made_from else ""))
+
+    async def _asked(self, query: str, k: int) -> tuple[bytes, list[WebHit]]:
+        from proofstone.engines.models import Secret  # noqa: PLC0415 - heavy
+        from proofstone.engines.models.retry_after import read_retry_after  # noqa: PLC0415
+
+        request = web_request(self.name, query, k, base=self._base, engine=self._engine)
+        key = self._set(_KEYS.get(self.name, ""))
+        headers = {"Accept": Secret("application/json")}
+        if request.key_header:
+            headers[request.key_header] = Secret(key)
+        for attempt in range(_TRIES):
+            got = await get(
+                request.url, self._config, parameters=request.parameters, headers=headers
+            )
+            try:
+                return got.body, read_web_hits(self.name, got.status, got.body, k)
+            except WebSearchError as error:
+                asked_for = read_retry_after(got.headers, self._clock.now())
+                wait = 2.0**attempt if asked_for is None else asked_for
+                last = attempt == _TRIES - 1 or wait > _LONGEST_WAIT_S
+                if error.kind not in _RETRIED or last:
+                    detail = error.detail.replace(key, "...") if key else error.detail
+                    raise EndpointUnusable(
+                        f"{self.name} answers {error.kind}: {detail}", hint=_HINTS[error.kind]
+                    ) from None
+            await self._clock.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _set(self, variable: str) -> str:
+        return self._config.environment.get(variable, "").strip() if variable else ""
+
+
+_HINTS = {
+    "rate_limited": "ask again later, or ask less at once",
+    "no_credit": "the quota of the key is used up: raise it, or ask again tomorrow",
+    "bad_key": "check the key in the environment; SearXNG must allow the format json (its "
+    "settings: search.formats)",
+    "bad_request": "check the address and the settings of the search",
+    "unreadable": "check the address: no search answered",
+    "server_error": "ask again later",
+}
+
+
+def searches_of(folder: Path, source: bytes) -> tuple[str, ...]:
+    """The kept searches whose query was made from a source, relative to the workspace."""
+    files = sorted((folder / MARK / "websearch").glob("*.json"))
+    return tuple(
+        file.relative_to(folder).as_posix()
+        for file in files
+        if (kept := _kept(file)) is None or source.hex() in kept.sources
+    )
+
+
+def _kept(file: Path) -> KeptSearch | None:
+    """What was kept; None where nothing was, or nothing that can be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=KeptSearch)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
