@@ -63,4 +63,5 @@ def test_help_lists_every_way_and_variable(proofstone: Proofstone) -> None:
     told = " ".join(proofstone("run", "--help").out.split())
     for way in ("direct (", "cot (", "verdicts (", "verdicts-cot ("):
         assert way in told.replace("- ", "-")  # wherever the line breaks
-    assert "It may use: question, stem, sentence, statements, options" in told
+    may_use = told.partition("It may use: ")[2].partition(".")[0].split(", ")
+    assert {"question", "stem", "sentence", "statements", "options", "language"} <= set(may_use)
