@@ -12,18 +12,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from proofstone.engines.models import Asker, Limiter, Price, Retries, Stopped, request_hash
-from proofstone.engines.models.cost import cost_usd
+from proofstone.engines.models import Asker, Limiter, Price, Retries, request_hash
 from proofstone.engines.models.reply import read_reply
-from proofstone.errors import CallFailed
 from proofstone.identity import canonical_json
 from proofstone.ports import Attempt, CallRecord, Limits, Model, ModelRequest, Ticket
 from proofstone.records import Message, Usage
 from scripted_server import completion
-from serving import PATIENCE_S, settled
+from serving import settled
 
 PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
 GOOD_RAW = json.dumps(completion("Answer: A", prompt_tokens=100, completion_tokens=5)).encode()
@@ -301,216 +297,8 @@ async def test_an_endpoint_that_pushes_back_is_asked_less_at_once(attempt: Attem
     assert limiter.in_flight == 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "advice"),
-    [
-        ("bad_key", "ACME_KEY"),
-        ("no_credit", "ACME_KEY"),
-        ("unknown_model", "https://acme.example/v1"),
-        ("unsupported_parameter", "[providers.acme]"),
-        ("not_an_api", "base_url"),
-        ("bad_certificate", "certificate"),
-    ],
-)
-async def test_a_hopeless_failure_stops_the_model_and_says_what_to_do(
-    kind: str, advice: str
-) -> None:
-    calls, model = Calls(), ScriptedModel([Attempt(status=401, error=kind, detail="their words")])
-    asking = asker(model, hints={"key": "ACME_KEY", "entry": "[providers.acme] of x.toml"})
-    asked = await asking.ask(request(), calls.record)
-    assert (asked.record.state, asked.record.error) == ("failed", kind)
-    assert asking.stopped is not None
-    assert asking.stopped.message == f"acme/m: {kind}: their words"
-    assert advice in asking.stopped.hint
-    with pytest.raises(CallFailed) as caught:
-        await asking.ask(request("next"), calls.record)
-    assert caught.value.kind == kind
-    assert len(model.asked) == 1
-
-
-async def test_stopping_a_model_wakes_those_who_queue_and_those_who_sleep() -> None:
-    """Of two slots one request sleeps before a retry, one is refused for good, and three queue."""
-    refused = Attempt(status=401, error="bad_key", detail="no")
-    calls, clock = Calls(), TestClock(wakes=asyncio.Event())
-    model = ScriptedModel([LIMITED, refused], gate=asyncio.Event())
-    asking = asker(model, clock=clock, limiter=Limiter(2))
-    tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(5)]
-    await settled()
-    assert len(model.asked) == 2
-    assert model.gate is not None
-    model.gate.set()
-    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE_S)
-    kinds = [error.kind for error in done if isinstance(error, CallFailed)]
-    assert kinds == ["bad_key"] * 4
-    assert len(model.asked) == 2
-
-
-async def test_one_models_stop_leaves_others_at_work() -> None:
-    limiter, calls = Limiter(4), Calls()
-    refused = ScriptedModel([Attempt(status=402, error="no_credit", detail="empty")])
-    bad, good = asker(refused, limiter=limiter), asker(ScriptedModel([GOOD]), limiter=limiter)
-    await bad.ask(request(), calls.record)
-    assert bad.stopped is not None
-    assert (await good.ask(request(), calls.record)).reply == GOOD.reply
-
-
-async def test_a_page_from_an_endpoint_that_has_answered_is_a_passing_fault() -> None:
-    page = Attempt(status=200, error="not_an_api", detail="an HTML page")
-    calls, model = Calls(), ScriptedModel([GOOD, page, GOOD])
-    asking = asker(model)
-    await asking.ask(request("1"), calls.record)
-    assert (await asking.ask(request("2"), calls.record)).reply == GOOD.reply
-    model.attempts = [page]
-    assert (await asking.ask(request("3"), calls.record)).reply is None
-    assert asking.stopped is None
-
-
-async def test_an_endpoint_that_was_never_reached_stops_the_model_after_two_more_tries() -> None:
-    gone = Attempt(error="unreachable", detail="refused")
-    calls, model = Calls(), ScriptedModel([gone])
-    asking = asker(model)
-    asked = await asking.ask(request(), calls.record)
-    assert asked.record.attempts == 3
-    assert asking.stopped is not None
-    late = ScriptedModel([GOOD, gone])
-    asking = asker(late)
-    await asking.ask(request("1"), calls.record)
-    assert (await asking.ask(request("2"), calls.record)).record.attempts == 1 + 5
-    assert asking.stopped is None
-
-
-async def test_the_stop_event_ends_waits_at_once_and_lets_what_is_in_flight_finish() -> None:
-    stop, calls = asyncio.Event(), Calls()
-    clock = TestClock(wakes=asyncio.Event())
-    model = ScriptedModel([LIMITED, GOOD], gate=asyncio.Event())
-    asking = asker(model, clock=clock, limiter=Limiter(2), stop=stop)
-    tasks = [asyncio.create_task(asking.ask(request(f"{n}"), calls.record)) for n in range(4)]
-    await settled()
-    assert len(model.asked) == 2
-    stop.set()
-    await settled()
-    assert [task.done() for task in tasks] == [False, False, True, True]
-    assert model.gate is not None
-    model.gate.set()
-    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE_S)
-    assert [isinstance(result, Stopped) for result in done] == [True, False, True, True]
-    with pytest.raises(Stopped):
-        await asking.ask(request("late"), calls.record)
-    assert len(model.asked) == 2
-    await asking.close()
-    assert model.closed
-
-
-async def test_a_stop_wakes_who_sleeps_before_a_retry() -> None:
-    stop, calls = asyncio.Event(), Calls()
-    clock = TestClock(wakes=asyncio.Event())
-    asking = asker(ScriptedModel([LIMITED]), clock=clock, stop=stop)
-    task = asyncio.create_task(asking.ask(request(), calls.record))
-    await settled()
-    assert clock.slept
-    stop.set()
-    with pytest.raises(Stopped):
-        await asyncio.wait_for(task, PATIENCE_S)
-    await asking.close()
-
-
-async def test_a_cancelled_request_gives_its_slot_back() -> None:
-    calls, limiter = Calls(), Limiter(1)
-    asking = asker(ScriptedModel([GOOD], gate=asyncio.Event()), limiter=limiter)
-    task = asyncio.create_task(asking.ask(request(), calls.record))
-    await settled()
-    assert limiter.in_flight == 1
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert limiter.in_flight == 0
-
-
-async def test_a_request_that_outlives_its_connection_is_recorded_before_it_is_waited_for() -> None:
-    calls = Calls()
-    asked = await asker(ScriptedModel([GOOD], reference="batch-7")).ask(request(), calls.record)
-    assert [(row.state, row.reference) for row in calls.rows] == [("submitted", "batch-7")]
-    assert asked.record.state == "complete"
-
-
 def test_max_connections_is_the_limiters_maximum() -> None:
     assert asker(ScriptedModel([GOOD]), limiter=Limiter(5)).max_connections == 5
 
 
 # ---------------------------------------------------------------- identity and cost
-
-
-def test_the_request_hash_is_golden() -> None:
-    """These bytes are the cache of every workspace; they change with a new hash name only."""
-    wanted = request(sample=1, reask=2, replicate="r")
-    key = [
-        "openai-chat", "https://acme.example/v1", "m", wanted.prompt_hash,
-        {"max_tokens": 9, "temperature": 0.0}, 1, 2, "r",
-    ]  # fmt: skip
-    got = request_hash(ScriptedModel([]), wanted, {"temperature": 0.0, "max_tokens": 9})
-    assert got == sha256(b"request\n" + canonical_json(key)).digest()
-    assert got.hex() == "07c408ceb6dedef910aef5fe14472ca768cdaefb6902c89e03d7285ef157c218"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        ScriptedModel([], wire="other"),
-        ScriptedModel([], endpoint="https://other"),
-        ScriptedModel([], served_as="other"),
-    ],
-)
-def test_wire_endpoint_and_model_change_the_hash(other: ScriptedModel) -> None:
-    wanted = request()
-    assert request_hash(other, wanted, {}) != request_hash(ScriptedModel([]), wanted, {})
-
-
-def test_prompt_settings_sample_reask_and_replicate_change_the_hash() -> None:
-    model = ScriptedModel([])
-    hashes = [
-        request_hash(model, request(), {}),
-        request_hash(model, request("Other?"), {}),
-        request_hash(model, request(), {"seed": 1}),
-        request_hash(model, request(), {"seed": 2}),
-        request_hash(model, request(sample=1), {}),
-        request_hash(model, request(reask=1), {}),
-        request_hash(model, request(replicate="1"), {}),
-    ]
-    assert len(set(hashes)) == len(hashes)
-
-
-def test_what_changes_no_reply_is_not_in_the_hash() -> None:
-    model, named = ScriptedModel([]), ScriptedModel([], name="alias/m")
-    assert request_hash(model, request(), {}) == request_hash(
-        named, request(purpose="judge", draw_key="x", settings={"shoe_size": 1}), {}
-    )
-
-
-@given(st.permutations(["a", "b", "c", "d"]))
-def test_the_order_of_settings_does_not_change_the_hash(names: list[str]) -> None:
-    model = ScriptedModel([])
-    settings = {name: ord(name) for name in names}
-    ordered = dict(sorted(settings.items()))
-    assert request_hash(model, request(), settings) == request_hash(model, request(), ordered)
-
-
-@pytest.mark.parametrize(
-    ("usage", "status", "cost"),
-    [
-        (Usage(1000, 100), 200, (1000 * 2.0 + 100 * 10.0) / 1e6),
-        (Usage(1000, 100, 90, 400), 200, (600 * 2.0 + 400 * 0.5 + 100 * 10.0) / 1e6),
-        (Usage(10, None), 200, 10 * 2.0 / 1e6),
-        (Usage(10, 0, None, 99), 200, 10 * 0.5 / 1e6),
-        (Usage(), 200, None),
-        (Usage(), 0, None),
-        (Usage(), 429, 0.0),
-    ],
-)
-def test_cost_is_tokens_times_price(usage: Usage, status: int, cost: float | None) -> None:
-    price = msgspec.structs.replace(PRICE, cached=0.5)
-    got = cost_usd(price, usage, status)
-    assert got == (None if cost is None else pytest.approx(cost))
-
-
-def test_without_a_price_no_cost_is_known() -> None:
-    assert cost_usd(None, Usage(1, 1), 200) is None

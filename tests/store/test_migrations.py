@@ -22,7 +22,7 @@ REVISIONS = [script.revision for script in ScriptDirectory.from_config(CONFIG).w
 
 
 def make_old(url: str, revision: str) -> None:
-    """A database as the version with this schema left it: a workspace and one source."""
+    """A database as the version with this schema left it: a workspace, a source and a bank."""
     engine = create_engine(url)
     with engine.begin() as connection:
         CONFIG.attributes["connection"] = connection
@@ -36,6 +36,9 @@ def make_old(url: str, revision: str) -> None:
             ),
             row,
         )
+        bank = {"hash": bytes(32), "name": "old", "method": "test", "created_at": 1.0}
+        marks = ", ".join(f":{name}" for name in bank)
+        connection.execute(text(f"INSERT INTO bank ({', '.join(bank)}) VALUES ({marks})"), bank)
     engine.dispose()
 
 
@@ -46,6 +49,7 @@ def test_every_older_schema_becomes_todays(url: str, revision: str) -> None:
     store = open_store(url)
     assert store.database.workspace_id() == "old"
     assert store.lookup.count("source") == 1
+    assert store.lookup.find("old").kind == "bank"
     store.knowledge.add_bank("b", "test", [built("x")], now=1.0)
     assert store.models.once_run() == []
     store.close()

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import msgspec
 import pytest
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
 from msgspec import structs
 from rows_for_tests import Note, built, call, item, item_set, open_store, run, source
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
-from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, load_table, opening
-from proofstone.engines.store.schema import HEAD, metadata
+from proofstone.engines.store import Place, ScoreRow, Store, UnitRow, load_table
 from proofstone.errors import (
     BadUsage,
     NotFound,
     RunInUse,
-    SchemaTooNew,
     StoreFailed,
-    WorkspaceUnusable,
 )
 from proofstone.records import Passage, Respondent, Role, Score, passage_id
 
@@ -309,87 +301,6 @@ def test_a_person_can_be_erased_and_the_actor_stays(store: Store) -> None:
     assert store.people.erase(person.actor)
     assert not store.people.erase(person.actor)
     assert store.people.person(person.actor) is None
-
-
-def test_the_newest_migration_makes_exactly_the_tables_of_the_schema(url: str) -> None:
-    """From blank, migrations and schema agree column by column; HEAD is the newest one."""
-    opened = open_store(url)
-    opened.close()
-    engine = create_engine(url)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection)
-        assert context.get_current_revision() == HEAD
-        assert compare_metadata(context, metadata) == []
-    engine.dispose()
-
-
-@pytest.mark.parametrize("version", [f"{n:04}" for n in range(1, int(HEAD))])
-def test_every_older_schema_is_brought_to_the_newest(url: str, version: str) -> None:
-    """What was stored before stands, and the tables are those of a blank database."""
-    engine = create_engine(url)
-    config = Config()
-    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, version)
-        connection.execute(text("INSERT INTO workspace (key, value) VALUES ('id', 'kept')"))
-        columns = "hash, name, method, created_at"
-        values = {"hash": bytes(32), "name": "old", "method": "test", "created_at": 1.0}
-        marks = ", ".join(f":{name}" for name in values)
-        connection.execute(text(f"INSERT INTO bank ({columns}) VALUES ({marks})"), values)
-    opened = open_store(url)
-    assert opened.database.workspace_id() == "kept"
-    assert opened.lookup.find("old").kind == "bank"
-    opened.close()
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection)
-        assert context.get_current_revision() == HEAD
-        assert compare_metadata(context, metadata) == []
-    engine.dispose()
-
-
-def test_opening_twice_keeps_the_workspace(url: str) -> None:
-    """The second opening finds the first one's rows and id."""
-    first = open_store(url)
-    name = first.database.workspace_id()
-    first.knowledge.add_bank("b", "test", [built("x")], now=1.0)
-    first.close()
-    second = open_store(url)
-    assert second.database.workspace_id() == name
-    assert second.lookup.count("bank") == 1
-    second.close()
-
-
-def test_a_newer_database_is_refused_and_left_alone(url: str) -> None:
-    """A schema this version does not know is not touched."""
-    open_store(url).close()
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaTooNew, match="9999"):
-        open_store(url)
-    with engine.connect() as connection:
-        version = text("SELECT version_num FROM alembic_version")
-        assert connection.execute(version).scalar() == "9999"
-    engine.dispose()
-
-
-def test_a_database_of_something_else_is_refused(url: str) -> None:
-    """Tables that are not ours are never mixed with ours."""
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE accounts (id INTEGER)"))
-    engine.dispose()
-    with pytest.raises(WorkspaceUnusable, match="not Proofstone's"):
-        open_store(url)
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    """The error names the file and the cause."""
-    path = tmp_path / "notes.sqlite"
-    path.write_text("this is no database, only a longer text than a header would be" * 30)
-    with pytest.raises(WorkspaceUnusable, match=r"notes\.sqlite"):
-        open_store(f"sqlite:///{path}")
 
 
 def test_two_stores_on_one_database_write_in_turn(url: str) -> None:

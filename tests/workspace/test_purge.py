@@ -19,12 +19,9 @@ import zstandard
 from rows_for_tests import call
 from sqlalchemy import text
 
-from proofstone.engines.store.purged_text import Finder, sentences, strings_of
 from proofstone.engines.store.schema import metadata
 from proofstone.errors import RunInUse, SourcePurged, TextPurged, WorkspaceInUse
 from proofstone.ports import BuiltFact
-from proofstone.stages.building import funnel_of
-from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace, open_workspace
 from proofstone.wiring.keeping import restore_workspace
 from small_bank import write_lines
@@ -361,25 +358,6 @@ def test_a_purge_on_a_server(tmp_path: Path, url: str, monkeypatch: pytest.Monke
         assert leaderboard(workspace) == board
 
 
-def test_whole_sentences_are_found_whatever_the_white_space_and_case() -> None:
-    """And nothing that is too short to be anybody's own; a Chinese character weighs two."""
-    finder = Finder(["Gold has atomic number 79.", "Short one", "金的原子序数是七十九"])
-    assert finder.finds("... GOLD  has atomic\nnumber 79. Right?")
-    assert not finder.finds("Gold has atomic number 78.")
-    assert not finder.finds("Short one")
-    assert finder.finds("答：金的原子序数是七十九。")
-    assert not finder.finds("")
-
-
-def test_texts_of_bodies_are_read_as_what_they_are() -> None:
-    """JSON by its strings without tags, a stream by its events, anything else whole."""
-    assert strings_of(b'{"type":"a.b","x":["one",{"y":"tw\\u006f"}],"n":3}') == ["one", "two"]
-    stream = b'data: {"choices":[{"delta":{"content":"three"}}]}\n\ndata: [DONE]\n'
-    assert "three" in strings_of(stream)
-    assert strings_of(b"plain words") == ["plain words"]
-    assert sentences("One. Two!\n三。四") == ["One. Two!\n三。四", "One.", "Two!", "三。", "四"]
-
-
 def test_a_reply_that_quotes_the_source_goes_wherever_it_stands(tmp_path: Path) -> None:
     """A call of no item, such as a builder's or a control's, is searched as well."""
     with create_workspace(tmp_path / "w") as workspace:
@@ -411,46 +389,3 @@ def test_a_derived_fact_without_a_source_is_not_taken_in_again_either(books: Pat
         built = [BuiltFact(fact) for fact in derived]
         with pytest.raises(SourcePurged, match="derived from a purged source"):
             workspace.store.knowledge.add_bank("again", "encyclo_k", built, now=1.0)
-
-
-LORE = "The third mandrake of the cellar was drawn by candle light in one night."
-
-
-def build_excerpts(workspace: Workspace, *sources: str) -> Any:
-    return workspace.build_in_steps(
-        "excerpts", sources, name="excerpts", models="sim/ann?ability=0.5"
-    )
-
-
-def test_a_purge_takes_a_source_out_of_builds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What entered from it, what was made of that and what quotes it are gone; the counts stay, and
-    so does what was built from others. Once it may come back, it is built anew."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "outside"))
-    for name in ("cellar", "attic"):
-        told = f"{LORE.replace('cellar', name)} Nothing else is known of the {name}.\n" * 3
-        (tmp_path / f"{name}.txt").write_text(told, encoding="utf-8")
-    with create_workspace(tmp_path / "work") as workspace:
-        texts = [tmp_path / "cellar.txt", tmp_path / "attic.txt"]
-        ingest_paths(workspace.store, texts, clock=workspace.clock)
-        built = build_excerpts(workspace, "cellar", "attic")
-        assert built.complete
-        ((key, build),) = workspace.store.builds.every()
-        report = workspace.purge("cellar", reason="the owner asked", name="Ann")
-        assert report.removed["rows of builds"] > 0
-        assert funnel_of(workspace.store, key, build) == built.funnel
-        with workspace.store.database.reading() as connection:
-            rows = connection.execute(text("SELECT payload FROM build_row")).scalars().all()
-            found = connection.execute(text("SELECT found FROM build_outcome")).scalars().all()
-        assert any(b"attic" in row for row in rows)
-        assert not any(b"cellar" in row for row in rows)
-        assert not any("cellar" in quote for quote in found)
-        attic = build_excerpts(workspace, "attic")
-        assert attic.complete
-        workspace.lift("cellar", reason="they changed their mind", name="Ann")
-        ingest_paths(workspace.store, [tmp_path / "cellar.txt"], clock=workspace.clock)
-        again = build_excerpts(workspace, "cellar", "attic")
-        assert again.bank == built.bank
-    raw = b"".join(file.read_bytes() for file in (tmp_path / "work").rglob("*") if file.is_file())
-    assert LORE.encode() in raw  # it came back with the source

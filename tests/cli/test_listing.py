@@ -1,0 +1,105 @@
+"""What there is is listed and shown, down to the facts behind a reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.test_commands import STATEMENTS
+from told import Proofstone
+
+
+@pytest.mark.parametrize(("kind", "n"), [("source", 0), ("bank", 1), ("form", 1), ("run", 4)])
+def test_list_shows_what_there_is(made: Path, proofstone: Proofstone, kind: str, n: int) -> None:
+    """Each row with the id by which show finds it."""
+    found = proofstone("list", kind, "-w", made, "--json").json
+    said = proofstone("list", kind, "-w", made)
+    assert (len(found), said.code, said.err) == (n, 0, "")
+    shown = re.findall(rf"{kind}:\w{{8}}", said.out)
+    assert shown == [f"{kind}:{row['id'][:8]}" for row in found]
+    for name in shown:
+        assert proofstone("show", name, "-w", made).code == 0
+
+
+def test_a_listing_tells_forms_of_one_name_apart(made: Path, proofstone: Proofstone) -> None:
+    """By the number of questions and the seed; one that was corrected since says so."""
+    proofstone("build", "form", "old-books", "--seeds", "4,5", "--questions", 4, "-w", made)
+    item = proofstone("export", "old-books", "--what", "scores", "-o", made / "s.jsonl", "-w", made)
+    assert item.code == 0
+    first = json.loads((made / "s.jsonl").read_text(encoding="utf-8").splitlines()[0])["item"]
+    proofstone("edit", f"item:{first}", "--set", "book=Other", "--reason", "x", "-w", made)
+    lines = proofstone("list", "form", "-w", made).out.splitlines()
+    abouts = sorted(line.split("  ", 2)[2].strip() for line in lines)
+    assert abouts == [
+        "4 questions   seed 4",
+        "4 questions   seed 5",
+        "8 questions   seed 0",
+        "8 questions   seed 0   corrected since",
+    ]
+
+
+def test_the_line_to_look_closer_names_a_few_runs_or_their_forms(
+    made: Path, proofstone: Proofstone
+) -> None:
+    models = ",".join(f"sim/m{n}" for n in range(5))
+    said = proofstone("run", "old-books", "-m", models, "-w", made)
+    (look,) = [line for line in said.err.splitlines() if line.startswith("look: ")]
+    assert re.fullmatch(r"look: proofstone leaderboard form:\w{8}", look)
+    assert proofstone(*look.split()[2:], "-w", made).code == 0
+
+
+def test_show_follows_a_run_to_its_facts(made: Path, proofstone: Proofstone) -> None:
+    """From a run to the question, from the question to a statement, from it to its origin."""
+    (bank,) = proofstone("list", "bank", "-w", made, "--json").json
+    assert f"facts    {STATEMENTS}\n" in proofstone("show", bank["id"], "-w", made).out
+    (listed,) = proofstone("list", "form", "-w", made, "--json").json
+    form = proofstone("show", f"form:{listed['id']}", "-w", made).out
+    item = re.search(r"item:\w{8}", form)
+    assert item is not None
+    question = proofstone("show", item[0], "-w", made)
+    facts = re.findall(r"fact:\w{8}", question.out)
+    assert len(facts) >= 8
+    texts = [proofstone("show", fact, "-w", made).out for fact in facts]
+    assert all("drawings" in text for text in texts)
+    falsified = next(text for text in texts if "error_type" in text)
+    origin = re.search(r"(?m)^origin +(\w{64})$", falsified)
+    assert origin is not None
+    assert "correct  True\n" in proofstone("show", origin[1], "-w", made).out
+    assert proofstone("show", item[0], "-w", made, "--json").json["title"] == item[0]
+
+
+def test_show_prints_what_was_sent_and_what_came(made: Path, proofstone: Proofstone) -> None:
+    """The wrong answers of one model: exact messages, raw reply, extraction, no more than asked."""
+    (form,) = proofstone("list", "form", "-w", made, "--json").json
+    show = (
+        "show",
+        f"form:{form['id']}",
+        "-m",
+        "sim/bob?miss=0.5",
+        "--outcome",
+        "unparsed",
+        "-n",
+        2,
+    )
+    said = proofstone(*show, "-w", made)
+    assert said.out.count("--- sent, user\n") == 2
+    assert said.out.count("--- raw reply (") == 2
+    assert said.out.count("--- accuracy: unparsed   nothing extracted") == 2
+    replies = proofstone(*show, "-w", made, "--json").json
+    for reply in replies:
+        (call,) = reply["calls"]
+        assert call["prompt"][0]["role"] == "user"
+        assert json.loads(call["raw"])["choices"][0]["message"]["role"] == "assistant"
+        assert reply["scores"][0]["outcome"] == "unparsed"
+    wrong = proofstone(
+        "show", "old-books", "--outcome", "wrong", "-n", 1, "-w", made, "--json"
+    ).json
+    assert [reply["scores"][0]["value"] for reply in wrong] == [0.0]
+    none = proofstone("show", "old-books", "--outcome", "refused", "-w", made)
+    assert (none.code, none.out, none.err) == (0, "", "no reply fits\n")
+    absent = proofstone("show", "old-books", "-m", "sim/zoe", "-w", made)
+    assert absent.code == 2
+    assert "there is: sim/ann?ability=0.8, sim/bob?miss=0.5" in absent.err
