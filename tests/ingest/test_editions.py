@@ -42,6 +42,19 @@ def test_sentences_stand_are_changed_or_have_vanished() -> None:
     assert hold(["铜的熔点是1085度。"], OLD, new).status == "vanished"
 
 
+def test_sentences_are_told_apart_where_languages_meet_and_marks_are_wide() -> None:
+    """White space before Chinese and the full width of ！ and ？ do not count when texts are held
+    against each other, and still end a sentence."""
+    old = Edition([("1", "Copper conducts electricity well. 铜是金属！铁呢？银的熔点是962度。")])
+    new = Edition([("1", "Copper conducts heat well. 铜是金属！铁呢？银的熔点是961度。")])
+    changed = hold(["Copper conducts electricity well."], old, new)
+    assert (changed.status, changed.after) == ("changed", ("Copper conducts heat well.",))
+    changed = hold(["银的熔点是962度。"], old, new)
+    assert (changed.status, changed.after) == ("changed", ("银的熔点是961度。",))
+    assert hold(["Copper conducts heat well. 铜是金属！"], old, new).status == "stands"
+    assert new.find("heat well. 铜是 金属!铁呢?") == "1"
+
+
 def test_what_the_old_edition_says_too_is_not_what_a_sentence_became() -> None:
     old = Edition([("1", "Copper melts at 1,085 degrees. Iron melts at 1,538 degrees.")])
     new = Edition([("1", "Copper melts at 1,085 degrees.")])
@@ -67,7 +80,11 @@ def test_an_edition_without_text_holds_nothing() -> None:
     assert hold([], OLD, empty).status == "vanished"
 
 
-@given(st.lists(st.sampled_from(["Iron melts.", "铜是金属。", "It is 3.5 m long."]), min_size=1))
+@given(
+    st.lists(
+        st.sampled_from(["Iron melts.", "铜是金属。", "It is 3.5 m long.", "铁呢？"]), min_size=1
+    )
+)
 def test_all_of_an_edition_stands_in_itself(sentences: list[str]) -> None:
     edition = Edition([("1", " ".join(sentences))])
     assert hold(sentences, edition, edition).status == "stands"

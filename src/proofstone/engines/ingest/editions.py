@@ -60,15 +60,17 @@ class Edition:
         parts: list[str] = []
         at = 0
         for label, text in pages:
-            plain = _plain(text)
-            for start, end in sentence_spans(plain):
-                held = terms(plain[start:end])
+            for gap, sentence in _sentences(text):
+                at += len(gap)
+                held = terms(sentence)
                 for term in held:
                     self._holders[term].append(len(self._sentences))
-                self._sentences.append(_Sentence(at + start, at + end, label, held))
-            parts.append(plain)
-            at += len(plain) + 1
-        self._whole = " ".join(parts)
+                self._sentences.append(_Sentence(at, at + len(sentence), label, held))
+                parts += [gap, sentence]
+                at += len(sentence)
+            parts.append(" ")
+            at += 1
+        self._whole = "".join(parts)
 
     def find(self, text: str) -> str | None:
         """The label of the first page where ``text`` stands verbatim, words and numbers whole;
@@ -168,6 +170,21 @@ def resting_on(statement: str, passage: str) -> list[str]:
 
 def _adds(gained: set[str], n: int) -> bool:
     return len(gained) >= _ADDS * n or any(term[0].isdigit() for term in gained)
+
+
+def _sentences(text: str) -> Iterator[tuple[str, str]]:
+    """The sentences of a page, plain, each with what parts it from the one before.
+
+    They are cut before they are made plain: that takes away signs by which they are told, the white
+    space before Chinese and the full width of its marks.
+    """
+    before, until = "", 0
+    for start, end in sentence_spans(text):
+        plain = _plain(text[start:end])
+        is_apart = before and start > until
+        is_shown = is_apart and not _WIDE_GAP.search(f"{before[-1]} {plain[:1]}")
+        yield " " if is_shown else "", plain
+        before, until = plain or before, end
 
 
 def _plain(text: str) -> str:
