@@ -202,10 +202,12 @@ def _check_coverage(target: str, taxonomy: str, folder: Path | None, *, as_json:
 
 
 def _show(checked: Checked) -> None:
+    from proofstone.wording import counted  # noqa: PLC0415
+
     first, second = checked.kinds
     click.echo(
         f"{checked.target}  {checked.counts[0]:,} {first}, {checked.counts[1]:,} {second}, "
-        f"{checked.sources:,} sources in {checked.folds} folds"
+        f"{counted(checked.sources, 'source')} in {checked.folds} folds"
     )
     rows = [("told by", "area", "pairs")]
     rows += [(name, _shown(area), f"{area.n:,}") for name, area in checked.areas.items()]

@@ -158,7 +158,7 @@ def _together(tables: Mapping[str, FeatureTable]) -> FeatureTable:
 def _flags(is_second: Bools, sources: int) -> list[str]:
     flags = []
     if sources < 2:
-        flags.append("one source: nothing to validate on")
+        flags.append("one source, or sources of one book: nothing to validate on")
     elif sources < 10:
         flags.append("fewer than ten sources: the interval is rough")
     if min(int(is_second.sum()), int((~is_second).sum())) < 50:
