@@ -271,6 +271,28 @@ def test_scores_load_as_columns_with_their_clusters(store: Store) -> None:
     assert list(table.n_options) == [4, 4, 4]
 
 
+def test_flags_come_back_as_they_were_given(store: Store) -> None:
+    """They are words with spaces between; none, one and two of them."""
+    made, key, asked = filled(store, 3)
+    scoring = store.scores.begin(key, asked, 1, "", now=5.0)
+    given: list[tuple[str, ...]] = [(), ("several answers",), ("truncated", "missing verdicts")]
+    places = [place for _position, place in store.items.places(made.id, -1, 3)]
+    score = Score(unit=0, measure="accuracy", outcome="unparsed", value=None)
+    store.scores.add(
+        scoring,
+        [
+            ScoreRow(
+                UnitRow(place, "item", b"", 1, b"", "A", 4, ()),
+                0,
+                msgspec.structs.replace(score, flags=flags),
+            )
+            for place, flags in zip(places, given, strict=True)
+        ],
+    )
+    found = store.scores.of_items(scoring, places)
+    assert sorted(each.flags for group in found.values() for each in group) == sorted(given)
+
+
 def test_the_latest_complete_scoring_is_current(store: Store) -> None:
     """Scoring again makes a new one; both stay."""
     _set, first = scored(store)

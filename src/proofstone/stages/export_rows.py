@@ -113,7 +113,7 @@ def _score(score: Score) -> dict[str, Any]:
         "value": score.value,
         "answer": score.answer,
         "basis": score.basis,
-        "flags": " ".join(score.flags),
+        "flags": ", ".join(score.flags),
     }
 
 

@@ -26,6 +26,7 @@ _UNIT = ("item_id", "kind", "key", "version", "payload", "gold", "n_choices")
 _SCORE = (
     "scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer", "basis", "flags",
 )  # fmt: skip
+_BETWEEN_FLAGS = ", "  # they are words with spaces: "several answers"
 _CLUSTERS_KEPT = 20_000  # remembered keys; bounds memory whatever the bank's size
 _OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
@@ -98,7 +99,7 @@ class ScoreStore:
             (
                 scoring, units[_unit_identity(row.unit)], row.sample, row.score.measure,
                 _OUTCOME_CODE[row.score.outcome], row.score.value, row.score.answer,
-                row.score.basis, " ".join(row.score.flags),
+                row.score.basis, _BETWEEN_FLAGS.join(row.score.flags),
             )
             for row in rows
         ]  # fmt: skip
@@ -303,5 +304,6 @@ def _scoring(row: Row[Any]) -> ScoringInfo:
 def _score(row: Row[Any], verdict: PanelVerdict | None = None) -> Score:
     return Score(
         unit=row.unit_id, measure=row.measure, outcome=OUTCOMES[row.outcome], value=row.value,
-        answer=row.answer, basis=row.basis, flags=tuple(row.flags.split()), verdict=verdict,
+        answer=row.answer, basis=row.basis, verdict=verdict,
+        flags=tuple(row.flags.split(_BETWEEN_FLAGS)) if row.flags else (),
     )  # fmt: skip
