@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli.dry_run_text import forecast_lines, prompt_lines
+from proofstone.cli.dry_run_text import forecast_lines, prompt_lines, shown_range
 from proofstone.engines.models.unbudgeted import price_lines
 from proofstone.records import ImagePart, Message, Spent, TextPart
 from proofstone.stages.forecasts import Amounts, DryRun, Part, Range, Reach
@@ -19,6 +19,14 @@ from told import Proofstone
 QUESTIONS = 8
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2025-11-01", source = "https://e.x" }'
 PLAIN = answer(prompt_tokens=300, completion_tokens=20)
+
+
+def test_times_are_ranges_with_both_ends() -> None:
+    """Also where the lower one is nothing; a cell where no time is needed is empty."""
+    assert shown_range(Range(0.0, 0.4, 0.2), "time") == "<1 s [0 s, <1 s]"
+    assert shown_range(Range(0.0, 300.0), "time") == "0 s .. 5 min"
+    assert shown_range(Range(0.0, 0.0, 0.0), "time") == ""
+    assert shown_range(None, "time") == "?"
 
 
 def test_the_screen_of_a_dry_run(made: Path, proofstone: Proofstone) -> None:

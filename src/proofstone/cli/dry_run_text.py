@@ -108,16 +108,14 @@ def _row(part: Part, model: str, way: str) -> list[str]:
         _shown_range(amounts.requests, _amount),
         _shown_range(amounts.tokens, _amount),
         _shown_range(amounts.cost_usd, _usd) + ("+" if amounts.cost_usd and part.unpriced else ""),
-        _shown_range(amounts.seconds, _time, absent=""),
+        "" if amounts.seconds is None else shown_range(amounts.seconds, "time"),
     ]
 
 
-def _shown_range(
-    amount: Range | None, text: Callable[[float], str], *, absent: str = _UNKNOWN
-) -> str:
+def _shown_range(amount: Range | None, text: Callable[[float], str]) -> str:
     """``likely [low, high]``, ``low .. high`` where none is likelier, one number where it is."""
     if amount is None:
-        return absent
+        return _UNKNOWN
     low, high = text(amount.low), text(amount.high)
     if low == high:
         return low
@@ -195,7 +193,9 @@ def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
 
 
 def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) -> str:
-    """A range as a cell of a table."""
+    """A range as a cell of a table, which is empty where no time at all is needed."""
+    if kind == "time" and amount is not None and not amount.high:
+        return ""
     texts = {"amount": _amount, "usd": _usd, "time": _time}
     return _shown_range(amount, texts[kind])
 
@@ -225,7 +225,7 @@ def _usd(amount: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    return duration(seconds) if seconds >= 1 else "<1 s" if seconds else ""
+    return duration(seconds) if seconds >= 1 else "<1 s" if seconds else "0 s"
 
 
 def _n(n: int) -> str:
