@@ -200,7 +200,9 @@ def test_a_model_that_is_not_known_to_see_is_refused_before_a_file_is_read(
     workspace: Workspace, reader: Reader, tmp_path: Path
 ) -> None:
     configure(workspace.folder, reader.url)
-    with pytest.raises(BadUsage, match="scripted/seer is not known to take images"):
+    with pytest.raises(
+        BadUsage, match="scripted/seer is not known to take images, and pages are shown"
+    ):
         ingested(workspace, tmp_path / "absent.tiff")
 
 

@@ -84,7 +84,7 @@ def check_sees(model: Model) -> None:
     """Raises BadUsage for a model of which nothing says that it takes images."""
     if model.limits.images is not True:
         raise BadUsage(
-            f"{model.name} is not known to take images, and regions of pages are images",
+            f"{model.name} is not known to take images, and pages are shown as images",
             hint="ask a model that does; if this one does, say so in proofstone.toml: "
             f'images = true under [models."{model.name}"]',
         )
