@@ -39,10 +39,12 @@ def test_column_options_without_a_file_are_refused(made: Path, proofstone: Proof
 
 
 def test_an_encoding_is_named(proofstone: Proofstone, tmp_path: Path) -> None:
-    """The error without it names the option."""
+    """The error without it names the option, and how the line reads in each that may be meant."""
     path = tmp_path / "gb.csv"
     path.write_bytes("qid,\u9886\u57df,m\nq1,\u6cd5,1\nq2,\u533b,0\n".encode("gb18030"))
-    assert "--encoding gb18030" in proofstone("audit", path).err
+    told = proofstone("audit", path)
+    assert "name its encoding where a command takes --encoding" in told.err
+    assert "    gb18030       qid,\u9886\u57df,m\n" in told.err
     told = proofstone("audit", path, "--encoding", "gb18030", "--stratum", "\u9886\u57df")
     assert (told.code, told.err) == (0, "")
     assert "strata: \u9886\u57df" in told.out
