@@ -79,8 +79,12 @@ def test_every_dropped_row_is_listed_with_its_reason(at: Path, told: Proofstone)
     with open_workspace(at) as workspace:
         ((_key, build),) = workspace.store.builds.every()
     name = f"build:{short(build.id)}"
-    rows = told("show", name, "--dropped", "--step", "choose", "-n", "2").out
-    assert re.sub(r"row \w{8}", "row ROW", rows) == (
+    some = told("show", name, "--dropped", "--step", "choose", "-n", "2")
+    assert some.err == (
+        f"more follow: -n 20, or all of them in a file: proofstone export {name} -o FILE\n"
+    )
+    assert told("show", name, "--dropped", "--step", "choose", "-n", "3").err == ""
+    assert re.sub(r"row \w{8}", "row ROW", some.out) == (
         "row ROW   choose: round\n  found   0\n  n   0\n\n"
         "row ROW   choose: round\n  found   10\n  n   10\n"
     )

@@ -76,8 +76,9 @@ def test_the_command_takes_a_panel_and_shows_what_it_said(
     assert by_role.json["build"] == made.json["build"]
     name = f"build:{made.json['build'][:8]}"
     assert proofstone("show", name, "--judges", *at).out == SHOWN
-    said = proofstone("show", name, "--verdicts", "--step", "support", "-n", "1", *at).out
-    head, *ballots = said.splitlines()[:4]
+    told = proofstone("show", name, "--verdicts", "--step", "support", "-n", "1", *at)
+    assert told.err == "more follow: -n 10\n"
+    head, *ballots = told.out.splitlines()[:4]
     assert head.endswith("support: support: supported")
     assert ballots == [
         "  scripted/a: supported. seen", "  scripted/b: supported. seen",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from proofstone.cli.built_rows import short_text, value_lines
+from proofstone.cli.built_rows import first_of, short_text, value_lines
 from proofstone.cli.output import print_json, print_text, say, visible
 from proofstone.identity import short
 
@@ -46,7 +46,8 @@ def show_verdicts(
     """The verdicts of a build, of one step where it is named."""
     from proofstone.stages.verdicts import list_verdicts  # noqa: PLC0415
 
-    judged = list_verdicts(workspace.store, found, step=step, limit=limit)
+    judged = list_verdicts(workspace.store, found, step=step, limit=limit + 1)
+    judged = first_of(judged, limit, f"-n {limit * 10}")
     if as_json:
         print_json(judged)
     elif judged:

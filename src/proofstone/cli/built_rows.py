@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from proofstone.cli.output import visible
+from proofstone.cli.output import say, visible
 
-__all__ = ["short_text", "value_lines"]
+__all__ = ["first_of", "short_text", "value_lines"]
 
 _SHOWN = 400  # characters of a value
+T = TypeVar("T")
+
+
+def first_of(rows: list[T], limit: int, how: str) -> list[T]:
+    """The first rows of those that were read, one beyond ``limit``; where it is there, it is said
+    ``how`` to see more."""
+    if len(rows) > limit:
+        say(f"more follow: {how}")
+    return rows[:limit]
 
 
 def value_lines(values: Mapping[str, Any] | None) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.build_judges import show_judges, show_verdicts
-from proofstone.cli.built_rows import short_text, value_lines
+from proofstone.cli.built_rows import first_of, short_text, value_lines
 from proofstone.cli.output import print_json, print_table, print_text, say
 from proofstone.identity import short
 
@@ -66,8 +66,10 @@ def show_build(
 
     if dropped or pending:
         ended = list_ended(
-            workspace.store, found, pending=pending, step=step, reason=reason, limit=limit
+            workspace.store, found, pending=pending, step=step, reason=reason, limit=limit + 1
         )
+        every = f"proofstone export build:{short(found.id)} -o FILE"
+        ended = first_of(ended, limit, f"-n {limit * 10}, or all of them in a file: {every}")
         if as_json:
             print_json(ended)
         elif ended:
