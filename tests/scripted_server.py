@@ -19,18 +19,37 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import random
 import ssl
 import subprocess
 import sys
-import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+from scripted_acts import (
+    Act,
+    Script,
+    Seen,
+    answer,
+    answering,
+    completion,
+    drop,
+    drop_after_headers,
+    empty,
+    error,
+    half,
+    hang,
+    html,
+    huge,
+    in_turn,
+    malformed,
+    models_list,
+    text_answer,
+    with_faults,
+)
 
 __all__ = [
     "Act",
@@ -55,171 +74,7 @@ __all__ = [
     "text_answer",
     "with_faults",
 ]
-
 _SCRIPTED_GETS = ("/api.php", "/web/")  # a wiki's, and a page's or a search's of the web
-_PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A request as it came; ``number`` counts from 0."""
-
-    number: int
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The decoded body."""
-        return json.loads(self.body)
-
-
-@dataclass(frozen=True)
-class Act:
-    """What the server does about one request. ``promise`` is a Content-Length that is not kept:
-    the connection closes behind ``body``. ``drop`` closes it before the headers, or behind them."""
-
-    body: bytes = b""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    content_type: str = "application/json"
-    delay_s: float = 0.0
-    promise: int | None = None
-    drop: Literal["", "before", "after_headers", "never_answer"] = ""
-    gate: threading.Event | None = None
-
-    def later(self, seconds: float) -> Act:
-        """The same, so many seconds later."""
-        return replace(self, delay_s=seconds)
-
-    def once_open(self, gate: threading.Event) -> Act:
-        """The same, once ``gate`` is set, by whichever thread."""
-        return replace(self, gate=gate)
-
-
-Script = Callable[[Seen], Act]
-
-
-def completion(
-    text: str | None = "Answer: A",
-    *,
-    finish: str = "stop",
-    model: str = "scripted-1",
-    prompt_tokens: int = 100,
-    completion_tokens: int = 5,
-    **message: Any,
-) -> dict[str, Any]:
-    """The body of a chat completion; further fields go into its message."""
-    return {
-        "id": "chatcmpl-0",
-        "object": "chat.completion",
-        "created": 1763683200,
-        "model": model,
-        "system_fingerprint": "fp_scripted",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text, **message},
-                "logprobs": None,
-                "finish_reason": finish,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": completion_tokens,
-            "total_tokens": prompt_tokens + completion_tokens,
-        },
-    }
-
-
-def answer(text: str | None = "Answer: A", **fields: Any) -> Act:
-    """A chat completion; the fields are those of ``completion``."""
-    return Act(json.dumps(completion(text, **fields)).encode())
-
-
-def text_answer(text: str = " A", *, finish: str = "stop", model: str = "scripted-1") -> Act:
-    """A text completion with the log-probabilities of two tokens."""
-    logprobs = {"tokens": [" ", "A"], "token_logprobs": [-0.25, -0.75], "text_offset": [0, 1]}
-    choice = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": finish}
-    usage = {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102}
-    body = {"object": "text_completion", "model": model, "choices": [choice], "usage": usage}
-    return Act(json.dumps(body).encode())
-
-
-def error(status: int, body: Any, **headers: str) -> Act:
-    """An error with a recorded body (bytes as they are, else as JSON) and headers, of whose names
-    an underscore is a hyphen."""
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Act(raw, status, {name.replace("_", "-"): value for name, value in headers.items()})
-
-
-def malformed() -> Act:
-    """Status 200, complete by its length, but its JSON ends too soon; the usage can be read."""
-    return Act(answer().body[:-2])
-
-
-def half() -> Act:
-    """Half of a completion, its length promised whole, then the connection closes."""
-    body = answer().body
-    return Act(body[: len(body) // 2], promise=len(body))
-
-
-def empty() -> Act:
-    """Status 200 and no body."""
-    return Act()
-
-
-def html(status: int = 200) -> Act:
-    """A page for people."""
-    return Act(_PAGE, status, content_type="text/html")
-
-
-def huge(n_bytes: int) -> Act:
-    """A completion with a text of so many bytes."""
-    return answer("x" * n_bytes)
-
-
-def drop() -> Act:
-    """The connection closes without a byte."""
-    return Act(drop="before")
-
-
-def drop_after_headers() -> Act:
-    """The connection closes behind the headers of a completion."""
-    return replace(answer(), drop="after_headers")
-
-
-def hang() -> Act:
-    """Nothing comes, ever."""
-    return Act(drop="never_answer")
-
-
-def models_list(*ids: str) -> Act:
-    """The list of an endpoint's models, as OpenAI and its likes give it."""
-    rows = [{"id": name, "object": "model", "owned_by": "scripted"} for name in ids]
-    return Act(json.dumps({"object": "list", "data": rows}).encode())
-
-
-def in_turn(*acts: Act, then: Act | None = None) -> Script:
-    """The acts by the number of the request; afterwards ``then``, else the last one."""
-    last = acts[-1] if then is None else then
-    return lambda seen: acts[seen.number] if seen.number < len(acts) else last
-
-
-def answering(text_of: Callable[[Seen], str]) -> Script:
-    """A completion whose text is a function of the request."""
-    return lambda seen: answer(text_of(seen))
-
-
-def with_faults(script: Script, share: float, seed: int = 0) -> Script:
-    """``script``, but a seeded share of requests meets a fault that passes."""
-    busy = error(503, {"error": {"message": "overloaded"}})
-    limited = error(429, {"error": {"message": "slow down", "code": "rate_limit_exceeded"}})
-    faults = (busy, limited, drop(), drop_after_headers(), half(), malformed(), empty())
-    rng = random.Random(seed)
-    return lambda seen: rng.choice(faults) if rng.random() < share else script(seen)
 
 
 class ScriptedServer:
