@@ -77,6 +77,13 @@ def test_a_header_that_names_nothing_or_twice_stops_the_reading(tmp_path: Path) 
     ]
 
 
+def test_a_first_column_without_a_name_is_passed_over(tmp_path: Path) -> None:
+    """Data frames write the numbers of their rows so."""
+    rows, problems = read(tmp_path / "x.csv", b",a,b\n0,1,2\n1,3,\n")
+    assert rows == [("line 2", {"a": "1", "b": "2"}), ("line 3", {"a": "3"})]
+    assert problems == []
+
+
 @pytest.mark.parametrize(
     "header", [b"a,caf\xe9\n", b"a," + b"b" * 200 + b"\n", b'a,"b"c\n', b'a,"b\n']
 )

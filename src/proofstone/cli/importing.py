@@ -69,6 +69,10 @@ def import_command(
     is another question's answer, a category that only some rows have and a question that comes
     twice are refused.
 
+    Multiple-choice sets as a bank, as they stand: question; A, B, C, D or options or choices;
+    answer (a letter, a place from 0, the option's text). 'build open-questions' makes open
+    questions of the same file.
+
     A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
     marked where it or its family is on a leaderboard of it.
 
@@ -80,10 +84,14 @@ def import_command(
     show BANK tells it.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
-    from proofstone.wiring.question_files import method_of_file  # noqa: PLC0415
+    from proofstone.wiring.question_files import (  # noqa: PLC0415
+        method_of_bank_file,
+        method_of_file,
+    )
 
+    known = method_of_bank_file if kind == "bank" else method_of_file
     taken: dict[str, Any] = {
-        "method": method or method_of_file(file, otherwise="encyclo_k", encoding=encoding),
+        "method": method or known(file, otherwise="encyclo_k", encoding=encoding),
         "name": name, "roles": read_roles(roles), "tell_unread": _tell_unread,
         "encoding": encoding,
     }  # fmt: skip

@@ -135,7 +135,11 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
     @click.command("form")
     @click.argument("bank")
     @click.option("--seeds", metavar="N|LIST", help="5: five forms from --seed on; 40,41 or 40-42.")
-    @click.option("--sweep", metavar="NAME=LOW..HIGH", help="One form a value of a parameter.")
+    @click.option(
+        "--sweep",
+        metavar="NAME=LOW..HIGH|A,B",
+        help="One form a value of a parameter: options=4..10, posed=open,original,shuffled.",
+    )
     @click.option("--name", help="The forms' name; else the bank's.")
     @preset_option
     @with_parameters(_form_parameters(methods))
@@ -217,10 +221,15 @@ def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
 
     if sweep is None:
         return [params]
+    named = re.fullmatch(r"([\w-]+)=([\w-]+(?:,[\w-]+)+)", sweep)
+    if named is not None and named[1].replace("-", "_") in params:
+        name, values = named[1].replace("-", "_"), dict.fromkeys(named[2].split(","))
+        return [{**params, name: value} for value in values]
     match = re.fullmatch(r"([\w-]+)=(\d+)\.\.(\d+)", sweep)
     if match is None or match[1].replace("-", "_") not in params:
         raise click.BadParameter(
-            f"{sweep!r}: expected PARAMETER=LOW..HIGH, such as options=4..10",
+            f"{sweep!r}: expected PARAMETER=LOW..HIGH, such as options=4..10, or "
+            "PARAMETER=VALUE,VALUE, such as posed=open,original",
             param_hint="--sweep",
         )
     name, low, high = match[1].replace("-", "_"), int(match[2]), int(match[3])

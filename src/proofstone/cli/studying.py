@@ -12,7 +12,16 @@ from proofstone.cli.output import print_json, say
 __all__ = ["STUDY_NAMES", "report_study"]
 
 # Written out, because the catalogue loads NumPy; a test compares them.
-STUDY_NAMES = ("seeds", "options", "position", "length", "levels", "thinking", "settings")
+STUDY_NAMES = (
+    "seeds",
+    "options",
+    "position",
+    "length",
+    "levels",
+    "thinking",
+    "settings",
+    "choices",
+)
 
 
 def report_study(

@@ -32,6 +32,7 @@ __all__ = [
     "Parameter",
     "PayloadType",
     "Queried",
+    "ReadsFacts",
     "ReadsQuestions",
     "Revises",
     "TakesPrompts",
@@ -200,6 +201,15 @@ class ReadsQuestions(Protocol):
 
     def recognises(self, columns: Iterable[str]) -> bool:
         """Whether a file with these columns holds items that ``read_items`` reads. Of the methods
+        that there are, at most one may say so of a file."""
+
+
+@runtime_checkable
+class ReadsFacts(Protocol):
+    """What a method may have besides, so that ``import --as bank`` knows a file of its facts."""
+
+    def recognises_facts(self, columns: Iterable[str]) -> bool:
+        """Whether a file with these columns holds facts that ``read_facts`` reads. Of the methods
         that there are, at most one may say so of a file."""
 
 

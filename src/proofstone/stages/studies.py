@@ -10,7 +10,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
-from proofstone.records import ItemSet, Run, ScoreTable, asked_as
+from proofstone.records import ItemSet, Run, ScoreTable, asked_as, origin_of
 from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
 
@@ -28,9 +28,11 @@ def parts_together(
     targets: Sequence[Found],
     *,
     lengths: bool = False,
+    origins: bool = False,
 ) -> list[Part]:
     """All targets as one part, as a leaderboard takes them. Raises what ``select_runs`` does."""
-    return [_part(store, find_method, select_runs(store, targets), lengths=lengths)]
+    selection = select_runs(store, targets)
+    return [_part(store, find_method, selection, lengths=lengths, origins=origins)]
 
 
 def parts_by_form(
@@ -39,6 +41,7 @@ def parts_by_form(
     targets: Sequence[Found],
     *,
     lengths: bool = False,
+    origins: bool = False,
 ) -> list[Part]:
     """A part a form that was asked; a bank means all of its forms, of whatever recipe.
 
@@ -47,7 +50,7 @@ def parts_by_form(
     parts = []
     for item_set, runs in _asked_forms(store, targets):
         selection = Selection(item_sets=(item_set,), runs=runs)
-        parts.append(_part(store, find_method, selection, lengths=lengths))
+        parts.append(_part(store, find_method, selection, lengths=lengths, origins=origins))
     if not parts:
         names = ", ".join(target.name or short(target.id) for target in targets)
         raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
@@ -78,6 +81,7 @@ def _part(
     selection: Selection,
     *,
     lengths: bool,
+    origins: bool,
 ) -> Part:
     method = find_method(selection.method)
     table = read_scores(store, method, selection)
@@ -92,7 +96,20 @@ def _part(
         measure=headline(method),
         lengths=_lengths(store, selection, table) if lengths else None,
         asked=_asked(store, selection, table),
+        origins=_origins(store, selection, table) if origins else (),
     )
+
+
+def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[bytes, ...]:
+    """By unit, what the one fact it rests on was made from, or that fact itself."""
+    found: dict[bytes, bytes] = {}
+    for item_set in selection.item_sets:
+        for page in store.items.pages(item_set.id):
+            for stored in page:
+                facts = stored.loaded.facts
+                one = facts[0] if len(facts) == 1 else None
+                found[stored.loaded.item.id] = b"" if one is None else origin_of(one) or one.id
+    return tuple(found.get(item, b"") for item in table.items)
 
 
 def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAsked, ...]:

@@ -1,8 +1,8 @@
-"""Files of questions as they stand: which method reads one, and ``run FILE``."""
+"""Files of questions: which method reads one as items or as facts, and ``run FILE``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +12,14 @@ from msgspec import structs
 from proofstone.engines.ingest import SUFFIXES, RowReader
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods import find_method, method_names
-from proofstone.ports import ReadsQuestions
+from proofstone.ports import ReadsFacts, ReadsQuestions
 from proofstone.records import ItemSet
 from proofstone.stages.run_request import RunRequest
 
 if TYPE_CHECKING:
     from proofstone.wiring.workspace import Workspace
 
-__all__ = ["is_question_file", "method_of_file", "with_question_files"]
+__all__ = ["is_question_file", "method_of_bank_file", "method_of_file", "with_question_files"]
 
 _LOOKED_AT = 20  # rows whose columns tell what a file holds
 
@@ -31,6 +31,20 @@ def is_question_file(target: str) -> bool:
     return suffix.lower() in SUFFIXES and path.is_file()
 
 
+def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> str:
+    """The name of the method that reads a file as facts, by its columns; ``otherwise`` where none
+    says so. Raises BadUsage where several do, and what reading raises."""
+    columns = _columns(RowReader(path, encoding=encoding))
+    found = []
+    for name in method_names():
+        method = find_method(name)
+        if isinstance(method, ReadsFacts) and method.recognises_facts(columns):
+            found.append(name)
+    if len(found) > 1:
+        raise _ambiguous(path, found, "bank")
+    return found[0] if found else otherwise
+
+
 def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:
     """The name of the method that reads the questions of a file, by its columns; ``otherwise``
     where none does.
@@ -38,17 +52,14 @@ def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> st
     Raises BadInput where there is none, BadUsage where several would, and what reading raises.
     """
     reader = RowReader(path, encoding=encoding)
-    columns = {name: None for row in islice(reader, _LOOKED_AT) for name in row.values}
+    columns = _columns(reader)
     found = list(_reading(columns))
     if not found and otherwise:
         return otherwise
     if not columns:
         raise BadInput(f"{path} holds no questions", reader.problems)
     if len(found) > 1:
-        raise BadUsage(
-            f"{path} could be read by {' and '.join(found)}",
-            hint="say which: proofstone import FILE --as form --method NAME",
-        )
+        raise _ambiguous(path, found, "form")
     if not found:
         raise BadInput(
             f"{path} holds no questions that are known here: its columns are {', '.join(columns)}",
@@ -73,6 +84,18 @@ def with_question_files(
             tell(form)
         targets.append(f"form:{form.id.hex()}")
     return structs.replace(request, targets=tuple(targets))
+
+
+def _columns(reader: RowReader) -> dict[str, None]:
+    """The columns of the first rows, each once."""
+    return {name: None for row in islice(reader, _LOOKED_AT) for name in row.values}
+
+
+def _ambiguous(path: Path, found: Sequence[str], kind: str) -> BadUsage:
+    return BadUsage(
+        f"{path} could be read by {' and '.join(found)}",
+        hint=f"say which: proofstone import FILE --as {kind} --method NAME",
+    )
 
 
 def _reading(columns: dict[str, None]) -> Iterator[str]:

@@ -183,7 +183,13 @@ class Reading(Catalogue):
         if kind is None:
             raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
         read = parts_by_form if kind.by_form else parts_together
-        parts = read(self.store, find_method, self._found(targets), lengths=kind.lengths)
+        parts = read(
+            self.store,
+            find_method,
+            self._found(targets),
+            lengths=kind.lengths,
+            origins=kind.origins,
+        )
         return perform_study(name, parts, **options)
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:

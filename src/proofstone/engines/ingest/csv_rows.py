@@ -59,7 +59,8 @@ def separated_rows(
     """One row a record, placed at its first line, under the names of the header.
 
     An empty cell is a missing value; the apostrophe before what would be a formula is taken away
-    (``formulas.restored``).
+    (``formulas.restored``). A first column without a name, which data frames write for the numbers
+    of their rows, is passed over.
     """
     # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
@@ -75,7 +76,8 @@ def separated_rows(
     names = [restored(name) for name in header[1]]
     for number, cells in records:
         if len(cells) == len(names):
-            filled = {name: restored(cell) for name, cell in zip(names, cells, strict=True) if cell}
+            named = zip(names, cells, strict=True)
+            filled = {name: restored(cell) for name, cell in named if cell and name.strip()}
             yield Row(f"line {number}", filled)
         else:
             ragged = f"has {len(cells)} cells where the header names {len(names)}"
@@ -123,6 +125,8 @@ def _csv_error(cause: csv.Error) -> str:
 
 def _is_usable(number: int, names: list[str], problems: list[Problem]) -> bool:
     unnamed = [place for place, name in enumerate(names, start=1) if not name.strip()]
+    if unnamed == [1] and len(names) > 1:
+        unnamed = []
     repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
     problems += [Problem(f"line {number}", f"column {place} has no name") for place in unnamed]
     problems += [Problem(f"line {number}", f'names the column "{name}" twice') for name in repeated]

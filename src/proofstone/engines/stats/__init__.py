@@ -109,6 +109,7 @@ from proofstone.engines.stats.ranks import (
     tiers,
 )
 from proofstone.engines.stats.ratios import ratio_estimate
+from proofstone.engines.stats.relative_drop import drop_between, relative_drop
 from proofstone.engines.stats.reliability import (
     Reliability,
     measure_reliability,
@@ -262,6 +263,7 @@ __all__ = [
     "disjoint_clusters",
     "draw_means",
     "draw_shares",
+    "drop_between",
     "equal_weights",
     "estimand_name",
     "estimates_of",
@@ -304,6 +306,7 @@ __all__ = [
     "rank_shares",
     "ranks_of",
     "ratio_estimate",
+    "relative_drop",
     "resampled_unit",
     "resolution_after",
     "resolution_before",

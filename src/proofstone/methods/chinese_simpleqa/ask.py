@@ -8,11 +8,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
+from proofstone.engines.choices import labels
 from proofstone.errors import BadUsage
 from proofstone.identity import content_id
+from proofstone.methods.chinese_simpleqa.choice_prompts import (
+    choice_example,
+    choice_lines,
+    choice_prompt,
+    shaping_choices,
+    worked_choice,
+)
+from proofstone.methods.chinese_simpleqa.compose import posed_of
 from proofstone.methods.chinese_simpleqa.defaults import default_settings
 from proofstone.methods.chinese_simpleqa.own_prompts import own_prompt_text
-from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer, asked_of
+from proofstone.methods.chinese_simpleqa.payloads import (
+    Closed,
+    ShortAnswer,
+    asked_of,
+    closed_of,
+)
 from proofstone.methods.chinese_simpleqa.prompting import (
     Example,
     ask_prompt,
@@ -54,13 +70,15 @@ def settings(way: str) -> dict[str, Any]:
     return default_settings(way)
 
 
-def prepare(way: str, shots: int, _item_set: ItemSet, _bank: BankReader | None) -> Way:
+def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -> Way:
     """A way of asking. Raises BadUsage for an unknown one, and for more worked examples than
     there are."""
     _check_way(way)
     if not 0 <= shots <= MOST_SHOTS:
         raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
     key = [way, shaping_texts(way), shots]
+    if posed_of(item_set.recipe) != "open":
+        key.append(shaping_choices(way))
     return Way(
         name=way,
         last_step=STEPS[way],
@@ -78,20 +96,41 @@ async def ask(item: LoadedItem, way: Way, call: Call) -> None:
 def messages(item: LoadedItem, way: Way) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
     asked, language = asked_of(item), item.item.language
-    shown = _examples_for(item.item, asked, way.n_shots)
+    shown = [_Turn.of(example, item) for example in _examples_for(item.item, asked, way.n_shots)]
+    put = closed_of(item) or asked.question
     if way.as_text:
-        return [Message("user", _as_text(item, shown, way))]
+        return [Message("user", _as_text(put, language, shown, way))]
     turns: list[Message] = []
-    for example in shown:
-        turns.append(Message("user", _prompt(example.question, language, way)))
-        turns.append(Message("assistant", worked_answer(example, language, way.name)))
-    return [*turns, Message("user", _prompt(asked.question, language, way))]
+    for turn in shown:
+        turns.append(Message("user", _prompt(turn.put, language, way)))
+        turns.append(Message("assistant", turn.answer(language, way.name)))
+    return [*turns, Message("user", _prompt(put, language, way))]
 
 
-def _prompt(question: str, language: str, way: Way) -> str:
-    if way.own_prompt is None:
-        return ask_prompt(question, language, way.name)
-    return own_prompt_text(way.own_prompt, question, language, way.name)
+class _Turn(Struct, frozen=True):
+    """A worked example as an item is put: openly, or over options."""
+
+    example: Example
+    put: str | Closed
+
+    @classmethod
+    def of(cls, example: Example, item: LoadedItem) -> _Turn:
+        if closed_of(item) is None:
+            return cls(example, example.question)
+        return cls(example, choice_example(example, item.item.language))
+
+    def answer(self, language: str, way: str) -> str:
+        """The reply that it deserves."""
+        worked = worked_answer if isinstance(self.put, str) else worked_choice
+        return worked(self.example, language, way)
+
+
+def _prompt(put: str | Closed, language: str, way: Way) -> str:
+    if way.own_prompt is not None:
+        return own_prompt_text(way.own_prompt, put, language, way.name)
+    if isinstance(put, Closed):
+        return choice_prompt(put, language, way.name)
+    return ask_prompt(put, language, way.name)
 
 
 def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
@@ -119,22 +158,22 @@ def _text_form(way: str) -> TextForm:
     return TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION)
 
 
-def _as_text(item: LoadedItem, shown: list[Example], way: Way) -> str:
+def _as_text(put: str | Closed, language: str, shown: list[_Turn], way: Way) -> str:
     """Blocks of question and answer, the last answer open."""
-    language = item.item.language
     blocks = [
-        f"{_head(example.question, language, way)}\n"
-        f"{_opening(language, way.name, worked_answer(example, language, way.name))}"
-        for example in shown
+        f"{_head(turn.put, language, way)}\n"
+        f"{_opening(language, way.name, turn.answer(language, way.name))}"
+        for turn in shown
     ]
     opening = _opening(language, way.name, "").rstrip()
-    return "\n\n".join([*blocks, f"{_head(asked_of(item).question, language, way)}\n{opening}"])
+    return "\n\n".join([*blocks, f"{_head(put, language, way)}\n{opening}"])
 
 
-def _head(question: str, language: str, way: Way) -> str:
+def _head(put: str | Closed, language: str, way: Way) -> str:
     if way.own_prompt is not None:
-        return own_prompt_text(way.own_prompt, question, language, way.name)
-    return f"问题：{question}" if is_chinese(language) else f"Question: {question}"
+        return own_prompt_text(way.own_prompt, put, language, way.name)
+    text = choice_lines(put) if isinstance(put, Closed) else put
+    return f"问题：{text}" if is_chinese(language) else f"Question: {text}"
 
 
 def _opening(language: str, way: str, answer: str) -> str:
@@ -152,6 +191,12 @@ def _opening(language: str, way: str, answer: str) -> str:
 def _oracle(item: LoadedItem, way: str) -> Oracle:
     """What a simulated respondent may look at: the answer, and one that is surely wrong."""
     asked, language = asked_of(item), item.item.language
+    closed = closed_of(item)
+    if closed is not None:
+        letters = labels(len(closed.options))
+        form = "confidence" if way == "confidence" else "cot"  # a line with the letter
+        reply = stated("{choice}", language, form, sure=_SIMULATED_SURE)
+        return Oracle(gold=letters[closed.gold], choices=tuple(letters), reply=reply)
     taken = {plain_answer(text) for text in asked.answers}
     known = ("亚特兰蒂斯", "乌托邦") if is_chinese(language) else ("Atlantis", "Utopia")
     wrong = next(name for name in known if plain_answer(name) not in taken)

@@ -1,19 +1,29 @@
-"""A form of a bank: its pairs, each asked as it stands, in an order drawn by the seed."""
+"""A form of a bank: its facts in an order drawn by the seed, each asked openly or over its options.
+
+The same seed and number give the same questions in the same order however they are posed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import structs
 
 from proofstone.draws import Draws
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa.payloads import AskedPair
+from proofstone.methods.chinese_simpleqa.payloads import (
+    AskedChoice,
+    AskedPair,
+    Choice,
+    Closed,
+    Posed,
+    closed_of_fact,
+)
 from proofstone.ports import BankReader, Parameter
-from proofstone.records import Item, item_id
+from proofstone.records import Fact, Item, item_id
 
-__all__ = ["PARAMETERS", "compose", "recipe"]
+__all__ = ["PARAMETERS", "compose", "posed_of", "recipe"]
 
 COMPOSER_VERSION = 1
 PARAMETERS = (
@@ -23,23 +33,47 @@ PARAMETERS = (
         default=None,
         help="This many pairs, drawn by the seed, instead of all.",
     ),
+    Parameter(
+        name="posed",
+        kind="choice",
+        default="open",
+        choices=get_args(Posed),
+        help="How questions are put: openly, or over their options as they stood or shuffled by "
+        "the seed.",
+    ),
 )
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with the composer's version. Raises BadUsage."""
-    unknown = sorted(params.keys() - {"questions", "composer"})
+    """All parameters, checked, with the composer's version. Raises BadUsage. That of an open form
+    has no ``posed``: it is older, and its id must stay."""
+    unknown = sorted(params.keys() - {"questions", "posed", "composer"})
     if unknown:
-        raise BadUsage(f"no parameter is named {', '.join(unknown)}", hint="there is: questions")
+        raise BadUsage(
+            f"no parameter is named {', '.join(unknown)}", hint="there is: questions, posed"
+        )
+    posed = params.get("posed") or "open"
+    if posed not in get_args(Posed):
+        raise BadUsage(f"posed is one of {', '.join(get_args(Posed))}, not {posed!r}")
     questions = params.get("questions")
     is_number = isinstance(questions, int) and not isinstance(questions, bool)
     if questions is not None and not (is_number and questions > 0):
         raise BadUsage(f"questions is a whole number of 1 or more, not {questions!r}")
-    return {"composer": COMPOSER_VERSION, "questions": questions}
+    made = {"composer": COMPOSER_VERSION, "questions": questions}
+    return made if posed == "open" else {**made, "posed": posed}
+
+
+def posed_of(recipe: Mapping[str, Any]) -> Posed:
+    """How a form with this recipe puts its questions."""
+    posed: Posed = recipe.get("posed", "open")
+    return posed
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """The items of one form. Raises BadInput where the bank has fewer pairs than are wanted."""
+    """The items of one form. Raises BadInput where the bank has fewer pairs than are wanted, or
+    facts that cannot be put so."""
+    posed = posed_of(recipe)
+    _check_posed(bank, posed)
     facts = Draws(seed, 0, "short questions").shuffled(bank.facts())
     wanted = recipe["questions"] or len(facts)
     if wanted > len(facts):
@@ -48,12 +82,48 @@ def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[
             hint="ask for fewer, or leave the number out for all",
         )
     for number, fact in enumerate(facts[:wanted]):
+        payload = _payload(fact, posed, seed)
         item = Item(
-            kind="chinese_simpleqa.asked",
-            payload=AskedPair(),
+            kind=str(type(payload).__struct_config__.tag),
+            payload=payload,
             facts=(fact.id,),
             language=fact.language,
             stratum=fact.stratum,
             number=number,
         )
         yield structs.replace(item, id=item_id(item))
+
+
+def _payload(fact: Fact, posed: Posed, seed: int) -> AskedPair | AskedChoice:
+    closed = closed_of_fact(fact)
+    if posed == "open" or closed is None:
+        return AskedPair()
+    return AskedChoice(order=_order(fact, closed, posed, seed))
+
+
+def _order(fact: Fact, closed: Closed, posed: Posed, seed: int) -> tuple[int, ...]:
+    """The places of options as they are shown. A shuffled order is any of all, the old one too, and
+    rests on the seed and the fact alone: leaving out another fact changes nothing."""
+    places = range(len(closed.options))
+    if posed == "original":
+        return tuple(places)
+    number = int.from_bytes(fact.id[:8], "big")
+    return tuple(Draws(seed, number, "option order").shuffled(places))
+
+
+_OPENED = "make them open: proofstone build open-questions FILE; or ask them: --posed original"
+_CLOSED = "generate options for them: proofstone build choices FILE"
+
+
+def _check_posed(bank: BankReader, posed: Posed) -> None:
+    facts = bank.facts()
+    if posed == "open":
+        unfit = [fact for fact in facts if isinstance(fact.payload, Choice)]
+        what, hint = "no open form", _OPENED
+    else:
+        unfit = [fact for fact in facts if closed_of_fact(fact) is None]
+        what, hint = "no options", _CLOSED
+    if unfit:
+        raise BadInput(
+            f"{len(unfit):,} of the {len(facts):,} in {bank.name} have {what}", hint=hint
+        )

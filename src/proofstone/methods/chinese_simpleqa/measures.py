@@ -2,7 +2,8 @@
 
 ``answered`` is a reply that was graded CORRECT (1) or INCORRECT (0), ``refused`` and ``truncated``
 one that gave no answer: NOT_ATTEMPTED. ``unparsed`` is a reply on which its judges came to no
-label; it counts nowhere, and its rate is shown. With A correct, B incorrect and C not attempted,
+label, or one to a question over options that chooses none of them; it counts nowhere, and its
+rate is shown. With A correct, B incorrect and C not attempted,
 over n = A + B + C: CO = A / n, NA = C / n, IN = B / n, CGA = A / (A + B), and F, the harmonic mean
 of CO and CGA, is 2A / (2A + 2B + C).
 """

@@ -11,12 +11,22 @@ from proofstone.methods.chinese_simpleqa import (
     grade_metrics,
     measures,
     own_prompts,
-    question_rows,
     question_statistics,
     reply_rows,
     score,
 )
-from proofstone.methods.chinese_simpleqa.payloads import AskedPair, Pair, ShortQuestion, asked_of
+from proofstone.methods.chinese_simpleqa import rows as files
+from proofstone.methods.chinese_simpleqa.choice_prompts import choice_lines, marked_lines
+from proofstone.methods.chinese_simpleqa.payloads import (
+    AskedChoice,
+    AskedPair,
+    Choice,
+    Pair,
+    ShortQuestion,
+    Twin,
+    asked_of,
+    closed_of,
+)
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -59,6 +69,9 @@ class ChineseSimpleQA:
             "chinese_simpleqa.question": PayloadType(ShortQuestion),
             "chinese_simpleqa.pair": PayloadType(Pair),
             "chinese_simpleqa.asked": PayloadType(AskedPair),
+            "chinese_simpleqa.choice": PayloadType(Choice),
+            "chinese_simpleqa.twin": PayloadType(Twin),
+            "chinese_simpleqa.asked_choice": PayloadType(AskedChoice),
         }
         self.ways: Mapping[str, str] = ask.WAYS
         self.scales: Mapping[str, Scale] = {}
@@ -71,8 +84,12 @@ class ChineseSimpleQA:
         self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
 
     def recognises(self, columns: Iterable[str]) -> bool:
-        """See ``question_rows.recognises``."""
-        return question_rows.recognises(columns)
+        """See ``rows.recognises``."""
+        return files.recognises(columns)
+
+    def recognises_facts(self, columns: Iterable[str]) -> bool:
+        """See ``rows.recognises_facts``."""
+        return files.recognises_facts(columns)
 
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``compose.recipe``."""
@@ -83,20 +100,20 @@ class ChineseSimpleQA:
         return compose.compose(bank, recipe, seed)
 
     def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
-        """See ``question_rows.read_facts``."""
-        return question_rows.read_facts(rows)
+        """See ``rows.read_facts``."""
+        return files.read_facts(rows)
 
     def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-        """See ``question_rows.write_fact``."""
-        return question_rows.write_fact(built, facts)
+        """See ``rows.write_fact``."""
+        return files.write_fact(built, facts)
 
     def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
-        """See ``question_rows.read_items``."""
-        return question_rows.read_items(rows)
+        """See ``rows.read_items``."""
+        return files.read_items(rows)
 
     def write_item(self, item: LoadedItem) -> dict[str, Any]:
-        """See ``question_rows.write_item``."""
-        return question_rows.write_item(item)
+        """See ``rows.write_item``."""
+        return files.write_item(item)
 
     def settings(self, way: str) -> dict[str, Any]:
         """See ``ask.settings``."""
@@ -127,11 +144,16 @@ class ChineseSimpleQA:
         return score.gold(unit)
 
     def query(self, item: LoadedItem) -> str:
-        """What to search for: the question as it stands."""
-        return asked_of(item).question
+        """What to search for: the question as it stands, with its options where it shows them."""
+        closed = closed_of(item)
+        return asked_of(item).question if closed is None else choice_lines(closed)
 
     def show(self, item: LoadedItem) -> str:
-        """The question, and its answer with the aliases behind a mark."""
+        """The question, and its answer with the aliases behind a mark; over options all of them,
+        the right one marked."""
+        closed = closed_of(item)
+        if closed is not None:
+            return marked_lines(closed)
         asked = asked_of(item)
         return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
 

@@ -1,4 +1,5 @@
-"""What is stored: a short question with its one answer, made elsewhere or resting on a fact."""
+"""What is stored: a short question with its one answer, made elsewhere or resting on a fact; and
+one over options, among which the answer is (appendix C)."""
 
 from __future__ import annotations
 
@@ -6,22 +7,34 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from proofstone.records import Item, LoadedItem
+from proofstone.records import Fact, LoadedItem
 
 __all__ = [
     "ANSWER_TYPES",
     "AnswerType",
+    "AskedChoice",
     "AskedPair",
+    "Choice",
+    "Closed",
     "Pair",
+    "Posed",
     "ShortAnswer",
     "ShortQuestion",
+    "Twin",
+    "TwinMade",
     "asked_of",
-    "is_of_pair",
+    "closed_of",
+    "closed_of_fact",
+    "short_of",
 ]
 
 # Empty where nobody said.
 AnswerType = Literal["", "date", "number", "person", "place", "organisation", "other"]
 ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
+# How a question is put: openly, or over its options as they stood or in an order drawn by the seed.
+Posed = Literal["open", "original", "shuffled"]
+# How a twin came by its second form: the open one from options, or options for an open one.
+TwinMade = Literal["", "converted", "generated"]
 
 
 class ShortAnswer(Struct, frozen=True, gc=False, kw_only=True):
@@ -52,20 +65,80 @@ class Pair(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.pair"):
     """A fact: a question with its answer, as a bank keeps it."""
 
 
+class Closed(Struct, frozen=True, gc=False, kw_only=True):
+    """A question over ``options``, in their order, of which the one at ``gold`` is right."""
+
+    question: str
+    options: tuple[str, ...]
+    gold: int
+
+    @property
+    def right(self) -> str:
+        """The right option's text."""
+        return self.options[self.gold]
+
+
+class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.choice"):
+    """A fact: a multiple-choice question as it stands in the set that it comes from."""
+
+
+class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
+    """A fact: one question in two forms, open and ``closed``. ``origin`` is the fact that it was
+    made from: the choice that was ``converted``, or the pair that options were ``generated`` for.
+    """
+
+    closed: Closed
+    origin: bytes | None = None
+    made: TwinMade = ""
+
+
 class AskedPair(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked"):
-    """An item that asks its one fact as it stands; all there is to say stands in the fact."""
+    """An item that asks its one fact openly; all there is to say stands in the fact."""
+
+
+class AskedChoice(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked_choice"):
+    """An item that asks its one fact over its options: ``order`` are their places in the fact, as
+    they are shown."""
+
+    order: tuple[int, ...]
 
 
 def asked_of(loaded: LoadedItem) -> ShortAnswer:
-    """What an item asks."""
-    payload: ShortQuestion | AskedPair = loaded.item.payload
+    """What an item asks. Over options it is the question above them, and the right one."""
+    payload: ShortQuestion | AskedPair | AskedChoice = loaded.item.payload
     if isinstance(payload, ShortQuestion):
         return payload
+    closed = closed_of(loaded)
+    if closed is not None:
+        return ShortAnswer(question=closed.question, answer=closed.right)
     (fact,) = loaded.facts
-    pair: Pair = fact.payload
-    return pair
+    return short_of(fact)
 
 
-def is_of_pair(item: Item) -> bool:
-    """Whether an item rests on a fact of a bank."""
-    return isinstance(item.payload, AskedPair)
+def closed_of(loaded: LoadedItem) -> Closed | None:
+    """What an item asks over options, in the order that it shows; None where it asks openly."""
+    payload: ShortQuestion | AskedPair | AskedChoice = loaded.item.payload
+    if not isinstance(payload, AskedChoice):
+        return None
+    (fact,) = loaded.facts
+    closed = closed_of_fact(fact)
+    if closed is None:
+        return None
+    options = tuple(closed.options[place] for place in payload.order)
+    return Closed(question=closed.question, options=options, gold=payload.order.index(closed.gold))
+
+
+def closed_of_fact(fact: Fact) -> Closed | None:
+    """The form of a fact over options; None where it has none."""
+    payload: Pair | Choice | Twin = fact.payload
+    if isinstance(payload, Twin):
+        return payload.closed
+    return payload if isinstance(payload, Choice) else None
+
+
+def short_of(fact: Fact) -> ShortAnswer:
+    """The question and answer of a fact; of a choice the question above its options."""
+    payload: Pair | Choice | Twin = fact.payload
+    if isinstance(payload, Choice):
+        return ShortAnswer(question=payload.question, answer=payload.right)
+    return payload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +18,8 @@ __all__ = [
     "ask_prompt",
     "examples",
     "is_chinese",
+    "prompt_file",
+    "render_prompt",
     "shaping_texts",
     "stated",
     "worked_answer",
@@ -44,8 +46,18 @@ def is_chinese(language: str) -> bool:
 
 def ask_prompt(question: str, language: str, way: str) -> str:
     """What a model is sent of a question."""
+    return render_prompt(way, language, question=question)
+
+
+def render_prompt(name: str, language: str, **values: Any) -> str:
+    """A template of ``prompts/`` filled in; ``language`` as its code alone is one of the values."""
     code = language.partition("-")[0]
-    return _compiled(way, _known(language)).render(question=question, language=code)
+    return _compiled(name, _known(language)).render(language=code, **values)
+
+
+def prompt_file(name: str, language: str) -> str:
+    """The text of a template in one of the languages that there are, en or zh."""
+    return _text(f"prompts/{name}.{language}.jinja")
 
 
 def worked_answer(example: Example, language: str, way: str) -> str:
@@ -69,8 +81,8 @@ def stated(answer: str, language: str, way: str, *, before: str = "", sure: int)
 
 def shaping_texts(way: str) -> tuple[str, ...]:
     """All that shapes the prompts of a way: its templates, and the examples."""
-    names = [f"prompts/{way}.{language}.jinja" for language in _LANGUAGES]
-    return tuple(_text(name) for name in [*names, *map(_examples_file, _LANGUAGES)])
+    templates = [prompt_file(way, language) for language in _LANGUAGES]
+    return (*templates, *(_text(_examples_file(language)) for language in _LANGUAGES))
 
 
 @cache

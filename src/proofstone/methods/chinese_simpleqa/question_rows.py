@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec import structs
 
@@ -40,6 +40,13 @@ from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Item, LoadedItem, Stratum, fact_id, item_id
 
 __all__ = [
+    "PRIMARY",
+    "SECONDARY",
+    "Draft",
+    "Placed",
+    "check_categories",
+    "made_row",
+    "read_draft",
     "read_facts",
     "read_items",
     "read_question",
@@ -57,8 +64,20 @@ _CHOICES = frozenset({"options", "choices", "A", "B", "statement"})
 T = TypeVar("T")
 
 
+class Placed(Protocol):
+    """A row of a file with its place in it, and its categories."""
+
+    @property
+    def place(self) -> str:
+        """The row's place in the file."""
+
+    @property
+    def stratum(self) -> Stratum:
+        """Its categories."""
+
+
 @dataclass(slots=True, eq=False)
-class _Draft:
+class Draft:
     """A row's question; ``language`` None: to be guessed."""
 
     place: str
@@ -91,15 +110,15 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
 def read_question(fields: Fields) -> Item:
     """The question of one row alone, its language guessed where it says none; what is wrong with
     the row is noted in ``fields``."""
-    draft = _draft(fields)
+    draft = read_draft(fields)
     language = guess_language([draft.asked.question]) if draft.language is None else draft.language
     return _item(draft, language)
 
 
-def _read(rows: Iterable[Row], make: Callable[[_Draft, str], T]) -> list[T]:
+def _read(rows: Iterable[Row], make: Callable[[Draft, str], T]) -> list[T]:
     problems: list[Problem] = []
-    drafts = [_draft(Fields(row, problems)) for row in rows]
-    _check_categories(drafts, problems)
+    drafts = [read_draft(Fields(row, problems)) for row in rows]
+    check_categories(drafts, problems)
     _check_repeats(drafts, problems)
     _check_aliases([draft for draft in drafts if draft.is_sound], problems)
     if problems:
@@ -108,7 +127,8 @@ def _read(rows: Iterable[Row], make: Callable[[_Draft, str], T]) -> list[T]:
     return [make(d, guessed if d.language is None else d.language) for d in drafts]
 
 
-def _draft(fields: Fields) -> _Draft:
+def read_draft(fields: Fields) -> Draft:
+    """The question of one row; what is wrong with it is noted in ``fields``."""
     question = fields.required_text(*QUESTION)
     answer = _answer(fields)
     aliases = _aliases(fields, answer)
@@ -123,7 +143,7 @@ def _draft(fields: Fields) -> _Draft:
     stratum = Stratum(
         discipline=fields.label(*PRIMARY).strip(), field=fields.label(*SECONDARY).strip()
     )
-    return _Draft(
+    return Draft(
         place=fields.place,
         key=fields.key("id"),
         asked=asked,
@@ -183,7 +203,7 @@ def _tolerance(fields: Fields) -> float:
 # ---------------------------------------------------------------- rows beside each other
 
 
-def _check_categories(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
+def check_categories(drafts: Sequence[Placed], problems: list[Problem]) -> None:
     """A category that some rows have, all have."""
     for level, name in (("discipline", PRIMARY[0]), ("field", SECONDARY[0])):
         empty = [draft for draft in drafts if not getattr(draft.stratum, level)]
@@ -192,7 +212,7 @@ def _check_categories(drafts: Sequence[_Draft], problems: list[Problem]) -> None
             problems += [Problem(f"{draft.place}, field {name}", what) for draft in empty]
 
 
-def _check_repeats(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
+def _check_repeats(drafts: Sequence[Draft], problems: list[Problem]) -> None:
     keys: dict[str, str] = {}
     questions: dict[str, str] = {}
     for draft in drafts:
@@ -207,11 +227,11 @@ def _check_repeats(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
             problems.append(Problem(f"{draft.place}, field question", repeats))
 
 
-def _check_aliases(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
+def _check_aliases(drafts: Sequence[Draft], problems: list[Problem]) -> None:
     """Two answers are the same everywhere or nowhere: an alias that is the answer of another
     question, which does not take this one's answer, has slipped into the wrong row or makes one of
     the two too strict."""
-    taken: dict[str, list[tuple[_Draft, set[str]]]] = {}
+    taken: dict[str, list[tuple[Draft, set[str]]]] = {}
     for draft in drafts:
         plain = {plain_answer(text) for text in draft.asked.answers}
         taken.setdefault(plain_answer(draft.asked.answer), []).append((draft, plain))
@@ -222,7 +242,7 @@ def _check_aliases(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
             problems += [_alias_problem(draft, alias, other) for other in others[:1]]
 
 
-def _alias_problem(draft: _Draft, alias: str, other: _Draft) -> Problem:
+def _alias_problem(draft: Draft, alias: str, other: Draft) -> Problem:
     return Problem(
         f"{draft.place}, field aliases",
         f"{came(alias)} is the answer of {other.place}, which does not take "
@@ -233,7 +253,7 @@ def _alias_problem(draft: _Draft, alias: str, other: _Draft) -> Problem:
 # ---------------------------------------------------------------- made and written
 
 
-def _item(draft: _Draft, language: str) -> Item:
+def _item(draft: Draft, language: str) -> Item:
     item = Item(
         kind="chinese_simpleqa.question",
         payload=draft.asked,
@@ -245,7 +265,7 @@ def _item(draft: _Draft, language: str) -> Item:
     return structs.replace(item, id=item_id(item))
 
 
-def _fact(draft: _Draft, language: str) -> BuiltFact:
+def _fact(draft: Draft, language: str) -> BuiltFact:
     fact = Fact(
         kind="chinese_simpleqa.pair",
         payload=Pair(**structs.asdict(draft.asked)),
@@ -259,19 +279,20 @@ def _fact(draft: _Draft, language: str) -> BuiltFact:
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
     """The row of an item, from which ``read_items`` takes one that asks the same."""
     item = loaded.item
-    row = _row(item.id, asked_of(loaded), item.language, item.stratum, item.corrects)
+    row = made_row(item.id, asked_of(loaded), item.language, item.stratum, item.corrects)
     return {**row, "number": item.number}
 
 
 def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
     """The row of a fact, from which ``read_facts`` makes this very fact again."""
     fact = built.fact
-    return _row(fact.id, fact.payload, fact.language, fact.stratum, fact.corrects)
+    return made_row(fact.id, fact.payload, fact.language, fact.stratum, fact.corrects)
 
 
-def _row(
+def made_row(
     identity: bytes, asked: ShortAnswer, language: str, stratum: Stratum, corrects: bytes | None
 ) -> dict[str, Any]:
+    """The row of a question, under the names that are read."""
     optional = {
         "aliases": list(asked.aliases),
         "primary_category": stratum.discipline,

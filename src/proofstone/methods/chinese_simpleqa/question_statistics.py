@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer, asked_of
+from proofstone.methods.chinese_simpleqa.payloads import ShortAnswer, asked_of, short_of
 from proofstone.ports import TokenCounter
 from proofstone.records import Cell, Column, Fact, LoadedItem, Stratum, Tabulation
 from proofstone.wording import noted, say, word
@@ -22,8 +22,8 @@ def item_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> Sequen
 
 
 def fact_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
-    """The same of the pairs of a bank."""
-    return _tables([(fact.stratum, fact.payload) for fact in facts], tokens)
+    """The same of the facts of a bank."""
+    return _tables([(fact.stratum, short_of(fact)) for fact in facts], tokens)
 
 
 def _tables(rows: _Rows, tokens: TokenCounter) -> list[Tabulation]:

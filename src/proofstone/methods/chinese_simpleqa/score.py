@@ -1,8 +1,10 @@
-"""Scoring: the grade of each reply, by rule where one may settle it, else by a judge.
+"""Scoring: the grade of each reply, by rule where one may settle it, else by a judge; of a question
+over options by the option that the reply chooses, which no judge is asked.
 
 A reply that needs a judge and has none gets no score at all: it waits. So does one whose judges
 could not be heard. One on which judges came to no label is ``unparsed``: that is theirs, not the
-model's, and it counts as nothing (``measures``).
+model's, and it counts as nothing (``measures``). So does a reply that chooses no option, or
+several: it shows nothing of what is known.
 """
 
 from __future__ import annotations
@@ -10,13 +12,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from proofstone.engines.choices import labels, read_choice
 from proofstone.engines.choices.outcome import not_read
 from proofstone.methods.chinese_simpleqa.ask import STEPS
 from proofstone.methods.chinese_simpleqa.grading import grade_question, settled_as
 from proofstone.methods.chinese_simpleqa.measures import BY_RULE, GRADED, SURE
-from proofstone.methods.chinese_simpleqa.payloads import asked_of
+from proofstone.methods.chinese_simpleqa.payloads import Closed, asked_of, closed_of
 from proofstone.methods.chinese_simpleqa.reading import ReadAnswer, read_answer
 from proofstone.ports import Judge
 from proofstone.records import LoadedItem, Outcome, PanelVerdict, Reply, Score, Unit
@@ -37,6 +40,7 @@ class _Graded(Struct, frozen=True):
     basis: str
     flags: tuple[str, ...] = ()
     verdict: PanelVerdict | None = None
+    letter: str | None = None  # what was chosen of options; empty where nothing was
 
 
 def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
@@ -67,9 +71,13 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     ]
 
 
-def gold(_unit: Unit) -> tuple[str, int]:
-    """An open answer: no label, no choices."""
-    return "", 0
+def gold(unit: Unit) -> tuple[str, int]:
+    """The right letter and the number of options; of an open answer no label, no choices."""
+    closed = closed_of(unit.item)
+    if closed is None:
+        return "", 0
+    n = len(closed.options)
+    return labels(n)[closed.gold], n
 
 
 class _Answered(Struct, frozen=True):
@@ -87,6 +95,9 @@ def _answered(unit: Unit) -> _Answered:
 
 async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Graded | None:
     reply, read = answered.reply, answered.read
+    closed = closed_of(unit.item)
+    if closed is not None:
+        return _chosen(reply, read, closed)
     unread = _without_text(reply, read)
     if unread is not None:
         return unread
@@ -99,6 +110,18 @@ async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Grad
         return None
     verdict = await judge(grade_question(read.text, asked, unit.item.item.language))
     return _judged(verdict, flags)
+
+
+def _chosen(reply: Reply, read: ReadAnswer, closed: Closed) -> _Graded:
+    """The grade of a reply to a question over options, by its choice. A stated confidence is no
+    part of what is read; the rest is, whole: what is chosen last counts."""
+    letters = labels(len(closed.options))
+    text = read.text if read.sure is not None else reply.text
+    reading = read_choice(structs.replace(reply, text=text), letters, closed.options)
+    letter = reading.extraction.letter
+    value = float(letter == letters[closed.gold]) if reading.outcome == "answered" else None
+    basis = f"choice: {reading.extraction.tier}" if value is not None else "no choice"
+    return _Graded(reading.outcome, value, basis, reading.flags, letter=letter)
 
 
 def _without_text(reply: Reply, read: ReadAnswer) -> _Graded | None:
@@ -126,7 +149,7 @@ def _judged(verdict: PanelVerdict, flags: tuple[str, ...]) -> _Graded | None:
 
 
 def _scores(place: int, read: ReadAnswer, found: _Graded) -> list[Score]:
-    answer = " ".join(read.text.split())
+    answer = found.letter if found.letter is not None else " ".join(read.text.split())
     scores = [
         Score(
             unit=place,
@@ -142,7 +165,7 @@ def _scores(place: int, read: ReadAnswer, found: _Graded) -> list[Score]:
             unit=place,
             measure=BY_RULE,
             outcome="answered",
-            value=float(found.basis.startswith("rule")),
+            value=float(found.basis.startswith(("rule", "choice"))),
         ),
     ]
     if read.sure is not None:

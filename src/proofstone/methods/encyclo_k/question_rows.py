@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import orjson
 
-from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language, read_json
+from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
+from proofstone.engines.ingest.option_columns import (
+    LETTERS,
+    QUESTION_COLUMNS,
+    RowOptions,
+    collapsed,
+    has_option_columns,
+    read_gold,
+    read_options,
+)
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
 from proofstone.methods.encyclo_k.rendering import as_choice, statement_as_choice
@@ -18,9 +25,8 @@ from proofstone.methods.encyclo_k.statement_drafts import read_stratum, write_st
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, item_id
 
-__all__ = ["LETTERS", "read_items", "recognises", "write_item"]
+__all__ = ["read_items", "recognises", "write_item"]
 
-LETTERS = string.ascii_uppercase
 _VERDICTS: tuple[str, ...] = ("true", "false")
 
 
@@ -40,8 +46,8 @@ class _Draft:
 def recognises(columns: Iterable[str]) -> bool:
     """Whether a file with these columns holds questions with options, or statements to judge."""
     names = set(columns)
-    has_options = not names.isdisjoint({"options", "choices"}) or {"A", "B"} <= names
-    return ("question" in names and has_options) or "statement" in names
+    asks = not names.isdisjoint(QUESTION_COLUMNS)
+    return (asks and has_option_columns(names)) or "statement" in names
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
@@ -59,13 +65,13 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
 
 
 def _draft(fields: Fields) -> _Draft:
-    statement = "" if fields.has("question") else fields.text("statement")
-    question = statement or fields.required_text("question")
-    options = _VERDICTS if statement else _options(fields)
-    gold = _verdict(fields) if statement else _gold(fields, options) if options else None
+    statement = "" if fields.has(*QUESTION_COLUMNS) else fields.text("statement")
+    question = statement or fields.required_text(*QUESTION_COLUMNS)
+    options = RowOptions(_VERDICTS) if statement else read_options(fields)
+    gold = _verdict(fields) if statement else read_gold(fields, options) if options.texts else None
     item = Item(
         kind="encyclo_k.choice",
-        payload=ChoiceQuestion(question=question, options=options, gold=gold or 0),
+        payload=ChoiceQuestion(question=question, options=options.texts, gold=gold or 0),
         stratum=read_stratum(fields),
         number=fields.number("number") or 0,
         corrects=fields.identity("corrects"),
@@ -108,124 +114,11 @@ def _check_repeats(drafts: Sequence[_Draft], problems: list[Problem]) -> None:
             problems.append(Problem(f"{draft.place}, field id", twice))
         if draft.is_sound:
             question: ChoiceQuestion = draft.item.payload
-            content = _collapsed(question.question), frozenset(question.options)
+            content = collapsed(question.question), frozenset(question.options)
             first = asked.setdefault(content, draft.place)
             if first != draft.place:
                 repeats = f"repeats the question of {first} with the same options"
                 problems.append(Problem(f"{draft.place}, field question", repeats))
-
-
-# ---------------------------------------------------------------- options
-
-
-def _options(fields: Fields) -> tuple[str, ...]:
-    """The texts of the options, or nothing where they are not usable (and the problem noted)."""
-    name, value = fields.find("options", "choices")
-    if value is None:
-        value = {letter: fields.values[letter] for letter in LETTERS if fields.has(letter)}
-    elif isinstance(value, str):
-        value = read_json(value)
-    wrong = _wrong_letters(value) if isinstance(value, dict) else []
-    if isinstance(value, dict):
-        value = [value[letter] for letter in sorted(value)]
-    if not isinstance(value, list):
-        wrong = ["expected a list of texts, the JSON text of one, or columns A, B, C, ..."]
-    else:
-        wrong = wrong or _wrong_options(value)
-    for what in wrong:
-        fields.wrong(name, what)
-    return () if wrong else tuple(_text(option) for option in value)
-
-
-def _wrong_letters(options: dict[str, Any]) -> list[str]:
-    """What is wrong with the letters of options, which go from A without a gap."""
-    if sorted(options) == list(LETTERS[: len(options)]):
-        return []
-    return [f"expected letters from A without a gap, came {came(', '.join(options))}"]
-
-
-def _wrong_options(options: list[Any]) -> list[str]:
-    if not 2 <= len(options) <= len(LETTERS):
-        return [f"expected 2 to {len(LETTERS)} options, came {len(options)}"]
-    wrong = [
-        f"option {place} is empty or no text"
-        for place, option in enumerate(options, start=1)
-        if not _text(option).strip()
-    ]
-    if not wrong and len({_collapsed(_text(option)) for option in options}) < len(options):
-        wrong.append("two options are the same")
-    return wrong
-
-
-def _text(option: object) -> str:
-    """An option's text; a number as JSON spells it; nothing for what is neither."""
-    if isinstance(option, str):
-        return option
-    is_number = isinstance(option, int | float) and not isinstance(option, bool)
-    return orjson.dumps(option).decode() if is_number else ""
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split())
-
-
-# ---------------------------------------------------------------- the answer
-
-
-def _gold(fields: Fields, options: tuple[str, ...]) -> int | None:
-    """The place of the right option, or None where nothing or too much says it.
-
-    ``answer`` may be a letter, a place from 0 or an option's text; where these differ,
-    ``answer_letter`` or ``answer_index`` must say which is meant.
-    """
-    name, answer = fields.find("answer", "gold")
-    exact = _exact(fields, options)
-    if answer is None:
-        if not fields.has("answer_index", "answer_letter"):
-            fields.wrong(name, "is missing; give a letter, a place from 0, or the option's text")
-        return exact
-    readings = _readings(answer, options)
-    if exact is not None and exact in readings:
-        return exact
-    if exact is not None:
-        named = f"option {LETTERS[exact]}, which answer_index or answer_letter names"
-        fields.wrong(name, f"{came(answer)} is not {named}")
-    elif not readings:
-        fields.wrong(name, f"{came(answer)} is no letter, place from 0 or text of its options")
-    elif len(readings) > 1:
-        meant = " or ".join(LETTERS[place] for place in sorted(readings))
-        fields.wrong(name, f"{came(answer)} can mean option {meant}; say it in answer_letter")
-    return min(readings, default=None)
-
-
-def _exact(fields: Fields, options: tuple[str, ...]) -> int | None:
-    """The place that ``answer_index`` or ``answer_letter`` gives."""
-    index = fields.number("answer_index")
-    letter = fields.text("answer_letter").strip().upper()
-    places = []
-    if index is not None:
-        places.append(("answer_index", index))
-    if letter:
-        place = LETTERS.find(letter) if len(letter) == 1 else -1
-        places.append(("answer_letter", place))
-    for name, place in places:
-        if not 0 <= place < len(options):
-            fields.wrong(name, f"is none of the {len(options)} options")
-            return None
-    if len({place for _, place in places}) == 2:
-        fields.wrong("answer_letter", "names another option than answer_index")
-    return places[0][1] if places else None
-
-
-def _readings(answer: object, options: tuple[str, ...]) -> set[int]:
-    """All places that an answer can mean."""
-    wanted = _collapsed(_text(answer))
-    found = {place for place, option in enumerate(options) if _collapsed(option) == wanted}
-    if len(wanted) == 1 and wanted.upper() in LETTERS:
-        found.add(LETTERS.index(wanted.upper()))
-    if wanted.isascii() and wanted.isdecimal():
-        found.add(int(wanted))
-    return {place for place in found if place < len(options)}
 
 
 # ---------------------------------------------------------------- writing

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proofstone.engines.stats import ESTIMANDS, Estimand
 from proofstone.errors import BadUsage
+from proofstone.report.studies.choices import study_choices
 from proofstone.report.studies.lengths import study_lengths
 from proofstone.report.studies.levels import study_levels
 from proofstone.report.studies.options import study_options
@@ -29,12 +30,14 @@ class _Perform(Protocol):
 
 
 class StudyKind(Struct, frozen=True, kw_only=True):
-    """A study: whether it looks at each form by itself, and whether it needs reply lengths."""
+    """A study: whether it looks at each form by itself, whether it needs reply lengths, and
+    whether it needs to know what the questions come from."""
 
     help: str
     perform: _Perform
     by_form: bool = False
     lengths: bool = False
+    origins: bool = False
 
 
 STUDIES: Mapping[str, StudyKind] = {
@@ -62,6 +65,12 @@ STUDIES: Mapping[str, StudyKind] = {
         help="single statements, verdicts on each, whole questions, side by side",
         perform=study_settings,
         by_form=True,
+    ),
+    "choices": StudyKind(
+        help="the same questions over options, over shuffled options, and open",
+        perform=study_choices,
+        by_form=True,
+        origins=True,
     ),
 }
 

@@ -45,7 +45,10 @@ class HowAsked:
 @dataclass(frozen=True)
 class Part:
     """A form (or several of one recipe, together) with the scores on it under ``measure``.
-    ``asked`` says by respondent of the table how it was asked."""
+    ``asked`` says by respondent of the table how it was asked. ``origins`` are the facts that the
+    table's units come from, for studies that compare forms of the same questions: of a unit on
+    one fact, what that was made from, or the fact itself; empty bytes for others. The table's
+    ``items`` in their order."""
 
     name: str
     kind: str
@@ -55,6 +58,7 @@ class Part:
     measure: Measure
     lengths: ReplyLengths | None = None
     asked: tuple[HowAsked, ...] = ()
+    origins: tuple[bytes, ...] = ()
 
     @cached_property
     def sheet(self) -> Sheet:

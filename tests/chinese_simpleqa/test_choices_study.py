@@ -1,0 +1,127 @@
+"""The same questions over options, shuffled options and open: exact accuracies of a known model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scripted_chooser import Chooser, twin_rows
+from scripted_solver import write_rows
+
+from proofstone.draws import Draws
+from proofstone.errors import BadUsage
+from proofstone.records import ItemSet
+from proofstone.report.studies import Study
+from proofstone.wiring import Workspace, create_workspace
+from serving import configure, serving
+
+N = 60
+KNOWN = [n for n in range(N) if n % 3]  # two of three
+OPEN = [n for n in range(N) if n % 2]
+SEED = 3
+
+
+def forms_of(workspace: Workspace, folder: Path, n: int = N) -> dict[str, ItemSet]:
+    path = write_rows(folder, twin_rows(n), "twins.jsonl")
+    bank = workspace.import_bank(path, method="chinese_simpleqa")
+    return {
+        posed: workspace.build_form(bank, seeds=[SEED], posed=posed)[0]
+        for posed in ("original", "shuffled", "open")
+    }
+
+
+def studied(folder: Path, chooser: Chooser) -> tuple[Study, dict[int, int]]:
+    """The study of the three forms, and where the right option stood shuffled, by number."""
+    with create_workspace(folder / "work") as workspace, serving(chooser) as server:
+        configure(workspace.folder, server.url)
+        forms = forms_of(workspace, folder)
+        results = workspace.run([*forms.values()], models="scripted/model", judge="scripted/judge")
+        assert all(result.complete for result in results)
+        study = workspace.study("choices", *forms.values())
+        places = {}
+        for page in workspace.store.items.pages(forms["shuffled"].id):
+            for stored in page:
+                (fact,) = stored.loaded.facts
+                number = int(fact.payload.answer.removeprefix("Finder-"))
+                order = stored.loaded.item.payload.order
+                assert order == tuple(
+                    Draws(SEED, int.from_bytes(fact.id[:8], "big"), "option order").shuffled(
+                        range(4)
+                    )
+                )
+                places[number] = order.index(fact.payload.closed.gold)
+        return study, places
+
+
+def cell(share: float) -> str:
+    return f"{100 * share:.1f} ["
+
+
+def test_three_accuracies_and_the_drop_of_a_known_model(tmp_path: Path) -> None:
+    """What is not known is answered with A: right where the right option stands there. Open, half
+    is known. No judge is asked about options."""
+    chooser = Chooser(KNOWN, OPEN)
+    study, places = studied(tmp_path, chooser)
+    original = sum(n in KNOWN or n % 4 == 0 for n in range(N)) / N
+    shuffled = sum(n in KNOWN or places[n] == 0 for n in range(N)) / N
+    opened = len(OPEN) / N
+    assert study.columns == (
+        "model", "n", "options", "options shuffled", "open", "by shuffling", "relative drop %",
+        "no grade",
+    )  # fmt: skip
+    (row,) = study.rows
+    assert row[:2] == ("scripted/model direct", f"{N}")
+    assert row[2].startswith(cell(original))
+    assert row[3].startswith(cell(shuffled))
+    assert row[4].startswith(cell(opened))
+    assert row[5].startswith(f"{100 * (shuffled - original):+.1f} [")
+    drop = (original - opened) / original
+    assert row[6].startswith(cell(drop))
+    assert row[7] == "0 + 0 + 0"
+    by_name = {point.x: point for point in study.points}
+    assert by_name["relative drop"].y == pytest.approx(drop)
+    assert by_name["relative drop"].low < drop < by_name["relative drop"].high
+    assert [by_name[x].y for x in ("options", "options shuffled", "open")] == pytest.approx(
+        [original, shuffled, opened]
+    )
+    assert chooser.judged == N
+    assert f"{100 * drop:.1f}% of accuracy" in study.finding
+
+
+def test_replies_without_a_choice_are_apart_from_every_accuracy(tmp_path: Path) -> None:
+    """Ten questions that get no choice over options are left out of all three forms and counted,
+    in each of the two forms over options."""
+    mute = range(0, N, 6)
+    study, places = studied(tmp_path, Chooser(KNOWN, OPEN, mute))
+    rest = [n for n in range(N) if n not in mute]
+    (row,) = study.rows
+    assert row[1] == f"{len(rest)}"
+    assert row[2].startswith(cell(sum(n in KNOWN or n % 4 == 0 for n in rest) / len(rest)))
+    assert row[3].startswith(cell(sum(n in KNOWN or places[n] == 0 for n in rest) / len(rest)))
+    assert row[4].startswith(cell(sum(n in OPEN for n in rest) / len(rest)))
+    assert row[7] == f"{len(mute)} + {len(mute)} + 0"
+
+
+def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
+    """One way alone has nothing to compare, and forms of other questions have none in common."""
+    with create_workspace(tmp_path / "work") as workspace:
+        forms = forms_of(workspace, tmp_path, 8)
+        workspace.run([*forms.values()], models="sim/ann?ability=1")
+        with pytest.raises(BadUsage, match="here options was asked"):
+            workspace.study("choices", forms["original"])
+        study = workspace.study("choices", forms["original"], forms["shuffled"])
+        assert study.columns == (
+            "model", "n", "options", "options shuffled", "by shuffling", "relative drop %",
+            "no grade",
+        )  # fmt: skip
+        (row,) = study.rows
+        assert row[0] == "sim/ann?ability=1.0 direct (simulated)"
+        assert (row[2][:5], row[4][:4], *row[5:]) == ("100.0", "+0.0", "\u2014", "0 + 0")
+        others = [{**row, "closed_question": f"{row['closed_question']} ?"} for row in twin_rows(4)]
+        bank = workspace.import_bank(
+            write_rows(tmp_path, others, "others.jsonl"), method="chinese_simpleqa"
+        )
+        (other,) = workspace.build_form(bank, posed="shuffled")
+        workspace.run(other, models="sim/ann?ability=1")
+        with pytest.raises(BadUsage, match="no question in common"):
+            workspace.study("choices", forms["original"], other)
