@@ -56,6 +56,7 @@ from proofstone.ports.reviewing import (
     JudgedText,
     JudgesCompared,
     Reviews,
+    ReviewsAnswers,
 )
 from proofstone.records import Row
 
@@ -99,6 +100,7 @@ __all__ = [
     "ReadsQuestions",
     "Recorder",
     "Reviews",
+    "ReviewsAnswers",
     "Revises",
     "Row",
     "Searcher",

@@ -3,14 +3,14 @@ and the judges of its builds can be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from proofstone.records import Fact, ReviewTask, ReviewText
+from proofstone.records import AnswerPolicy, CheckedAnswer, Fact, Review, ReviewTask, ReviewText
 
-__all__ = ["ComparedQuestion", "JudgedText", "JudgesCompared", "Reviews"]
+__all__ = ["ComparedQuestion", "JudgedText", "JudgesCompared", "Reviews", "ReviewsAnswers"]
 
 
 @runtime_checkable
@@ -19,6 +19,27 @@ class Reviews(Protocol):
 
     def review_text(self, fact: Fact) -> ReviewText:
         """The fact as a reviewer reads it; nothing of what it is meant to be stands in ``text``."""
+
+
+@runtime_checkable
+class ReviewsAnswers(Reviews, Protocol):
+    """A method whose questions people answer by searching; their answers are set against those that
+    its facts hold. ``review_text`` shows a question and nothing of an answer."""
+
+    def model_answers(self, fact: Fact) -> tuple[str, ...]:
+        """The answer that a fact holds, and other ways to say that very answer."""
+
+    def same_answer(self, fact: Fact, first: str, second: str) -> bool:
+        """Whether two people gave one answer, by the method's rule of sameness."""
+
+    def answer_policy(self, lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
+        """What answers must rest on; ``lines`` of a person's own list, the file ``name``, change
+        which sources are authoritative. Raises BadInput for a list that cannot be read."""
+
+    def check_answers(
+        self, facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
+    ) -> Sequence[CheckedAnswer]:
+        """Where each question stands, in their order: pure, and of all reviews."""
 
 
 class JudgedText(Struct, frozen=True):

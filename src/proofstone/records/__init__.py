@@ -6,6 +6,12 @@ refer to itself, and walking a bank's 43,000 facts again and again took a fifth 
 
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.annotated import Annotated
+from proofstone.records.answer_reviews import (
+    ANSWER_STATES,
+    AnswerPolicy,
+    AnswerState,
+    CheckedAnswer,
+)
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
 from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
 from proofstone.records.checked_judges import CheckedJudge, CheckedQuestion
@@ -158,6 +164,7 @@ from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode,
 from proofstone.records.workbooks import Grid, SheetColumn, SheetTab, Workbook, cell_name
 
 __all__ = [
+    "ANSWER_STATES",
     "CONTEXT",
     "CONTEXTS",
     "CONTEXT_CHUNKS",
@@ -177,6 +184,8 @@ __all__ = [
     "Accuracies",
     "Action",
     "Annotated",
+    "AnswerPolicy",
+    "AnswerState",
     "Ballot",
     "BallotState",
     "Bank",
@@ -187,6 +196,7 @@ __all__ = [
     "Card",
     "CardSnapshot",
     "Cell",
+    "CheckedAnswer",
     "CheckedJudge",
     "CheckedQuestion",
     "CheckedRate",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
 from proofstone.records.reviews import ReviewOutcome, ReviewPolicy
 
@@ -27,5 +27,12 @@ class DecidedReviews(Struct, frozen=True, kw_only=True):
 
 
 def policy_words(policy: ReviewPolicy) -> str:
-    """``quorum 1, drop majority, tie open, fix any``: a policy as its options are typed."""
+    """``quorum 1, drop majority, tie open, fix any``: a policy as its options are typed; of answers
+    what they must rest on."""
+    if not isinstance(policy.answers, UnsetType):
+        rule = policy.answers
+        return (
+            f"two answers, a third where they differ, at least {rule.urls} pages each, "
+            f"{rule.authoritative} of them from {len(rule.sources):,} authoritative sources"
+        )
     return f"quorum {policy.quorum}, drop {policy.drop}, tie {policy.tie}, fix {policy.fix}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.identity import content_id
+from proofstone.records.answer_reviews import AnswerPolicy
 from proofstone.records.results import Estimate
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 ReviewedKind = Literal["fact", "item"]
-ReviewTask = Literal["format", "truth", "reason"]
+ReviewTask = Literal["format", "truth", "reason", "answer", "third", "same"]
 ReviewOutcome = Literal["keep", "fix", "drop", "open"]
 
 
@@ -41,7 +42,9 @@ class Review(Struct, frozen=True, gc=False, kw_only=True):
     ``verdict`` is one of the task's labels (``engines.review.TASKS``). ``changes`` are the new
     values of fields where it asks for a fix; ``rubric`` further marks by name; ``seconds`` how long
     it took, where that is known; ``at`` in seconds since 1970; ``sheet`` the sheet it was given in;
-    ``corrects`` the former decision of the same reviewer on the same version.
+    ``corrects`` the former decision of the same reviewer on the same version. ``answer`` is what
+    the reviewer answers a question with, and ``urls`` the pages that say so; of the task ``same``
+    it is the answer that was compared.
     """
 
     id: bytes = b""
@@ -59,6 +62,8 @@ class Review(Struct, frozen=True, gc=False, kw_only=True):
     at: float
     sheet: bytes | None = None
     corrects: bytes | None = None
+    answer: str = ""
+    urls: tuple[str, ...] = ()
 
     @property
     def who(self) -> bytes | str:
@@ -114,6 +119,8 @@ class ReviewPolicy(Struct, frozen=True, kw_only=True):
     drop: Literal["any", "majority", "all"] = "majority"
     tie: Literal["open", "keep", "drop"] = "open"
     fix: Literal["any", "majority", "all"] = "any"
+    # Not in the stored bytes of policies for statements, whose ids come from these.
+    answers: AnswerPolicy | UnsetType = UNSET
 
 
 class CheckedRate(Struct, frozen=True, kw_only=True):
@@ -159,8 +166,10 @@ class ReviewDecision(Struct, frozen=True, kw_only=True):
 
 
 def review_id(review: Review) -> bytes:
-    """The id of a review: all its fields."""
-    return content_id("review", structs.astuple(review)[1:])
+    """The id of a review: all its fields; an answer and its pages only where there are any, so that
+    reviews without keep the ids that they had before there were answers."""
+    *fields, answer, urls = structs.astuple(review)[1:]
+    return content_id("review", [*fields, answer, urls] if answer or urls else fields)
 
 
 def review_sheet_id(sheet: ReviewSheet) -> bytes:

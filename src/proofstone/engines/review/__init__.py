@@ -3,6 +3,15 @@
 Pure: rules come in as data, records go in and out, and nothing is stored here.
 """
 
+from proofstone.engines.review.addresses import (
+    NoAddress,
+    WebAddress,
+    is_of_site,
+    pages_of,
+    read_address,
+    read_site,
+    split_addresses,
+)
 from proofstone.engines.review.agreed import Ratings, rate, shared_targets
 from proofstone.engines.review.answers import Answer, ReadSheets, SheetOf, read_answers
 from proofstone.engines.review.assigning import Assignment, assign
@@ -24,24 +33,31 @@ __all__ = [
     "Answer",
     "Assignment",
     "Found",
+    "NoAddress",
     "Ratings",
     "ReadSheets",
     "SheetOf",
     "SheetRow",
     "StatedReview",
     "Task",
+    "WebAddress",
     "assign",
     "decide",
     "draw_by_stratum",
     "found_otherwise",
+    "is_of_site",
     "latest",
     "make_workbook",
+    "pages_of",
     "rate",
+    "read_address",
     "read_answers",
     "read_reviews",
+    "read_site",
     "row_key",
     "shared_targets",
     "size_for",
+    "split_addresses",
     "unseen_sign",
     "write_decision",
     "write_review",

@@ -13,6 +13,7 @@ from proofstone.methods.chinese_simpleqa import (
     own_prompts,
     question_statistics,
     reply_rows,
+    reviewing,
     score,
 )
 from proofstone.methods.chinese_simpleqa import rows as files
@@ -40,6 +41,8 @@ from proofstone.ports import (
     TokenCounter,
 )
 from proofstone.records import (
+    AnswerPolicy,
+    CheckedAnswer,
     Fact,
     Item,
     ItemSet,
@@ -48,6 +51,8 @@ from proofstone.records import (
     OwnPrompt,
     Preset,
     Reply,
+    Review,
+    ReviewText,
     Scale,
     Score,
     Tabulation,
@@ -172,6 +177,28 @@ class ChineseSimpleQA:
     def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
         """See ``grade_metrics.metrics_of``."""
         return grade_metrics.metrics_of(rows, by)
+
+    def review_text(self, fact: Fact) -> ReviewText:
+        """See ``reviewing.review_text``."""
+        return reviewing.review_text(fact)
+
+    def model_answers(self, fact: Fact) -> tuple[str, ...]:
+        """See ``reviewing.model_answers``."""
+        return reviewing.model_answers(fact)
+
+    def same_answer(self, fact: Fact, first: str, second: str) -> bool:
+        """See ``reviewing.same_answer``."""
+        return reviewing.same_answer(fact, first, second)
+
+    def answer_policy(self, lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
+        """See ``reviewing.answer_policy``."""
+        return reviewing.answer_policy(lines, name)
+
+    def check_answers(
+        self, facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
+    ) -> Sequence[CheckedAnswer]:
+        """See ``reviewing.check_answers``."""
+        return reviewing.check_answers(facts, reviews, policy)
 
     def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
         """See ``question_statistics.fact_statistics``."""
