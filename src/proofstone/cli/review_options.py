@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 import click
-from msgspec import Struct, structs
+from msgspec import Struct, UnsetType, structs
 
 from proofstone.cli.options import with_options
 from proofstone.records import ReviewPolicy
@@ -37,6 +38,11 @@ _OPTIONS = (
         help="How many of those who would keep it must ask for a change.  "
         "[default: as decided last, else any]",
     ),
+    click.option(
+        "--sources", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Of questions that people answer: a list of authoritative sites over the carried one, "
+        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
+    ),
 )  # fmt: skip
 
 
@@ -47,15 +53,27 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
     drop: Literal["any", "majority", "all"] | None = None
     tie: Literal["open", "keep", "drop"] | None = None
     fix: Literal["any", "majority", "all"] | None = None
+    sources: Path | None = None
 
     def over(self, usual: ReviewPolicy) -> ReviewPolicy:
-        """The policy; what was not named is as in ``usual``."""
+        """The policy; what was not named is as in ``usual``, which ``sources`` changed already.
+        Raises BadUsage for what answers to questions leave no choice of."""
+        from proofstone.errors import BadUsage  # noqa: PLC0415
+
         named = {name: value for name, value in structs.asdict(self).items() if value is not None}
+        named.pop("sources", None)
+        if named and not isinstance(usual.answers, UnsetType):
+            raise BadUsage(
+                f"{', '.join(f'--{name}' for name in named)}: questions are decided by two answers "
+                "each, and a third where they differ",
+                hint="--sources FILE says which pages count as authoritative",
+            )
         return structs.replace(usual, **named)
 
 
 def policy_options(command: Command) -> Command:
-    """Adds ``--quorum``, ``--drop``, ``--tie`` and ``--fix``; they arrive as one ``policy``."""
+    """Adds ``--quorum``, ``--drop``, ``--tie``, ``--fix`` and ``--sources``; they arrive as one
+    ``policy``."""
 
     @wraps(command)
     def with_policy(**options: Any) -> Any:

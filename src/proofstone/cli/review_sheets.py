@@ -60,10 +60,9 @@ class _Share(click.ParamType[float]):
 @click.option(
     "--overlap",
     type=_Share(),
-    default="20%",
-    show_default=True,
     metavar="SHARE",
-    help="How much of it several people read, so that their agreement shows; 100% as in the paper.",
+    help="How much of it several people read, so that their agreement shows; 100% as in the "
+    "paper.  [default: 20%]",
 )
 @click.option(
     "--readers",
@@ -110,7 +109,7 @@ def export_command(
     to: Path | None,
     per_person: int | None,
     people: tuple[str, ...],
-    overlap: float,
+    overlap: float | None,
     readers: int | None,
     most: int | None,
     truth: int | None,
@@ -133,6 +132,11 @@ def export_command(
     With --truth a sample is checked for its truth instead: first whether each statement is true,
     not knowing what it is meant to be, then, on a second sheet, whether the reason fits that goes
     with a falsified one.
+
+    Short questions are not read but answered: two people search for the answer of each, and see
+    nothing of the model's. --undecided gives out what comes next: a second answer that is missing,
+    answers that differ to a third who sees both, and what people found to somebody who compares it
+    with the model's answer.
     """
     from proofstone.errors import BadUsage  # noqa: PLC0415
     from proofstone.stages.review_sheets import SheetsAsked  # noqa: PLC0415
@@ -149,7 +153,7 @@ def export_command(
         asked = SheetsAsked(
             people=_people(people, per_person), overlap=overlap, readers=readers, most=most,
             truth=truth, half_width=half_width, only=only or "", undecided=undecided,
-            policy=policy.over(workspace.review_policy(target)), seed=seed,
+            policy=policy.over(workspace.review_policy(target, policy.sources)), seed=seed,
         )  # fmt: skip
         given = workspace.give_out_sheets(target, asked, to or Path())
     if as_json:
@@ -182,8 +186,9 @@ def _tell_given(given: GivenOut) -> None:
     print_table(
         [("file", "reader", "rows"), *((s.file, s.reviewer, s.n_rows) for s in given.sheets)]
     )
-    said = f"{given.n_statements - given.n_left - given.n_barred:,} statements of {given.target}"
-    said += f", {given.n_shared:,} read by several"
+    n = given.n_statements - given.n_left - given.n_barred
+    several = "answered by two" if given.what == "questions" else "read by several"
+    said = f"{n:,} {given.what} of {given.target}, {given.n_shared:,} {several}"
     if given.round > 1:
         said += f", round {given.round}"
     click.echo(said)

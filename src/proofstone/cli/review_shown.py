@@ -40,7 +40,9 @@ def status_command(
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        standing = workspace.review_standing(target, policy.over(workspace.review_policy(target)))
+        standing = workspace.review_standing(
+            target, policy.over(workspace.review_policy(target, policy.sources))
+        )
         last = workspace.last_decision(target)
     if as_json:
         print_json({**msgspec.structs.asdict(standing), "last_decision": last})
@@ -66,9 +68,10 @@ def _last_words(last: LastDecision) -> str:
 
 
 def _tell_standing(standing: Standing) -> None:
+    read = "questions looked at" if standing.states else "statements read for their format"
     click.echo(
-        f"{standing.target}   {standing.n_read:,} of {standing.n:,} statements read for their "
-        f"format, by {standing.n_people} {'person' if standing.n_people == 1 else 'people'} in all"
+        f"{standing.target}   {standing.n_read:,} of {standing.n:,} {read}, by "
+        f"{standing.n_people} {'person' if standing.n_people == 1 else 'people'} in all"
     )
     if standing.readers:
         several = {one.task for one in standing.readers} != {"format"}
@@ -78,6 +81,8 @@ def _tell_standing(standing: Standing) -> None:
             for one in standing.readers
         ]
         print_table(rows if several else [(row[0], *row[2:]) for row in rows])
+    if standing.states:
+        print_table([(state, f"{n:,}") for state, n in standing.states.items() if n])
     said = ", ".join(f"{n:,} {outcome}" for outcome, n in standing.outcomes.items() if n)
     if said:
         wanted = standing.outcomes["drop"] + standing.outcomes["fix"]
@@ -208,17 +213,21 @@ def decide_command(
     What is open needs one more reviewer: 'review export --undecided' gives it out. Nothing is
     retired or edited before you carry the work list out. Of a bank or form the decision is kept:
     who made it, by which policy, from which reviews; the next one takes what is not named from it.
+
+    Of short questions it is decided what people's own answers come to: a question is kept where
+    two of them, or a third, found the model's answer, each with two pages, one of them of an
+    authoritative site (--sources); it is dropped where one found it not fit.
     """
     from proofstone.records import ReviewPolicy  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
     from proofstone.wiring.reviewing import decide_reviews  # noqa: PLC0415
 
     if _is_file(target):
-        _refuse_work(work_list)
+        _refuse_for_file(work_list, policy.sources)
         decided = decide_reviews(target, policy.over(ReviewPolicy()))
     else:
         with open_workspace(folder) as workspace:
-            usual = workspace.review_policy(target)
+            usual = workspace.review_policy(target, policy.sources)
             decided = workspace.review_decisions(target, policy.over(usual))
             if decided.reviews:
                 workspace.keep_decision(target, decided, by=by)
@@ -234,9 +243,14 @@ def _is_file(target: str) -> bool:
     return Path(target).suffix.lower() in (".jsonl", ".ndjson", ".json") and Path(target).is_file()
 
 
-def _refuse_work(work_list: Path | None) -> None:
+def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
     from proofstone.errors import BadUsage  # noqa: PLC0415
 
+    if sources is not None:
+        raise BadUsage(
+            "--sources: answers to questions are decided beside the bank that holds the model's",
+            hint="review import FILE, then review decide BANK --sources LIST",
+        )
     if work_list is not None:
         raise BadUsage(
             "a work list is made for a bank or form of a workspace",

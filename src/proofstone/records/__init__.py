@@ -140,6 +140,7 @@ from proofstone.records.results import (
     values_kind,
 )
 from proofstone.records.reviews import (
+    CHECK_TASKS,
     CheckedRate,
     Review,
     ReviewDecision,
@@ -165,6 +166,7 @@ from proofstone.records.workbooks import Grid, SheetColumn, SheetTab, Workbook, 
 
 __all__ = [
     "ANSWER_STATES",
+    "CHECK_TASKS",
     "CONTEXT",
     "CONTEXTS",
     "CONTEXT_CHUNKS",

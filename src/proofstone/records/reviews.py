@@ -16,6 +16,7 @@ from proofstone.records.answer_reviews import AnswerPolicy
 from proofstone.records.results import Estimate
 
 __all__ = [
+    "CHECK_TASKS",
     "CheckedRate",
     "Review",
     "ReviewDecision",
@@ -33,6 +34,8 @@ __all__ = [
 
 ReviewedKind = Literal["fact", "item"]
 ReviewTask = Literal["format", "truth", "reason", "answer", "third", "same"]
+# Those that check what statements say, by a sample.
+CHECK_TASKS: tuple[ReviewTask, ...] = ("truth", "reason")
 ReviewOutcome = Literal["keep", "fix", "drop", "open"]
 
 

@@ -6,12 +6,12 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
-from proofstone.engines.review import decide
 from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
 from proofstone.ports import Clock
 from proofstone.records import DecidedReviews
 from proofstone.stages.acting import Who
+from proofstone.stages.review_answers import decided_of
 from proofstone.stages.review_facts import carried, facts_held, reviewing, reviews_of
 from proofstone.stages.review_work import Decided
 
@@ -78,7 +78,8 @@ def decided_again(store: Store, found: Found, made: DecidedReviews) -> dict[str,
     known = set(made.reviews)
     own = [one for one in reviews if one.id in known]
     counts = dict.fromkeys(made.outcomes, 0)
-    for one in decide(carried(store, reviewing(store, found), facts, own, now), made.policy):
+    method = reviewing(store, found)
+    for one in decided_of(method, facts, carried(store, method, facts, own, now), made.policy):
         counts[one.outcome] += 1
     return {str(name): n for name, n in counts.items()}
 

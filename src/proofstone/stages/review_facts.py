@@ -12,11 +12,12 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.ports import Reviews
+from proofstone.ports import Method, Reviews
 from proofstone.records import Fact, Review, ReviewText
 
-__all__ = ["HeldFacts", "carried", "facts_held", "facts_under_review", "named", "reviewed_texts",
-           "reviewing", "reviews_of", "shown_rows", "source_of", "versions_of"]  # fmt: skip
+__all__ = ["HeldFacts", "carried", "facts_held", "facts_under_review", "method_of",
+           "named", "reviewed_texts", "reviewing", "reviews_of", "shown_rows", "source_of",
+           "versions_of"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,16 @@ class HeldFacts:
 
 def reviewing(store: Store, found: Found) -> Reviews:
     """The method of a bank or form, which must say what a reviewer is shown. Raises BadUsage."""
-    of = store.knowledge.bank(found.id) if found.kind == "bank" else store.items.item_set(found.id)
-    method = find_method(of.method)
+    method = method_of(store, found)
     if not isinstance(method, Reviews):
-        raise BadUsage(f"{of.method} has no sheets for reviewers")
+        raise BadUsage(f"{method.name} has no sheets for reviewers")
     return method
+
+
+def method_of(store: Store, found: Found) -> Method:
+    """The method of a bank or form."""
+    of = store.knowledge.bank(found.id) if found.kind == "bank" else store.items.item_set(found.id)
+    return find_method(of.method)
 
 
 def facts_held(store: Store, found: Found) -> HeldFacts:

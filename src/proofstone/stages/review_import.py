@@ -22,6 +22,7 @@ from proofstone.errors import BadInput, Problem, ProofstoneError
 from proofstone.ports import Clock
 from proofstone.records import Grid, Review, ReviewPlace, ReviewSheet, review_id
 from proofstone.stages.acting import acting_person
+from proofstone.stages.review_answers import hand_problems
 from proofstone.stages.review_facts import reviewed_texts, reviewing
 
 __all__ = ["ImportedReviews", "import_reviews"]
@@ -66,6 +67,7 @@ def import_reviews(
     problems += read.problems
     rows, n_purged = _rows(store, stated, problems, clock)
     taken = [*_answered(read.answers, clock), *rows]
+    problems += hand_problems(store, [(one.where, one.review) for one in taken])
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
         raise BadInput(f"the reviews have {count}; nothing was taken in", problems,
@@ -168,6 +170,8 @@ def _answered(answers: Iterable[Answer], clock: Clock) -> list[_Taken]:
                 verdict=answer.verdict, reviewer=answer.sheet.reviewer, reason=scrub(answer.why),
                 changes={answer.field: scrub(answer.new)} if answer.new else {},
                 round=answer.sheet.round, at=clock.now(), sheet=answer.sheet.id,
+                answer=scrub(answer.said), urls=tuple(scrub(url) for url in answer.urls),
+                rubric={"model": scrub(answer.model)} if answer.model else {},
             ),
         )
         for answer in answers
@@ -204,7 +208,9 @@ def _rows(
             review = structs.replace(review, reviewer=actors[one.reviewer])
         review = structs.replace(
             review, kind="item" if target.kind == "item" else "fact", target=target.id,
-            reason=scrub(review.reason), at=review.at or clock.now(), corrects=None,
+            reason=scrub(review.reason), answer=scrub(review.answer),
+            urls=tuple(scrub(url) for url in review.urls), at=review.at or clock.now(),
+            corrects=None,
         )  # fmt: skip
         taken.append(_Taken(where=where, review=review))
     return taken, len(found) - len(kept)
@@ -238,7 +244,7 @@ def _place(one: Review) -> tuple[object, ...]:
 
 
 def _said(one: Review) -> tuple[object, ...]:
-    return one.verdict, one.reason, dict(one.changes), dict(one.rubric)
+    return one.verdict, one.reason, dict(one.changes), dict(one.rubric), one.answer, one.urls
 
 
 def _standing(store: Store, empty: Sequence[tuple[ReviewSheet, ReviewPlace]]) -> list[Review]:

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from proofstone.engines.store import Found, Store
-from proofstone.records import ReviewPolicy
+from pathlib import Path
 
-__all__ = ["policy_in_force"]
+from msgspec import structs
+
+from proofstone.engines.store import Found, Store
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.ports import ReviewsAnswers
+from proofstone.records import ReviewPolicy
+from proofstone.stages.review_answers import usual_policy
+from proofstone.stages.review_facts import method_of
+
+__all__ = ["policy_in_force", "policy_with"]
+
+
+def policy_with(store: Store, found: Found, sources: Path | None) -> ReviewPolicy:
+    """The policy in force, with a person's own list of authoritative ``sources`` over the carried
+    one. Raises BadUsage for statements, BadInput for a list that cannot be read."""
+    policy = policy_in_force(store, found)
+    if sources is None:
+        return policy
+    method = method_of(store, found)
+    if not isinstance(method, ReviewsAnswers):
+        raise BadUsage(
+            f"--sources: {found.name} holds statements, and no pages stand behind reviews of them",
+            hint="it is for questions that people answer",
+        )
+    return structs.replace(policy, answers=method.answer_policy(_lines(sources), sources.name))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as cause:
+        raise BadInput(
+            f"{path} cannot be read as a list of sites", [Problem(path.name, str(cause))],
+            hint="a text file in UTF-8, with a site a line, as wikipedia.org",
+        ) from None  # fmt: skip
 
 
 def policy_in_force(store: Store, found: Found) -> ReviewPolicy:
     """The policy of the newest decision on a bank or form, or on one that it corrects; of a form
-    without any that of its bank; else the usual one."""
+    without any that of its bank; else the usual one of its method."""
     made = store.decided.behind(found.id)
     if not made and found.kind == "form":
         bank = store.items.item_set(found.id).bank
         made = [] if bank is None else store.decided.behind(bank)
-    return made[-1].policy if made else ReviewPolicy()
+    return made[-1].policy if made else usual_policy(method_of(store, found))

@@ -13,7 +13,6 @@ from proofstone.engines.ingest import WORKBOOK_SUFFIXES, write_workbook
 from proofstone.engines.review import (
     Assignment,
     assign,
-    decide,
     draw_by_stratum,
     make_workbook,
     size_for,
@@ -33,6 +32,7 @@ from proofstone.records import (
     review_sheet_id,
 )
 from proofstone.stages.acting import acting_person
+from proofstone.stages.review_answers import decided_of
 from proofstone.stages.review_facts import (
     carried,
     facts_under_review,
@@ -43,31 +43,11 @@ from proofstone.stages.review_facts import (
     source_of,
 )
 from proofstone.stages.review_policies import policy_in_force
+from proofstone.stages.review_questions import QuestionsGiven, completed, questions_given
+from proofstone.stages.sheets_asked import SheetsAsked
 from proofstone.wording import language
 
 __all__ = ["GivenOut", "GivenSheet", "SheetsAsked", "give_out"]
-
-
-class SheetsAsked(Struct, frozen=True, kw_only=True):
-    """Who reads how much of what.
-
-    ``overlap`` is the share of statements that ``readers`` people read (None: all of them);
-    ``most`` the most that one is given. ``truth``: a sample of so many is checked for its truth, or
-    ``half_width`` says how many; ``only`` takes those that are meant to be true, or false.
-    ``undecided``: what ``policy`` (else the one in force) leaves open, to people who have not read
-    it.
-    """
-
-    people: tuple[str, ...]
-    overlap: float = 0.2
-    readers: int | None = None
-    most: int | None = None
-    truth: int | None = None
-    half_width: float | None = None
-    only: Literal["true", "false", ""] = ""
-    undecided: bool = False
-    policy: ReviewPolicy | None = None
-    seed: int = 0
 
 
 class GivenSheet(Struct, frozen=True, kw_only=True):
@@ -88,6 +68,7 @@ class GivenOut(Struct, frozen=True, kw_only=True):
     sheets: tuple[GivenSheet, ...]
     n_statements: int
     n_shared: int
+    what: Literal["statements", "questions"] = "statements"
     n_left: int = 0
     n_barred: int = 0
     round: int = 1
@@ -102,9 +83,11 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     """
     _check(asked, to)
     method = reviewing(store, found)
+    asked = completed(method, asked)
     facts = facts_under_review(store, found)
     texts = reviewed_texts(method, facts)
     chosen, barred, number = _chosen(store, found, facts, texts, asked)
+    given = questions_given(store, found, method, chosen, asked)
     shares = _shares(chosen, barred, asked)
     kept = [n for n, rows in enumerate(shares.rows) if rows]
     if not kept:
@@ -118,12 +101,13 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     sheets = {
         n: _sheet(
             found, asked, acting_person(store, asked.people[n], clock),
-            [chosen[place] for place in shares.rows[n]], texts, number, clock,
+            _places([chosen[place] for place in shares.rows[n]], texts, asked, given),
+            number, clock,
         )
         for n in kept
     }  # fmt: skip
     store.reviews.add_sheets(list(sheets.values()))
-    rows = shown_rows(store, chosen, texts)
+    rows = given.rows if given else shown_rows(store, chosen, texts)
     for n in kept:
         shown = [rows[place.target] for place in sheets[n].places]
         book = make_workbook(sheets[n], shown, name=found.name, reviewer=asked.people[n])
@@ -133,6 +117,7 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
         sheets=tuple(_given(sheets[n], files[n], asked.people[n]) for n in kept),
         n_statements=len(chosen),
         n_shared=len(shares.shared),
+        what="questions" if given else "statements",
         n_left=len(shares.left),
         n_barred=len(shares.barred),
         round=number,
@@ -155,7 +140,7 @@ def _shares(
     one_more = asked.undecided and asked.readers is None
     return assign(
         len(chosen), len(asked.people),
-        overlap=1.0 if asked.undecided else asked.overlap,
+        overlap=1.0 if asked.undecided else asked.overlap or 0.0,
         readers=1 if one_more else asked.readers,
         most=asked.most, seed=asked.seed, barred=apart,
     )  # fmt: skip
@@ -188,8 +173,10 @@ def _undecided(
     store: Store, found: Found, facts: Sequence[Fact], policy: ReviewPolicy
 ) -> tuple[list[Fact], dict[bytes, set[str]], int]:
     reviews, now = reviews_of(store, facts)
-    reviews = carried(store, reviewing(store, found), facts, reviews, now)
-    is_open = {one.target for one in decide(reviews, policy) if one.outcome == "open"}
+    method = reviewing(store, found)
+    reviews = carried(store, method, facts, reviews, now)
+    decided = decided_of(method, facts, reviews, policy)
+    is_open = {one.target for one in decided if one.outcome == "open"}
     chosen = [fact for fact in facts if fact.id in is_open]
     if not reviews:
         raise BadUsage(
@@ -216,22 +203,33 @@ def _sheet(
     found: Found,
     asked: SheetsAsked,
     person: Person,
-    facts: Sequence[Fact],
-    texts: Mapping[bytes, ReviewText],
+    places: Sequence[ReviewPlace],
     number: int,
     clock: Clock,
 ) -> ReviewSheet:
+    sheet = ReviewSheet(
+        kind="bank" if found.kind == "bank" else "form", target=found.id, reviewer=person.actor,
+        round=number, recipe=_recipe(asked), places=tuple(places), at=clock.now(),
+    )  # fmt: skip
+    return structs.replace(sheet, id=review_sheet_id(sheet))
+
+
+def _places(
+    facts: Sequence[Fact],
+    texts: Mapping[bytes, ReviewText],
+    asked: SheetsAsked,
+    given: QuestionsGiven | None,
+) -> list[ReviewPlace]:
+    """What a sheet asks about these facts, tab by tab."""
+    if given is not None:
+        return given.places(facts)
     is_truth = asked.truth is not None or asked.half_width is not None
     first: ReviewTask = "truth" if is_truth else "format"
     places = [ReviewPlace(first, "fact", fact.id) for fact in facts]
     if is_truth:
         reasoned = (fact for fact in facts if texts[fact.id].because)
         places += [ReviewPlace("reason", "fact", fact.id) for fact in reasoned]
-    sheet = ReviewSheet(
-        kind="bank" if found.kind == "bank" else "form", target=found.id, reviewer=person.actor,
-        round=number, recipe=_recipe(asked), places=tuple(places), at=clock.now(),
-    )  # fmt: skip
-    return structs.replace(sheet, id=review_sheet_id(sheet))
+    return places
 
 
 def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:

@@ -12,7 +12,6 @@ from msgspec import Struct
 from proofstone.engines.review import (
     TASKS,
     Ratings,
-    decide,
     found_otherwise,
     latest,
     rate,
@@ -21,10 +20,14 @@ from proofstone.engines.review import (
 from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.ports import Reviews
+from proofstone.ports import Reviews, ReviewsAnswers
 from proofstone.records import (
+    ANSWER_STATES,
+    CHECK_TASKS,
+    AnswerState,
     CheckedRate,
     Estimate,
+    Fact,
     Review,
     ReviewDecision,
     ReviewFunnel,
@@ -34,6 +37,7 @@ from proofstone.records import (
     policy_words,
 )
 from proofstone.report.numbers import shown_estimate
+from proofstone.stages.review_answers import checked_answers, decided_of
 from proofstone.stages.review_facts import (
     carried,
     facts_held,
@@ -85,7 +89,8 @@ class Standing(Struct, frozen=True, kw_only=True):
     """The review of a bank or form: how many of its statements ``n_people`` read for their format,
     and what came of them under ``policy``; ``readers`` are those of every task. ``carried_out``
     counts decisions to drop or fix that were followed. Of ``purged`` ones nothing is left to read:
-    they stand in no other number but ``n``."""
+    they stand in no other number but ``n``. ``states`` counts questions that people answer by where
+    they stand; empty for statements."""
 
     target: str
     n: int
@@ -97,6 +102,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     readers: tuple[ReaderProgress, ...]
     rates: tuple[CheckedRate, ...] = ()
     purged: int = 0
+    states: Mapping[AnswerState, int] = {}
 
 
 class Differing(Struct, frozen=True, kw_only=True):
@@ -135,7 +141,8 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
     facts = held.facts
     method = reviewing(store, found)
     reviews, now = reviews_of(store, facts)
-    decisions = decide(carried(store, method, facts, reviews, now), policy)
+    here = carried(store, method, facts, reviews, now)
+    decisions = decided_of(method, facts, here, policy)
     retired = set(store.corrections.retired_facts(fact.id for fact in facts))
     outcomes: dict[ReviewOutcome, int] = {"keep": 0, "fix": 0, "drop": 0, "open": 0}
     done = 0
@@ -144,14 +151,24 @@ def standing(store: Store, found: Found, policy: ReviewPolicy) -> Standing:
         current = now[one.target]
         done += one.outcome == "drop" and current in retired
         done += one.outcome == "fix" and is_fixed(store, one, current)
-    people = {one.reviewer for one in reviews if one.reviewer and one.task == "format"}
+    people = {one.reviewer for one in reviews if one.reviewer and one.task not in CHECK_TASKS}
     return Standing(
         target=found.name, n=len(facts) + held.n_purged,
         n_read=len({now[d.target] for d in decisions}),
         n_people=len(people), policy=policy, outcomes=outcomes, carried_out=done,
         readers=tuple(_progress(store, found, reviews, now)),
         rates=checked_rates(store, method, reviews), purged=held.n_purged,
+        states=_states(method, facts, here, policy),
     )  # fmt: skip
+
+
+def _states(
+    method: Reviews, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
+) -> dict[AnswerState, int]:
+    if not isinstance(method, ReviewsAnswers):
+        return {}
+    counts = Counter(one.state for one in checked_answers(method, facts, reviews, policy))
+    return {state: counts[state] for state in ANSWER_STATES}
 
 
 def _progress(
@@ -233,7 +250,7 @@ def checked_rates(
     """The rates of a truth check, those of which nothing was checked left out; each version as it
     was checked, also where it was corrected since. What was purged since stands in none: it says
     no longer what it was meant to be (``purged_among`` counts it)."""
-    if not any(one.task != "format" for one in reviews):
+    if not any(one.task in CHECK_TASKS for one in reviews):
         return ()
     checked = store.knowledge.facts_by_id(_targets_checked(reviews), readable=True)
     texts = reviewed_texts(method, checked.values())
@@ -265,7 +282,7 @@ def purged_among(store: Store, reviews: Sequence[Review]) -> int:
 
 
 def _targets_checked(reviews: Sequence[Review]) -> set[bytes]:
-    return {one.target for one in reviews if one.task != "format"}
+    return {one.target for one in reviews if one.task in CHECK_TASKS}
 
 
 def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
@@ -299,7 +316,7 @@ def agreed(store: Store, found: Found) -> tuple[Agreed, ...]:
     reviews = carried(store, method, facts, reviews, now)
     texts = {k: shown.text for k, shown in reviewed_texts(method, facts).items()}
     source = {fact.id: source_of(fact) for fact in facts}
-    tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason")
+    tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason", "answer")
     rated = [(task, rate(reviews, task)) for task in tasks]
     return tuple(
         _agreed(store, task, ratings, reviews, texts, source)

@@ -22,6 +22,7 @@ from proofstone.records import (
     ReviewPolicy,
     policy_words,
 )
+from proofstone.stages.review_answers import decided_of
 from proofstone.stages.review_facts import (
     carried,
     facts_held,
@@ -77,7 +78,7 @@ def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
     method = reviewing(store, found)
     reviews, now = reviews_of(store, facts)
     reviews = carried(store, method, facts, reviews, now)
-    decisions = decide(reviews, policy)
+    decisions = decided_of(method, facts, reviews, policy)
     here = {fact.id: fact for fact in facts if now.get(fact.id) == fact.id}
     decided = _decided(decisions, policy, [write_decision(one) for one in decisions])
     gone = {one.target for one in decisions if one.outcome == "drop"}

@@ -65,11 +65,13 @@ class Reviewing:
         found = find_target(self.store, target, _KINDS)
         return standing(self.store, found, policy or self.review_policy(found))
 
-    def review_policy(self, target: Target) -> ReviewPolicy:
-        """The policy by which a bank or form was decided last, else the usual one."""
-        from proofstone.stages.review_policies import policy_in_force  # noqa: PLC0415
+    def review_policy(self, target: Target, sources: Path | str | None = None) -> ReviewPolicy:
+        """The policy by which a bank or form was decided last, else the usual one; for questions
+        that people answer, the file ``sources`` says which sites are authoritative."""
+        from proofstone.stages.review_policies import policy_with  # noqa: PLC0415
 
-        return policy_in_force(self.store, find_target(self.store, target, _KINDS))
+        found = find_target(self.store, target, _KINDS)
+        return policy_with(self.store, found, None if sources is None else Path(sources))
 
     def last_decision(self, target: Target) -> LastDecision | None:
         """The newest decision on a bank or form, and whether it stands; None without one."""

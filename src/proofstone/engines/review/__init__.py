@@ -24,11 +24,12 @@ from proofstone.engines.review.rows import (
 )
 from proofstone.engines.review.sampling import draw_by_stratum, size_for
 from proofstone.engines.review.sheets import SheetRow, make_workbook, row_key
-from proofstone.engines.review.tasks import TASKS, Task
+from proofstone.engines.review.tasks import QUESTIONS, TASKS, Task
 from proofstone.engines.review.truth import Found, found_otherwise
 from proofstone.engines.review.unseen import unseen_sign
 
 __all__ = [
+    "QUESTIONS",
     "TASKS",
     "Answer",
     "Assignment",

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from proofstone.engines.review.answered import answer_problems, stated_answer
 from proofstone.engines.review.sheets import TITLES, Role, row_key
-from proofstone.engines.review.tasks import TASKS, Task
+from proofstone.engines.review.tasks import QUESTIONS, TASKS, Task
 from proofstone.engines.review.unseen import unseen_sign
 from proofstone.errors import Problem
 from proofstone.records import Grid, ReviewPlace, ReviewSheet, cell_name
@@ -17,6 +18,13 @@ from proofstone.wording import LANGUAGES, speaking, word
 
 __all__ = ["Answer", "ReadSheets", "SheetOf", "read_answers"]
 
+_FILLED: tuple[Role, ...] = ("verdict", "new", "answer", "url", "url2", "urls", "why")
+_CHANGED = {
+    False: "the statement was changed in its own column: put it back, and write the new one under "
+    "'New wording'",
+    True: "the question was changed in its own column: put it back; where it cannot be asked so, "
+    "it is not fit",
+}
 _KEY = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,8})-([0-9a-f]{8})")
 
 
@@ -31,7 +39,9 @@ class SheetOf(Struct, frozen=True, kw_only=True):
 
 class Answer(Struct, frozen=True, kw_only=True):
     """A row that was filled in: where (``Statements!G14``), of which sheet, and what; ``field`` is
-    the one that ``new`` is the new text of."""
+    the one that ``new`` is the new text of. ``said`` is the answer to a question, and ``urls`` its
+    pages; of a comparison ``said`` is what people had found, and ``model`` what it was set against.
+    """
 
     where: str
     sheet: ReviewSheet
@@ -40,6 +50,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     field: str = ""
     new: str = ""
     why: str = ""
+    said: str = ""
+    urls: tuple[str, ...] = ()
+    model: str = ""
 
 
 class ReadSheets(Struct, frozen=True, kw_only=True):
@@ -103,7 +116,7 @@ class _Reading:
         key = row.text("key")
         found = _KEY.fullmatch(key)
         if found is None:
-            if any(row.text(role) for role in ("verdict", "new", "why")):
+            if any(row.text(role) for role in _FILLED):
                 lost = f"came {key!r}" if key else "is empty"
                 self._wrong(row, "key", f"the row's hidden key {lost}, so nobody can say which "
                             "statement this is: take the row from the file that was sent out"
@@ -136,10 +149,10 @@ class _Reading:
         answer = Answer(
             where=row.at("verdict"), sheet=of.sheet, place=place,
             verdict=_labels(task)[_plain(said)], field=of.fields.get(place.target, ""),
-            new=row.text("new"), why=row.text("why"),
+            new=row.text("new"), why=row.text("why"), **stated_answer(row.text, task),
         )  # fmt: skip
         before = self.answers.setdefault((of.sheet.id, position), answer)
-        if (before.verdict, before.new, before.why) != (answer.verdict, answer.new, answer.why):
+        if structs.replace(before, where=answer.where) != answer:
             self._wrong(row, "verdict", f"says otherwise than {before.where}, which is the same "
                         "row of the same sheet: leave one of them out")  # fmt: skip
 
@@ -174,13 +187,12 @@ class _Row:
 def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
     """What is wrong with a row of a known statement."""
     if shown and _spaced(row.text("text")) != _spaced(shown):
-        yield Problem(row.at("text"), "the statement was changed in its own column: put it back, "
-                      "and write the new one under 'New wording'")  # fmt: skip
-    said, new, why = row.text("verdict"), row.text("new"), row.text("why")
+        yield Problem(row.at("text"), _CHANGED[task.name in QUESTIONS])
+    said, why = row.text("verdict"), row.text("why")
     if not said:
-        if new or why:
-            role: Role = "new" if new else "why"
-            yield Problem(row.at("verdict"), f"no decision, and {row.cell(role)} is filled in")
+        filled = [role for role in _FILLED[1:] if row.text(role)]
+        if filled:
+            yield Problem(row.at("verdict"), f"no decision, and {row.cell(filled[0])} is filled in")
         return
     yield from _unseen(row)
     verdict = _labels(task).get(_plain(said))
@@ -189,6 +201,18 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
         yield Problem(row.at("verdict"), f"expected one of: {choices}; came {said!r}")
         return
     words = word(task.verdicts[verdict])
+    yield from _wording_problems(row, task, verdict, words, shown)
+    if task.name in QUESTIONS:
+        found = answer_problems(row.text, task, verdict, words)
+        yield from (Problem(row.at(role), what) for role, what in found)
+    if verdict in task.needs_reason and not why:
+        yield Problem(row.at("why"), f"{words!r} needs a reason, and there is none")
+
+
+def _wording_problems(
+    row: _Row, task: Task, verdict: str, words: str, shown: str
+) -> Iterator[Problem]:
+    new = row.text("new")
     if verdict in task.needs_text:
         if not new:
             yield Problem(row.at("new"), f"{words!r} needs the new wording, and there is none")
@@ -196,13 +220,10 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
             yield Problem(row.at("new"), "the new wording is the old one")
     elif new:
         yield Problem(row.at("new"), f"there is a new wording, and the decision is {words!r}")
-    if verdict in task.needs_reason and not why:
-        yield Problem(row.at("why"), f"{words!r} needs a reason, and there is none")
 
 
 def _unseen(row: _Row) -> Iterator[Problem]:
-    roles: tuple[Role, ...] = ("new", "why")
-    for role in roles:
+    for role in _FILLED[1:]:
         if sign := unseen_sign(row.text(role)):
             yield Problem(row.at(role), f"holds a control character, {sign}: take it out")
 

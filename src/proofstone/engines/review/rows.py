@@ -2,7 +2,8 @@
 
 A row: ``target`` (``fact:...``, or any name where no workspace is asked), ``verdict``, ``reviewer``
 (a name, or an actor's 64 digits) or ``judge`` (a model); and, where there is something to say,
-``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``, ``id``, ``corrects``.
+``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``, ``id``, ``corrects``;
+of people who answer questions ``answer`` and ``urls``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct, structs
 
-from proofstone.engines.review.tasks import TASKS
+from proofstone.engines.review.addresses import NoAddress, read_address
+from proofstone.engines.review.tasks import TASKS, Task
 from proofstone.engines.review.unseen import unseen_sign
 from proofstone.errors import BadInput, Problem
 from proofstone.records import Review, ReviewDecision, ReviewTask, Row, review_id
@@ -50,6 +52,8 @@ class _Line(Struct, frozen=True, kw_only=True):
     at: float = 0.0
     id: str = ""
     corrects: str = ""
+    answer: str = ""
+    urls: tuple[str, ...] = ()
 
 
 def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
@@ -87,13 +91,25 @@ def _wrong(line: _Line) -> Iterable[str]:
     if line.verdict in task.needs_reason and not line.reason.strip():
         yield f"reason: {line.verdict} needs one"
     yield from _unseen(line)
+    yield from _answered(line, task)
     for name, digits in (("id", line.id), ("corrects", line.corrects)):
         if digits and _identity(digits) is None:
             yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
 
 
+def _answered(line: _Line, task: Task) -> Iterable[str]:
+    if line.verdict in task.needs_answer and not line.answer.strip():
+        yield f"answer: {line.verdict} needs one"
+    for url in line.urls:
+        try:
+            read_address(url)
+        except NoAddress as cause:
+            yield f"urls: {cause}"
+
+
 def _unseen(line: _Line) -> Iterable[str]:
-    for name, text in (*line.changes.items(), ("reason", line.reason)):
+    texts = (*line.changes.items(), ("reason", line.reason), ("answer", line.answer))
+    for name, text in texts:
         if isinstance(text, str) and (sign := unseen_sign(text)):
             yield f"{name}: holds a control character, {sign}: take it out"
 
@@ -117,6 +133,8 @@ def _stated(where: str, line: _Line) -> StatedReview:
         round=line.round,
         at=line.at,
         corrects=_identity(line.corrects) if line.corrects else None,
+        answer=line.answer.strip(),
+        urls=line.urls,
     )
     own = _identity(line.id) if line.id else None
     review = structs.replace(review, id=own or review_id(review))
@@ -147,8 +165,10 @@ def write_review(review: Review) -> dict[str, Any]:
         "round": review.round,
         "at": review.at,
         "corrects": review.corrects.hex() if review.corrects else "",
+        "answer": review.answer,
+        "urls": list(review.urls),
     }
-    return {name: value for name, value in row.items() if value not in ("", None, {})}
+    return {name: value for name, value in row.items() if value not in ("", None, {}, [])}
 
 
 def write_decision(decision: ReviewDecision, target: str = "") -> dict[str, Any]:

@@ -4,6 +4,10 @@
 ``truth`` asks of a statement whether it is true, without saying what it is meant to be; ``reason``
 whether the reason fits that goes with a falsified one. The paper's check of 200 kept the last two
 apart: all 200 were false, and the reasons of five did not fit.
+
+``answer`` is Chinese SimpleQA's (3.3): is a question fit, and what is its answer by one's own
+search. ``third`` asks the same of somebody who sees what others found; ``same`` whether what people
+found and the model's answer are one.
 """
 
 from __future__ import annotations
@@ -16,20 +20,25 @@ from msgspec import Struct
 from proofstone.records import ReviewTask
 from proofstone.wording import noted
 
-__all__ = ["TASKS", "Task"]
+__all__ = ["QUESTIONS", "TABS", "TASKS", "Task"]
 
 
 class Task(Struct, frozen=True, kw_only=True):
     """A question to reviewers. ``verdicts`` gives each label its words; ``needs_reason`` and
     ``needs_text`` are those that cannot stand without one. ``undecided`` says nothing either
-    way."""
+    way. ``needs_answer`` are those that come with an answer, which has at least ``n_pages`` pages.
+    """
 
     name: ReviewTask
     verdicts: Mapping[str, str]
     needs_reason: frozenset[str] = frozenset()
     needs_text: frozenset[str] = frozenset()
     undecided: str = ""
+    needs_answer: frozenset[str] = frozenset()
+    n_pages: int = 0
 
+
+_FIT = {"answered": noted("it is fit"), "unfit": noted("it is not fit")}
 
 TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
     {
@@ -57,5 +66,37 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
             },
             undecided="unsure",
         ),
+        "answer": Task(
+            name="answer",
+            verdicts=_FIT,
+            needs_reason=frozenset({"unfit"}),
+            needs_answer=frozenset({"answered"}),
+            n_pages=2,
+        ),
+        # Who takes an answer that is there may leave the pages to it; a stage checks the others.
+        "third": Task(
+            name="third",
+            verdicts=_FIT,
+            needs_reason=frozenset({"unfit"}),
+            needs_answer=frozenset({"answered"}),
+        ),
+        "same": Task(
+            name="same",
+            verdicts={"same": noted("the same answer"), "differs": noted("another answer")},
+        ),
     }
 )
+
+# The tab of each in a sheet.
+TABS: Mapping[ReviewTask, str] = MappingProxyType(
+    {
+        "format": noted("Statements"),
+        "truth": noted("1 True or false"),
+        "reason": noted("2 Reasons"),
+        "answer": noted("Questions"),
+        "third": noted("Different answers"),
+        "same": noted("The model's answer"),
+    }
+)
+# Those in which people answer questions: who answers sees the question alone.
+QUESTIONS: frozenset[ReviewTask] = frozenset({"answer", "third", "same"})

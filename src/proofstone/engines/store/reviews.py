@@ -12,7 +12,7 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
 from proofstone.identity import canonical_json
-from proofstone.records import Review, ReviewPlace, ReviewSheet
+from proofstone.records import CHECK_TASKS, Review, ReviewPlace, ReviewSheet
 
 __all__ = ["ReadItems", "ReviewStore"]
 
@@ -40,6 +40,8 @@ class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: dict[str, Any] = {}
     rubric: dict[str, str | int | float] = {}
     seconds: float | None = None
+    answer: str = ""
+    urls: tuple[str, ...] = ()
 
 
 class ReviewStore:
@@ -114,13 +116,13 @@ class ReviewStore:
         return bool(older)
 
     def checks_of_bank(self, bank: bytes) -> list[Review]:
-        """The reviews of a bank's facts that are not of their format, oldest first."""
+        """The reviews that checked the truth of a bank's facts, oldest first."""
         held = schema.bank_fact
         query = (
             _select()
             .join(held, held.c.fact_id == schema.review.c.fact_id)
             .join(schema.bank, schema.bank.c.id == held.c.bank_id)
-            .where(schema.bank.c.hash == bank, schema.review.c.task != "format")
+            .where(schema.bank.c.hash == bank, schema.review.c.task.in_(CHECK_TASKS))
             .order_by(schema.review.c.created_at, schema.review.c.hash)
         )
         with self._database.reading() as connection:
@@ -200,7 +202,7 @@ class _Keys(msgspec.Struct):
 
     def row(self, one: Review) -> tuple[Any, ...]:
         """A review's row. Raises KeyError where what it names is not stored."""
-        said = _Said(dict(one.changes), dict(one.rubric), one.seconds)
+        said = _Said(dict(one.changes), dict(one.rubric), one.seconds, one.answer, one.urls)
         return (
             one.id, one.task,
             self.facts[one.target] if one.kind == "fact" else None,
@@ -315,7 +317,8 @@ def _review(row: Row[Any]) -> Review:
         target=row.item_hash if row.fact_hash is None else row.fact_hash, task=row.task,
         verdict=row.verdict, reviewer=row.actor_hash or b"", judge=row.judge, reason=row.reason,
         changes=said.changes, rubric=said.rubric, seconds=said.seconds, round=row.round,
-        at=row.created_at, sheet=row.sheet_hash, corrects=row.former_hash,
+        at=row.created_at, sheet=row.sheet_hash, corrects=row.former_hash, answer=said.answer,
+        urls=said.urls,
     )  # fmt: skip
 
 

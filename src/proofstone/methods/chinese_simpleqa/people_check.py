@@ -75,7 +75,7 @@ class _Reviews(Struct):
     def answers(self) -> list[Review]:
         """What those who were to answer by themselves said."""
         own = [one for one in self.newest if one.task == "answer"]
-        return sorted(own, key=lambda one: (plain_answer(one.answer), one.answer, one.urls))
+        return sorted(own, key=lambda one: (one.answer.casefold(), one.answer, one.urls))
 
     @property
     def thirds(self) -> list[Review]:
@@ -150,11 +150,13 @@ def _compared(target: bytes, asked: ShortAnswer, of: _Reviews, answer: str) -> C
 def _is_about(one: Review, answer: str, asked: ShortAnswer) -> bool:
     """Whether a comparison was of these two texts; one that names none is of those that stand."""
     model = str(one.rubric.get("model", "")) or asked.answer
-    said = one.answer or answer
-    return (plain_answer(said), plain_answer(model)) == (
-        plain_answer(answer),
-        plain_answer(asked.answer),
-    )
+    texts = ((one.answer or answer, answer), (model, asked.answer))
+    return all(plain_answer(_line(seen)) == plain_answer(_line(now)) for seen, now in texts)
+
+
+def _line(text: str) -> str:
+    """A text as it stands in a cell: on one line."""
+    return " ".join(text.split())
 
 
 def _reasons(reviews: Sequence[Review]) -> str:

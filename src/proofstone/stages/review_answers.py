@@ -1,0 +1,148 @@
+"""Questions that people answer: where each stands, what its sheets show, and who may not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import UnsetType
+
+from proofstone.engines.review import QUESTIONS, SheetRow, decide, latest, pages_of
+from proofstone.engines.store import Store
+from proofstone.errors import Problem
+from proofstone.methods import find_method
+from proofstone.ports import Reviews, ReviewsAnswers
+from proofstone.records import (
+    AnswerPolicy,
+    CheckedAnswer,
+    Fact,
+    Review,
+    ReviewDecision,
+    ReviewOutcome,
+    ReviewPolicy,
+    ReviewTask,
+)
+
+__all__ = ["answer_rows", "answer_tasks", "checked_answers", "decided_of", "hand_problems",
+           "usual_policy"]  # fmt: skip
+
+_TASKS: Mapping[str, ReviewTask] = {
+    "waits for a first answer": "answer",
+    "waits for a second answer": "answer",
+    "waits for a third person": "third",
+    "waits for a comparison": "same",
+}
+_TWICE = {
+    "answer": "this person has looked at others' answers to the question, and cannot answer it",
+    "third": "this person has a part in the question already: another third must decide",
+    "same": "this person has a part in the question already: somebody else must compare",
+}
+
+
+def usual_policy(method: object) -> ReviewPolicy:
+    """By what reviews are decided where nobody named anything."""
+    if isinstance(method, ReviewsAnswers):
+        return ReviewPolicy(quorum=2, drop="any", answers=method.answer_policy())
+    return ReviewPolicy()
+
+
+def checked_answers(
+    method: ReviewsAnswers, facts: Sequence[Fact], reviews: Iterable[Review], policy: ReviewPolicy
+) -> Sequence[CheckedAnswer]:
+    """Where each question stands, in their order."""
+    rule = AnswerPolicy() if isinstance(policy.answers, UnsetType) else policy.answers
+    return method.check_answers(facts, reviews, rule)
+
+
+def decided_of(
+    method: Reviews, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
+) -> list[ReviewDecision]:
+    """One decision a fact that anybody reviewed: of statements what their readers want, of
+    questions what people's own answers come to."""
+    if not isinstance(method, ReviewsAnswers):
+        return decide(reviews, policy)
+    verdicts: dict[bytes, dict[str, int]] = {}
+    for one in latest(reviews):
+        if one.task in QUESTIONS and one.reviewer:
+            votes = verdicts.setdefault(one.target, {})
+            votes[one.verdict] = votes.get(one.verdict, 0) + 1
+    found = checked_answers(method, facts, reviews, policy)
+    return [_decision(one, verdicts.get(one.target, {})) for one in found if one.people]
+
+
+def _decision(one: CheckedAnswer, votes: Mapping[str, int]) -> ReviewDecision:
+    outcome: ReviewOutcome = "keep" if one.state == "kept" else "drop"
+    why = ": ".join(filter(None, ("" if one.state == "kept" else one.state, one.why)))
+    return ReviewDecision(
+        target=one.target, task="answer", outcome="open" if one.is_waiting else outcome,
+        votes=votes, why=why,
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- sheets
+
+
+def answer_tasks(found: Iterable[CheckedAnswer]) -> dict[bytes, ReviewTask]:
+    """What the next person is asked about each question that waits for one."""
+    return {one.target: _TASKS[one.state] for one in found if one.is_waiting}
+
+
+def answer_rows(
+    method: ReviewsAnswers, facts: Iterable[Fact], found: Iterable[CheckedAnswer]
+) -> dict[bytes, SheetRow]:
+    """What sheets show of questions. Which column a row's ``found`` and ``model`` stand in, and
+    whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
+    said."""
+    checked = {one.target: one for one in found}
+    return {
+        fact.id: SheetRow(
+            text=method.review_text(fact).text,
+            found=_found(checked[fact.id]),
+            model="\n".join(_on_a_line(text) for text in method.model_answers(fact)),
+        )
+        for fact in facts
+    }
+
+
+def _found(one: CheckedAnswer) -> str:
+    if one.answer:
+        return _on_a_line(one.answer)
+    return "\n\n".join("\n".join((_on_a_line(answer), *urls)) for answer, urls in one.answers)
+
+
+def _on_a_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ---------------------------------------------------------------- who may not decide
+
+
+def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator[Problem]:
+    """What is wrong with decisions on questions (each with its place) beside those that are here:
+    a person who has a part in a question already, and a third who takes over no answer and names
+    fewer than two pages."""
+    own = [(where, one) for where, one in taken if one.task in QUESTIONS]
+    targets = {one.target for _where, one in own}
+    known = latest([*store.reviews.of_facts(targets), *(one for _where, one in own)])
+    beside: dict[bytes, list[Review]] = {}
+    for one in known:
+        if one.task in QUESTIONS:
+            beside.setdefault(one.target, []).append(one)
+    facts = store.knowledge.facts_by_id(targets, readable=True)
+    for where, one in own:
+        others = beside[one.target]
+        if any(o.who == one.who and o.task != one.task for o in others):
+            yield Problem(where, _TWICE[one.task])
+        elif one.task == "third" and one.verdict == "answered" and one.target in facts:
+            yield from _unsupported(where, one, facts[one.target], others)
+
+
+def _unsupported(
+    where: str, one: Review, fact: Fact, others: Sequence[Review]
+) -> Iterator[Problem]:
+    method = find_method(fact.kind.partition(".")[0])
+    if not isinstance(method, ReviewsAnswers) or len(pages_of(one.urls)) >= AnswerPolicy().urls:
+        return
+    answers = [o.answer for o in others if o.task == "answer"]
+    if not any(method.same_answer(fact, one.answer, answer) for answer in answers):
+        yield Problem(where, f"{one.answer!r} is none of the answers that were found, and so needs "
+                      "two pages of its own")  # fmt: skip
