@@ -187,8 +187,11 @@ def _tell_given(given: GivenOut) -> None:
         [("file", "reader", "rows"), *((s.file, s.reviewer, s.n_rows) for s in given.sheets)]
     )
     n = given.n_statements - given.n_left - given.n_barred
-    several = "answered by two" if given.what == "questions" else "read by several"
-    said = f"{n:,} {given.what} of {given.target}, {given.n_shared:,} {several}"
+    said = f"{n:,} {given.what} of {given.target}"
+    if given.what == "statements":
+        said += f", {given.n_shared:,} read by several"
+    elif given.round == 1:
+        said += f", {given.n_shared:,} answered by two"
     if given.round > 1:
         said += f", round {given.round}"
     click.echo(said)
