@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.engines.retrieval import Chunking
+from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.records import Passage, Source, passage_id, source_id
 from proofstone.stages.indexing import Indexing, RetrievedChunk
@@ -144,6 +146,85 @@ def test_a_search_may_be_of_some_sources(workspace: Workspace) -> None:
     assert told(workspace.search("soil tide", 9, sources=["Almanac"])) == [
         ("Almanac", 1, ALMANAC[0])
     ]
+
+
+def edition(workspace: Workspace, n: int, **about: Any) -> Source:
+    """An edition of one manual, which says of itself that it is the n-th."""
+    source = Source(
+        kind="document", title="Manual", content=f"{n}".encode().ljust(32), language="en",
+        origin="manual.pdf",
+    )  # fmt: skip
+    source = structs.replace(source, **about)
+    source = structs.replace(source, id=source_id(source))
+    text = f"A package is held by command {n}."
+    passage = Passage(source=source.id, start=0, end=len(text), text=text)
+    workspace.store.knowledge.add_passages(
+        source, [structs.replace(passage, id=passage_id(passage))]
+    )
+    return source
+
+
+def shown(workspace: Workspace, **options: Any) -> list[str]:
+    found = workspace.search("package held command", 9, **options)
+    return sorted(each.text.rpartition(" ")[2].rstrip(".") for each in found)
+
+
+def test_of_a_document_that_was_read_again_the_newest_edition_is_searched(
+    workspace: Workspace,
+) -> None:
+    old, _new = edition(workspace, 1), edition(workspace, 2)
+    assert workspace.index().former == ("Manual",)
+    assert shown(workspace) == ["2"]
+    assert shown(workspace, sources=[f"source:{short(old.id)}"]) == ["1"]
+
+
+def test_the_later_year_is_the_newer_edition_whichever_was_read_first(
+    workspace: Workspace,
+) -> None:
+    edition(workspace, 1, year=2025, origin="m25.pdf", authors=("Ann",))
+    edition(workspace, 2, year=2024, origin="m24.pdf", authors=("Ann",))
+    edition(workspace, 3, year=2025, origin="m25b.pdf", authors=("Ann",))
+    assert shown(workspace) == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"origin": "other.pdf"}, {"title": "Another manual"}, {"language": "zh"},
+        {"origin": ""}, {"year": 2020, "authors": ("Bob",)},
+    ],
+)  # fmt: skip
+def test_what_is_not_known_to_be_an_edition_is_a_document_of_its_own(
+    workspace: Workspace, about: dict[str, Any]
+) -> None:
+    edition(workspace, 1, **({"origin": ""} if about.get("origin") == "" else {}))
+    edition(workspace, 2, **about)
+    assert workspace.index().former == ()
+    assert shown(workspace) == ["1", "2"]
+
+
+def test_pages_of_the_web_belong_to_the_search_that_found_them(workspace: Workspace) -> None:
+    page = edition(workspace, 1, kind="web")
+    assert shown(workspace) == []
+    assert shown(workspace, sources=[f"source:{short(page.id)}"]) == ["1"]
+
+
+class Wider(Counted):
+    """An embedder behind whose name another model stands now."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        return np.concatenate([super().embed(texts), np.zeros((len(texts), 1))], axis=1)
+
+
+def test_vectors_of_another_length_are_made_again_or_refused(workspace: Workspace) -> None:
+    workspace.index(embedder=Counted())
+    with pytest.raises(BadUsage, match="gives 4 numbers a text, and the index holds 3"):
+        workspace.index(embedder=Wider()).search(["mint"], 1, "dense")
+    add(workspace, "Trees", ["An oak is a tree."])
+    embedder = Wider()
+    (found,) = workspace.index(embedder=embedder).search(["mint"], 5, "dense")
+    assert len(found) == len(HERBAL) + len(ALMANAC) + 1
+    assert embedder.n_texts == len(HERBAL) + len(ALMANAC) + 1 + 1  # with the query
 
 
 def test_by_meaning_with_an_embedder_of_ones_own(workspace: Workspace) -> None:

@@ -54,9 +54,9 @@ def describe(leaving: Leaving) -> str:
     out = leaving.outgoing
     lines = [
         f"to {leaving.to} ({models}): {_n(out.requests, 'request')} with "
-        f"{_n(out.items, out.noun)}{_length(out)}, from"
+        f"{_n(out.items, out.noun)}{_length(out)}{', from' if out.origins else ''}"
     ]
-    if out.passages and out.characters:
+    if out.passages and out.characters and out.noun == "question":
         lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
     rows = [
         (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
@@ -70,7 +70,7 @@ def describe(leaving: Leaving) -> str:
 
 def _share(origin: Origin, out: Outgoing) -> str:
     if not origin.n_items:
-        return "worked examples"
+        return "worked examples" if out.noun == "question" else "in its own words"
     return f"{origin.n_items:,} of {_n(out.items, out.noun)}"
 
 

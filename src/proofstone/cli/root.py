@@ -52,6 +52,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("auditing", "Say what results show, whoever made them: ranks, ties, intervals."),
     },
     "Things": {
+        "search": ("searching", "Find passages: in what the workspace has read, or on the web."),
         "list": ("things", "List what the workspace holds of one kind."),
         "show": ("things", "Show one thing whole, with what it came from."),
         "edit": ("editing", "Correct an item or a fact: a new version that names the old one."),

@@ -30,7 +30,6 @@ from proofstone.ports.building import (
     Outcome,
     Pipeline,
     PipelineRow,
-    Searcher,
     SourcePlace,
     Step,
     StepBuilder,
@@ -58,6 +57,7 @@ from proofstone.ports.reviewing import (
     Reviews,
     ReviewsAnswers,
 )
+from proofstone.ports.searching import FoundText, Searcher
 from proofstone.records import Row
 
 __all__ = [
@@ -78,6 +78,7 @@ __all__ = [
     "Drop",
     "Embedder",
     "FactBuilder",
+    "FoundText",
     "GradesFiles",
     "Journal",
     "Judge",

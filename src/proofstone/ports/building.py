@@ -15,6 +15,7 @@ from proofstone.draws import Draws
 from proofstone.ports.asking import Judge
 from proofstone.ports.knowledge import BuiltFact
 from proofstone.ports.method import Parameter
+from proofstone.ports.searching import Searcher
 from proofstone.records import Message, Oracle, Purpose, Reply, RowVerdict, Spent, Stratum
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "Outcome",
     "Pipeline",
     "PipelineRow",
-    "Searcher",
     "SourcePlace",
     "Step",
     "StepBuilder",
@@ -69,12 +69,6 @@ class StepCall(Protocol):
         sample: int = 0,
         oracle: Oracle | None = None,
     ) -> Reply: ...
-
-
-class Searcher(Protocol):
-    """Texts near a query, best first. Comes with the retrieval engine."""
-
-    async def __call__(self, query: str, n: int) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,6 +193,7 @@ class Ancestry:
     def _source(self, identity: bytes, depth: int, page: str = "") -> Ancestor:
         source = self._store.knowledge.sources([identity])[identity]
         text = source.title + (f", page {page}" if page else "")
+        text += f"  {source.origin}" if "://" in source.origin else ""
         text += f"  {PURGED}" if identity in self._purged else ""
         return self._row(depth, "source", f"source:{short(identity)}", text)
 

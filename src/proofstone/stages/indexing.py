@@ -8,13 +8,13 @@ another embedder make it anew, and the files of a source that is gone, or was pu
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from proofstone.engines.ingest.sentences import sentence_spans
 from proofstone.engines.retrieval import (
+    CHUNKS_VERSION,
     PART_VERSION,
     TERMS_VERSION,
     ChunkIndex,
@@ -29,11 +29,13 @@ from proofstone.engines.retrieval import (
     jieba_words,
     terms_of,
 )
-from proofstone.engines.store import Store
+from proofstone.engines.store import IndexedSource, Store
 from proofstone.engines.tokens import load_cl100k
 from proofstone.identity import content_id
 from proofstone.ports import Embedder, TokenCounter
 from proofstone.records import Passage, Source
+from proofstone.stages.current_sources import WEB, current_sources
+from proofstone.stages.embedding import ToEmbed, all_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Indexing", "RetrievedChunk", "SourceIndex", "open_index"]
 
-_EMBEDDED = 256  # chunks whose texts are held at once
-_CHUNKS_VERSION = 1  # raised where the same text would be cut otherwise
 
 HanWords = Literal["bigrams", "jieba"]
 
@@ -72,15 +72,24 @@ class RetrievedChunk(Struct, frozen=True, kw_only=True):
 
 class SourceIndex:
     """An index of ``n_sources`` sources, of which ``n_made`` were read for it now. ``key`` is
-    another one whenever it could find anything else."""
+    another one whenever it could find anything else. ``former`` are the titles of older editions
+    that are left out of it."""
 
     def __init__(
-        self, store: Store, index: ChunkIndex, *, key: bytes, n_sources: int, n_made: int
+        self,
+        store: Store,
+        index: ChunkIndex,
+        *,
+        key: bytes,
+        n_sources: int,
+        n_made: int,
+        former: tuple[str, ...] = (),
     ) -> None:
         self.key = key
         self.n_sources = n_sources
         self.n_made = n_made
         self.n_chunks = len(index)
+        self.former = former
         self._store = store
         self._index = index
 
@@ -111,44 +120,59 @@ def open_index(
     indexing: Indexing,
     *,
     embedder: Embedder | None = None,
-    only: Collection[bytes] = (),
+    only: Collection[bytes] | None = None,
     tell: Callable[[str], None] | None = None,
+    admit: Callable[[ToEmbed], None] | None = None,
 ) -> SourceIndex:
-    """The index of all sources with passages (or of ``only`` these), with vectors where there is an
-    embedder. ``tell`` hears of each source before it is read.
+    """The index of all sources with passages in their newest edition (or of ``only`` these, of
+    whatever edition), with vectors where there is an embedder. ``tell`` hears of each source before
+    it is read; ``admit`` of the texts that are to be embedded, before the first of them is: it
+    raises where they may not be.
 
     Raises ExtraMissing where a package for it is absent.
     """
     count, cut = load_cl100k(), _cut(indexing.han)
-    present = store.indexed.sources()
-    for gone in files.sources() - set(present):
+    present = store.indexed.sources(only)
+    wanted = present if only is not None else current_sources(present)
+    for gone in files.sources() - {source.id for source in present} if only is None else ():
         files.delete(gone)
-    wanted = [source for source in present if not only or source in only]
-    parts: list[SourcePart] = []
-    vectors: list[NDArray[np.float32]] = []
-    keys: list[bytes] = []
+    parts: dict[bytes, SourcePart] = {}
+    keys: dict[bytes, bytes] = {}
     n_made = 0
     for source in wanted:
-        key = _words_key(store, source, indexing, count)
-        part = files.read_words(source, key)
+        key = keys[source.id] = _words_key(store, source.id, indexing, count)
+        part = files.read_words(source.id, key)
         if part is None:
             if tell is not None:
-                tell(_title(store, source))
-            part = _made(store, source, indexing, count, cut)
-            files.write_words(source, key, part)
+                tell(source.title)
+            part = _made(store, source.id, indexing, count, cut)
+            files.write_words(source.id, key, part)
             n_made += 1
-        if embedder is not None:
-            key = content_id("retrieval-vectors", [key, embedder.name])
-            vectors.append(_vectors(store, files, source, key, part, embedder))
-        keys.append(key)
-        parts.append(part)
-    index = ChunkIndex(parts, vectors=vectors, embedder=embedder, cut=cut)
-    key = content_id("retrieval-index", keys)
-    return SourceIndex(store, index, key=key, n_sources=len(wanted), n_made=n_made)
+        parts[source.id] = part
+    vectors: list[NDArray[np.float32]] = []
+    if embedder is not None:
+        keys = {
+            source: content_id("retrieval-vectors", [key, embedder.name])
+            for source, key in keys.items()
+        }
+        vectors = all_vectors(store, files, keys, parts, embedder, admit)
+    index = ChunkIndex(list(parts.values()), vectors=vectors, embedder=embedder, cut=cut)
+    return SourceIndex(
+        store, index, key=content_id("retrieval-index", list(keys.values())),
+        n_sources=len(wanted), n_made=n_made,
+        former=_former(present, wanted) if only is None else (),
+    )  # fmt: skip
+
+
+def _former(present: Sequence[IndexedSource], wanted: Sequence[IndexedSource]) -> tuple[str, ...]:
+    """The titles of the workspace's own sources that are not wanted."""
+    held = {source.id for source in wanted}
+    left = (source for source in present if source.kind != WEB and source.id not in held)
+    return tuple(source.title for source in left)
 
 
 def _words_key(store: Store, source: bytes, indexing: Indexing, count: TokenCounter) -> bytes:
-    versions = [PART_VERSION, TERMS_VERSION, _CHUNKS_VERSION, count.name]
+    versions = [PART_VERSION, TERMS_VERSION, CHUNKS_VERSION, count.name]
     return content_id("retrieval-words", [store.indexed.passage_ids(source), indexing, versions])
 
 
@@ -168,30 +192,5 @@ def _made(
     return SourcePart(tuple(places), postings)
 
 
-def _vectors(
-    store: Store, files: PartFiles, source: bytes, key: bytes, part: SourcePart, embedder: Embedder
-) -> NDArray[np.float32]:
-    """The vectors of a part's chunks, kept or made."""
-    import numpy as np  # noqa: PLC0415
-
-    found = files.read_vectors(source, key, embedder.name)
-    if found is not None and len(found) == len(part.places):
-        return found
-    made = []
-    places = iter(part.places)
-    while some := list(islice(places, _EMBEDDED)):
-        texts = store.knowledge.passages({place.passage for place in some})
-        made.append(
-            embedder.embed([texts[each.passage].text[each.start : each.end] for each in some])
-        )
-    whole = np.concatenate(made) if made else np.zeros((0, 1))
-    return files.write_vectors(source, key, embedder.name, whole.astype(np.float32))
-
-
 def _cut(han: HanWords) -> CutHan | None:
     return jieba_words() if han == "jieba" else None
-
-
-def _title(store: Store, source: bytes) -> str:
-    known = store.knowledge.sources([source]).get(source)
-    return "" if known is None else known.title

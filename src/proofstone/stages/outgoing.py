@@ -25,6 +25,7 @@ __all__ = [
     "Outgoing",
     "cells_would_leave",
     "facts_would_leave",
+    "questions_would_leave",
     "rows_would_leave",
     "what_would_leave",
 ]
@@ -114,6 +115,13 @@ def cells_would_leave(
         ),
         passages=sum(origin.n_items for origin in passages),
     )
+
+
+def questions_would_leave(store: Store, item_set: bytes) -> Outgoing:
+    """What one query for each question of a set sends; how long they are is not told."""
+    n_items = store.items.item_set(item_set).n_items
+    origins = store.origins.of_set(item_set)
+    return Outgoing(items=n_items, requests=n_items, origins=_joined(origins, max))
 
 
 def rows_would_leave(

@@ -16,8 +16,6 @@ from proofstone.stages.own_prompts import check_told_apart
 from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.stages.progress import RunProgress
 from proofstone.wiring.background import Background
-from proofstone.wiring.catalogue import Catalogue
-from proofstone.wiring.folders import MARK
 from proofstone.wiring.judging import Judges, judge_spec
 from proofstone.wiring.searching import Searching
 from proofstone.wiring.specs import specs_of
@@ -39,7 +37,7 @@ __all__ = ["Asking", "Watch"]
 Watch = Callable[[list[RunProgress]], None]
 
 
-class Asking(Searching, Catalogue):
+class Asking(Searching):
     """Runs on a workspace's ``store``, with what its configuration says of models, and scores.
 
     ``ask_egress`` is told before anything leaves this machine, and asked where nobody has allowed
@@ -301,15 +299,6 @@ class Asking(Searching, Catalogue):
         from proofstone.wiring.judging import judge_loads  # noqa: PLC0415
 
         return judge_loads(self.store, item_sets, judges, self.config)
-
-    def _clear(self, loads: Loads) -> None:
-        """Raises EgressRefused where something of it may not leave."""
-        from proofstone.wiring.egress import clear_loads  # noqa: PLC0415
-        from proofstone.wiring.permits import Permits  # noqa: PLC0415
-
-        permits = Permits(self.folder / MARK)
-        ask, gate = self.ask_egress, self.config.gate
-        clear_loads(loads, gate, permits=permits, ask=ask, clock=self.clock)
 
     def _clear_probe(self, names: Sequence[str]) -> None:
         from proofstone.wiring.egress import clear_probe  # noqa: PLC0415

@@ -29,12 +29,6 @@ _PAIRS = 500
 class Contradicting(Asking):
     """The part of a workspace that looks for statements that contradict each other."""
 
-    def embedder(self) -> Embedder:
-        """What makes vectors of texts here."""
-        from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
-
-        return SentenceEncoder()
-
     def semantic_map(
         self, target: Target, *, seed: int = 0, embedder: Embedder | None = None
     ) -> SemanticMap:

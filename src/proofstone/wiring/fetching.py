@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
@@ -13,7 +14,7 @@ from proofstone.errors import EgressRefused, EndpointUnusable
 if TYPE_CHECKING:
     import aiohttp
 
-    from proofstone.engines.models import ModelConfig, Secret
+    from proofstone.engines.models import Destination, ModelConfig, Secret
 
 __all__ = ["FetchedPage", "PageProblem", "fetch_page", "get"]
 
@@ -82,20 +83,26 @@ async def get(
         raise EndpointUnusable(f"{host} does not answer: {type(error).__name__}") from error
 
 
-async def fetch_page(url: str, config: ModelConfig, *, local: bool = False) -> FetchedPage:
+async def fetch_page(
+    url: str, config: ModelConfig, *, local: bool = False, found: bool = False
+) -> FetchedPage:
     """A page as HTML or text: at most 8 MB, 30 seconds a request and 5 redirects, every host past
-    the gate. Raises nothing for what a page is or lacks.
+    the gate. Raises nothing for what a page is or lacks. One that was ``found`` by a search that a
+    person allowed may be of any host that no policy refuses: its address alone is sent.
 
-    An address of this machine is refused unless it is meant (``local``): what the web names must
-    not reach what only this machine may see.
+    An address of this machine or of the network that it stands in is refused unless it is meant
+    (``local``): what the web names must not reach what only this machine may see.
     """
     from proofstone.engines.models import destination_of  # noqa: PLC0415 - heavy
 
     for _redirect in range(_REDIRECTS + 1):
         to = destination_of(url)
-        if to is None or (to.is_local and not local):
+        if to is None or (_is_inside(to) and not local):
             return FetchedPage(url=url, problem="refused", detail="no address of the web")
         try:
+            if found:
+                config.gate.check_policies(to)
+                config.gate.permit(to)
             got = await get(url, config)
         except EgressRefused as error:
             return FetchedPage(url=url, problem="refused", detail=error.message)
@@ -106,6 +113,14 @@ async def fetch_page(url: str, config: ModelConfig, *, local: bool = False) -> F
             continue
         return _page(url, got)
     return FetchedPage(url=url, problem="too_many_redirects", detail=f"more than {_REDIRECTS}")
+
+
+def _is_inside(to: Destination) -> bool:
+    """Whether it is this machine, or by its number one that only its network reaches."""
+    try:
+        return not ip_address(to.host).is_global
+    except ValueError:
+        return to.is_local
 
 
 def _page(url: str, got: Got) -> FetchedPage:

@@ -14,6 +14,7 @@ from proofstone.wiring.actor import acting_name
 from proofstone.wiring.folders import delete_files
 from proofstone.wiring.index_kept import parts_of
 from proofstone.wiring.targets import Target, find_target
+from proofstone.wiring.web_pages import pages_from
 from proofstone.wiring.web_searching import searches_of
 from proofstone.wiring.wiki_kept import pages_of
 
@@ -57,6 +58,7 @@ class Kept:
             *pages_of(self.folder, self.store, found),
             *parts_of(self.folder, found.id),
             *searches_of(self.folder, found.id),
+            *pages_from(self.folder, found.id),
         )
         if dry_run:
             return msgspec.structs.replace(preview_purge(self.store, found), files=files)

@@ -3,52 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proofstone.engines.store import Store
+from proofstone.errors import BadUsage
+from proofstone.wiring.background import Background
 from proofstone.wiring.index_kept import index_files
+from proofstone.wiring.letting_out import LettingOut
+from proofstone.wiring.search_loads import chunk_loads, query_loads, web_loads
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.engines.retrieval import SearchWay
-    from proofstone.ports import Embedder
+    from proofstone.ports import Embedder, Searcher
+    from proofstone.stages.embedding import ToEmbed
     from proofstone.stages.indexing import Indexing, RetrievedChunk, SourceIndex
+    from proofstone.wiring.web_finding import WebFinder, WebFinding
 
 __all__ = ["Searching"]
 
 
-class Searching:
+class Searching(LettingOut):
     """Finds chunks of the passages of a workspace's sources; nothing leaves this machine unless an
-    embedder of another one is handed in."""
+    embedder of another one is named, or the web is searched.
 
-    folder: Path
-    store: Store
+    ``fetches_local`` lets it fetch pages of this machine, which a search of the web must not name
+    otherwise.
+    """
+
+    fetches_local: bool = False
+
+    def embedder(self, name: str = "") -> Embedder:
+        """The carried encoder, or a model of the configuration behind ``/embeddings``. Raises what
+        ``resolve`` raises."""
+        if name:
+            from proofstone.wiring.embedding import EndpointEmbedder  # noqa: PLC0415
+
+            return EndpointEmbedder(name, self.config, self.clock, self.sent_log)
+        from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
+
+        return SentenceEncoder()
 
     def index(
         self,
         sources: Sequence[Target] = (),
         *,
         indexing: Indexing | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | str | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> SourceIndex:
-        """The index of these sources, by default of all; what is kept of it is made anew only where
-        a source changed. With an ``embedder`` it is searched by meaning too. ``tell`` hears the
-        title of each source that is read."""
+        """The index of these sources, by default of all in their newest edition; what is kept of it
+        is made anew only where a source changed. With an ``embedder``, one or a model's name ("":
+        the carried encoder), it is searched by meaning too. ``tell`` hears the title of each source
+        that is read.
+
+        Chunks go to an embedder of another machine only where their sources may. Raises
+        EgressRefused.
+        """
+        only = {find_target(self.store, source, ("source",)).id for source in sources}
+        return self._index(only or None, indexing, embedder, tell)
+
+    def _index(
+        self,
+        only: set[bytes] | None,
+        indexing: Indexing | None = None,
+        embedder: Embedder | str | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> SourceIndex:
         from proofstone.stages.indexing import Indexing, open_index  # noqa: PLC0415
 
-        only = {find_target(self.store, source, ("source",)).id for source in sources}
-        files = index_files(self.folder)
-        how = indexing or Indexing()
-        return open_index(self.store, files, how, embedder=embedder, only=only, tell=tell)
+        made = self.embedder(embedder) if isinstance(embedder, str) else embedder
+        return open_index(
+            self.store, index_files(self.folder), indexing or Indexing(), embedder=made, only=only,
+            tell=tell, admit=None if made is None else self._admits(made),
+        )  # fmt: skip
 
-    def index_for(self, way: SearchWay) -> SourceIndex:
-        """The index of all sources for a way of searching, with vectors by the carried encoder
-        where it needs any."""
-        from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
-
-        return self.index(embedder=None if way == "bm25" else SentenceEncoder())
+    def index_for(self, way: SearchWay, embedder: str = "") -> SourceIndex:
+        """The index of all sources for a way of searching, with vectors where it needs any."""
+        return self.index(embedder=None if way == "bm25" else embedder)
 
     def search(
         self,
@@ -57,13 +88,92 @@ class Searching:
         *,
         way: SearchWay = "bm25",
         sources: Sequence[Target] = (),
-        embedder: Embedder | None = None,
+        embedder: Embedder | str | None = None,
     ) -> list[RetrievedChunk]:
         """The ``k`` chunks that fit a query best, best first: by their words ("bm25"), by meaning
-        ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in."""
-        if way != "bm25" and embedder is None:
-            from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
-
-            embedder = SentenceEncoder()
-        index = self.index(sources, embedder=None if way == "bm25" else embedder)
+        ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in or
+        named. The query goes to a named one's host, once that is allowed."""
+        if way == "bm25":
+            return self.index(sources).search([query], k, way)[0]
+        made = embedder if embedder is not None else ""
+        made = self.embedder(made) if isinstance(made, str) else made
+        index = self.index(sources, embedder=made)
+        self._clear(query_loads(made, self.config, query))
         return index.search([query], k, way)[0]
+
+    # ---- the web
+
+    def web_finder(
+        self,
+        source: str,
+        *,
+        way: SearchWay = "bm25",
+        embedder: Embedder | str = "",
+        tell: Callable[[str], None] | None = None,
+    ) -> WebFinder:
+        """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
+        pages are searched as sources are. Raises BadUsage for no such search, or one that is not
+        set up."""
+        from proofstone.stages.search_sources import read_search_source  # noqa: PLC0415
+        from proofstone.wiring.web_finding import WebFinder  # noqa: PLC0415
+        from proofstone.wiring.web_pages import WebPages  # noqa: PLC0415
+        from proofstone.wiring.web_searching import WebSearcher  # noqa: PLC0415
+
+        asked, log = read_search_source(source), self.sent_log
+        if asked.web is None:
+            raise BadUsage(f"{source} is no search of the web")
+        searcher = WebSearcher(
+            asked.web, self.folder, self.config, self.clock, engines=asked.engines, log=log,
+            tell=tell,
+        )  # fmt: skip
+        pages = WebPages(
+            self.store, self.folder, self.config, self.clock, log=log, local=self.fetches_local
+        )
+        made = None
+        if way != "bm25":
+            made = self.embedder(embedder) if isinstance(embedder, str) else embedder
+        return WebFinder(
+            self.store, searcher, pages, lambda only: self._index(only, embedder=made), way
+        )
+
+    def search_web(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        source: str,
+        way: SearchWay = "bm25",
+        embedder: Embedder | str = "",
+    ) -> WebFinding:
+        """What a search of the web finds for a query that a person wrote: it is sent, and the first
+        pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
+        from proofstone.wiring.web_finding import WebQuery  # noqa: PLC0415
+
+        made = self.embedder(embedder) if way != "bm25" and isinstance(embedder, str) else embedder
+        finder = self.web_finder(source, way=way, embedder=made)
+        if not isinstance(made, str):
+            self._clear(query_loads(made, self.config, query))
+        if finder.lacking([query]):
+            self._clear(web_loads(finder.searcher, query=query))
+        asked = [WebQuery(query)]
+        (found,) = Background(lambda _stop: finder.find(asked, k, is_cleared=True)).wait()
+        return found
+
+    def searcher(
+        self, source: str = "local", *, way: SearchWay = "bm25", embedder: Embedder | str = ""
+    ) -> Searcher:
+        """What searches the workspace's own sources or the web, behind one protocol: for steps of
+        builds, and for methods. What it sends leaves only where a policy lists the search."""
+        from proofstone.stages.search_sources import LOCAL  # noqa: PLC0415
+        from proofstone.stages.searchers import LocalSearcher  # noqa: PLC0415
+
+        if source == LOCAL:
+            index = self.index(embedder=None if way == "bm25" else embedder)
+            return LocalSearcher(index, way)
+        return self.web_finder(source, way=way, embedder=embedder)
+
+    def _admits(self, embedder: Embedder) -> Callable[[ToEmbed], None]:
+        def admit(asked: ToEmbed) -> None:
+            self._clear(chunk_loads(self.store, embedder, self.config, asked))
+
+        return admit

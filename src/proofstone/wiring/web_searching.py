@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.engines.retrieval import (
+    WEB_SEARCHES,
     WebHit,
+    WebRequest,
     WebSearchError,
     WebSearchName,
     read_web_hits,
@@ -21,13 +23,14 @@ from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.identity import canonical_json, content_id
 from proofstone.ports import Clock
 from proofstone.records import Source
+from proofstone.stages.sent_beside import SentBeside, SentLog
 from proofstone.wiring.fetching import get
 from proofstone.wiring.folders import MARK
 
 if TYPE_CHECKING:
     from proofstone.engines.models import ModelConfig
 
-__all__ = ["KeptSearch", "WebSearcher", "searches_of"]
+__all__ = ["KeptSearch", "WebSearcher", "searches_of", "set_searches"]
 
 _TRIES = 4
 _LONGEST_WAIT_S = 60.0
@@ -55,7 +58,8 @@ class KeptSearch(Struct, frozen=True, kw_only=True):
 
 class WebSearcher:
     """One web search. The same query is asked once and then read from ``folder``; ``tell`` hears
-    what goes where before it does."""
+    what goes where before it does, ``log`` keeps that it went. ``engines`` are those that SearXNG
+    is to ask, in place of the environment's."""
 
     def __init__(
         self,
@@ -64,39 +68,61 @@ class WebSearcher:
         config: ModelConfig,
         clock: Clock,
         *,
+        engines: str = "",
+        log: SentLog | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        self.name = search
+        self.search = search
         self._folder = folder / MARK / "websearch"
-        self._config, self._clock, self._tell = config, clock, tell
+        self._config, self._clock, self._tell, self._log = config, clock, tell, log
         self._base = self._set(_BASES[search])
-        self._engine = self._set(_ENGINES.get(search, ""))
-        needed = [_KEYS[search]] if search in _KEYS else [_BASES[search]]
-        needed += ["GOOGLE_SEARCH_ENGINE_ID"] if search == "google" else []
-        unset = [name for name in needed if not self._set(name)]
-        if unset:
+        self._engine = engines or self._set(_ENGINES.get(search, ""))
+        self.name = f"{search}:{engines}" if engines else search
+        if unset := _unset(search, config.environment):
             raise BadUsage(
                 f"a search by {search} needs {' and '.join(unset)}",
                 hint="set it in the environment or in a .env file",
             )
 
     async def find(
-        self, query: str, k: int = 10, *, made_from: Sequence[Source] = ()
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        made_from: Sequence[Source] = (),
+        is_cleared: bool = False,
     ) -> KeptSearch:
         """The first ``k`` hits. ``made_from`` are the sources whose text stands behind the query:
-        it leaves only where the policy lets each of them.
+        it leaves only where the policy lets each of them, unless that was settled before
+        (``is_cleared``).
 
         Raises EgressRefused where it may not, EndpointUnusable naming the kind of failure.
         """
-        request = web_request(self.name, query, k, base=self._base, engine=self._engine)
-        what = [self.name, request.url, request.parameters, k]
-        file = self._folder / f"{content_id('web-search', what).hex()}.json"
+        try:
+            return await self.seek(query, k, made_from=made_from, is_cleared=is_cleared)
+        except WebSearchError as error:
+            raise told_failure(self.name, error) from None
+
+    async def seek(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        made_from: Sequence[Source] = (),
+        is_cleared: bool = False,
+    ) -> KeptSearch:
+        """``find`` for callers that tell failures apart. Raises EgressRefused, WebSearchError."""
+        request = self._request(query, k)
+        file = self._file(request, k)
         if (kept := _kept(file)) is not None:
             return kept
-        self._clear(request.url, made_from)
+        if not is_cleared:
+            self._clear(request.url, made_from)
         body, hits = await self._asked(query, k)
+        if self._log is not None:
+            self._log.add([self._line(query, made_from)])
         found = KeptSearch(
-            search=self.name, query=query, k=k, asked_at=self._clock.now(),
+            search=self.search, query=query, k=k, asked_at=self._clock.now(),
             answer=sha256(body).hexdigest(), hits=tuple(hits),
             sources=tuple(source.id.hex() for source in made_from),
         )  # fmt: skip
@@ -105,6 +131,22 @@ class WebSearcher:
         begun.write_bytes(canonical_json(found))
         begun.replace(file)
         return found
+
+    @property
+    def address(self) -> str:
+        """Where it is asked."""
+        return self._request("", 1).url
+
+    def is_kept(self, query: str, k: int = 10) -> bool:
+        """Whether the answer to a query is here: asking it again would send nothing."""
+        return _kept(self._file(self._request(query, k), k)) is not None
+
+    def _request(self, query: str, k: int) -> WebRequest:
+        return web_request(self.search, query, k, base=self._base, engine=self._engine)
+
+    def _file(self, request: WebRequest, k: int) -> Path:
+        what = [self.search, request.url, request.parameters, k]
+        return self._folder / f"{content_id('web-search', what).hex()}.json"
 
     def _clear(self, url: str, made_from: Sequence[Source]) -> None:
         """Raises EgressRefused unless a policy lets the query out: a search's host is allowed by
@@ -131,28 +173,35 @@ class WebSearcher:
         from proofstone.engines.models import Secret  # noqa: PLC0415 - heavy
         from proofstone.engines.models.retry_after import read_retry_after  # noqa: PLC0415
 
-        request = web_request(self.name, query, k, base=self._base, engine=self._engine)
-        key = self._set(_KEYS.get(self.name, ""))
+        request = self._request(query, k)
+        key = self._set(_KEYS.get(self.search, ""))
         headers = {"Accept": Secret("application/json")}
         if request.key_header:
             headers[request.key_header] = Secret(key)
         for attempt in range(_TRIES):
-            got = await get(
-                request.url, self._config, parameters=request.parameters, headers=headers
-            )
+            asked_for = None
             try:
-                return got.body, read_web_hits(self.name, got.status, got.body, k)
-            except WebSearchError as error:
+                got = await get(
+                    request.url, self._config, parameters=request.parameters, headers=headers
+                )
                 asked_for = read_retry_after(got.headers, self._clock.now())
-                wait = 2.0**attempt if asked_for is None else asked_for
-                last = attempt == _TRIES - 1 or wait > _LONGEST_WAIT_S
-                if error.kind not in _RETRIED or last:
-                    detail = error.detail.replace(key, "...") if key else error.detail
-                    raise EndpointUnusable(
-                        f"{self.name} answers {error.kind}: {detail}", hint=_HINTS[error.kind]
-                    ) from None
+                return got.body, read_web_hits(self.search, got.status, got.body, k)
+            except EndpointUnusable as error:
+                failed = WebSearchError("server_error", error.message)
+            except WebSearchError as error:
+                detail = error.detail.replace(key, "...") if key else error.detail
+                failed = WebSearchError(error.kind, detail)
+            wait = 2.0**attempt if asked_for is None else asked_for
+            if failed.kind not in _RETRIED or attempt == _TRIES - 1 or wait > _LONGEST_WAIT_S:
+                raise failed from None
             await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+    def _line(self, query: str, made_from: Sequence[Source]) -> SentBeside:
+        return SentBeside(
+            at=self._clock.now(), endpoint=self.address, what="searched", by=self.name, requests=1,
+            n_bytes=len(query.encode()), sources=tuple(source.title for source in made_from),
+        )  # fmt: skip
 
     def _set(self, variable: str) -> str:
         return self._config.environment.get(variable, "").strip() if variable else ""
@@ -167,6 +216,25 @@ _HINTS = {
     "unreadable": "check the address: no search answered",
     "server_error": "ask again later",
 }
+
+
+def told_failure(search: str, error: WebSearchError) -> EndpointUnusable:
+    """A search's error as one that a person reads."""
+    return EndpointUnusable(
+        f"{search} answers {error.kind}: {error.detail}", hint=_HINTS[error.kind]
+    )
+
+
+def set_searches(environment: Mapping[str, str]) -> list[WebSearchName]:
+    """The searches whose variables are set."""
+    return [search for search in WEB_SEARCHES if not _unset(search, environment)]
+
+
+def _unset(search: WebSearchName, environment: Mapping[str, str]) -> list[str]:
+    """The variables that a search needs and that are not set."""
+    needed = [_KEYS[search]] if search in _KEYS else [_BASES[search]]
+    needed += ["GOOGLE_SEARCH_ENGINE_ID"] if search == "google" else []
+    return [name for name in needed if not environment.get(name, "").strip()]
 
 
 def searches_of(folder: Path, source: bytes) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     authors: tuple[str, ...] = ()
     year: int | None = None
     content: bytes = b""
-    kind: Literal["document", "dump"] = "document"
+    kind: Literal["document", "dump", "web"] = "document"
     origin: str = ""
 
 

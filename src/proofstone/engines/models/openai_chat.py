@@ -139,15 +139,26 @@ class ChatEndpoint:
     async def fetch(self, path: str, query: str = "") -> Attempt:
         """What lies at ``path`` below the endpoint's address, which costs nothing to ask; whatever
         comes of it. ``raw`` is its body, ``error`` names why there is none of use."""
+        return await self._exchange("GET", _address(self._settings, path, query))
+
+    async def post(self, path: str, body: bytes) -> Attempt:
+        """What an interface beside the chat's answers to a body; as ``fetch``."""
+        return await self._exchange("POST", _address(self._settings, path), body)
+
+    async def _exchange(self, verb: str, url: URL, body: bytes | None = None) -> Attempt:
         session = self._session or self._open()
         started = self._clock.monotonic()
         parts: list[bytes] = []
         status = 0
-        url = _address(self._settings, path, query)
+        retry_after: float | None = None
         try:
             limit = aiohttp.ClientTimeout(total=self._deadlines.limit_s)
-            async with session.get(url, allow_redirects=False, timeout=limit) as response:
+            async with session.request(
+                verb, url, data=body, allow_redirects=False, timeout=limit
+            ) as response:
                 status = response.status
+                if status != 200:
+                    retry_after = read_retry_after(response.headers, self._clock.now())
                 await self._read(response, parts)
         except (_TooLargeError, OSError, ValueError, aiohttp.ClientError) as error:
             kind, detail = what_broke(error, url.raw_host or "")
@@ -159,6 +170,7 @@ class ChatEndpoint:
             status=status,
             error="" if failure is None else failure.kind,
             detail="" if failure is None else self._shown(failure.detail),
+            retry_after_s=retry_after,
             latency_s=self._clock.monotonic() - started,
         )
 
@@ -242,7 +254,7 @@ def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
     """The address that requests go to; a query of the base address stays behind the path, with
     ``more`` behind it."""
     base, _, query = endpoint.base_url.reveal().partition("?")
-    for known in ("/chat/completions", "/completions"):
+    for known in ("/chat/completions", "/completions", "/embeddings"):
         base = base.removesuffix(known)
     whole = "&".join(part for part in (query, more) if part)
     return URL(base + path + (f"?{whole}" if whole else ""))

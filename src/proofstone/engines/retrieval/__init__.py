@@ -1,7 +1,13 @@
 """Texts cut into chunks, found by words or meaning; those near each other; searches of the web."""
 
 from proofstone.engines.retrieval.bm25 import Bm25
-from proofstone.engines.retrieval.chunks import LEAST_TOKENS, Chunk, Chunking, cut_chunks
+from proofstone.engines.retrieval.chunks import (
+    CHUNKS_VERSION,
+    LEAST_TOKENS,
+    Chunk,
+    Chunking,
+    cut_chunks,
+)
 from proofstone.engines.retrieval.close_pairs import close_pairs
 from proofstone.engines.retrieval.dense import DenseIndex
 from proofstone.engines.retrieval.fusing import RANK_CONSTANT, fuse_ranks
@@ -30,6 +36,7 @@ from proofstone.engines.retrieval.web_search import (
 )
 
 __all__ = [
+    "CHUNKS_VERSION",
     "LEAST_TOKENS",
     "PART_VERSION",
     "RANK_CONSTANT",

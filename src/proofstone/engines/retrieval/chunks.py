@@ -13,11 +13,12 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 
-__all__ = ["LEAST_TOKENS", "Chunk", "Chunking", "cut_chunks"]
+__all__ = ["CHUNKS_VERSION", "LEAST_TOKENS", "Chunk", "Chunking", "cut_chunks"]
 
 CountTokens = Callable[[str], int]
 FindSentences = Callable[[str], Iterable[tuple[int, int]]]
 
+CHUNKS_VERSION = 1  # raised where the same text would be cut otherwise
 LEAST_TOKENS = 8  # one character is up to four tokens: a piece of one always fits
 # Where an endless sentence is cut, if anywhere: behind a clause, else behind white space.
 _CLAUSE = re.compile(r"[，、；：,;:](?=.)|\n", re.DOTALL)

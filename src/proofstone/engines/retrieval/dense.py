@@ -22,6 +22,11 @@ class DenseIndex:
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
 
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        return int(self._vectors.shape[1])
+
     def search(self, queries: NDArray[np.floating], k: int) -> list[list[Hit]]:
         """For each query (queries, dimensions; of length 1) the ``k`` nearest texts, nearest
         first; cosines are taken to five digits, of equals the text of the lower place."""

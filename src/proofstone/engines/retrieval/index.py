@@ -100,4 +100,11 @@ class ChunkIndex:
                 "this index has no vectors: it is searched by words alone",
                 hint='search "bm25", or name an embedder',
             )
-        return self._dense.search(self._embedder.embed(queries), k)
+        vectors = self._embedder.embed(queries)
+        if vectors.shape[1] != self._dense.width:
+            raise BadUsage(
+                f"{self._embedder.name} gives {vectors.shape[1]:,} numbers a text, and the index "
+                f"holds {self._dense.width:,}: another model answers by that name",
+                hint="delete the files *.vectors in .proofstone/retrieval: they are made again",
+            )
+        return self._dense.search(vectors, k)

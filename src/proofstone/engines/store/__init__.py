@@ -23,7 +23,7 @@ from proofstone.engines.store.expenses import Expense, ExpenseStore
 from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
-from proofstone.engines.store.indexed import IndexedRows
+from proofstone.engines.store.indexed import IndexedRows, IndexedSource
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.journal import StoreJournal
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
@@ -83,6 +83,7 @@ __all__ = [
     "Failure",
     "Found",
     "HeldBy",
+    "IndexedSource",
     "ItemReplies",
     "MergeReport",
     "ModelFacts",

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from msgspec import Struct
 from sqlalchemy import select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.pages import newest_pages
 
-__all__ = ["IndexedRows"]
+__all__ = ["IndexedRows", "IndexedSource"]
+
+
+class IndexedSource(Struct, frozen=True, gc=False):
+    """A source with passages: its id, and what tells editions of one document apart from others.
+    ``authors`` are as they are stored."""
+
+    id: bytes
+    kind: str
+    title: str
+    language: str
+    authors: bytes
+    year: int | None
+    origin: str
 
 
 class IndexedRows:
@@ -17,12 +33,20 @@ class IndexedRows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def sources(self) -> list[bytes]:
-        """The sources with a passage that has text, in the order in which they came."""
+    def sources(self, only: Collection[bytes] | None = None) -> list[IndexedSource]:
+        """The sources (of ``only`` these few) with a passage that has text, in the order in which
+        they came."""
+        table = schema.source.c
         held = select(schema.passage.c.source_id).where(schema.passage.c.text != "")
-        query = select(schema.source.c.hash).where(schema.source.c.id.in_(held))
+        columns = (
+            table.hash, table.kind, table.title, table.language, table.authors, table.year,
+            table.origin,
+        )  # fmt: skip
+        query = select(*columns).where(table.id.in_(held)).order_by(table.id)
+        if only is not None:
+            query = query.where(table.hash.in_(only))
         with self._database.reading() as connection:
-            return list(connection.scalars(query.order_by(schema.source.c.id)))
+            return [IndexedSource(*row) for row in connection.execute(query)]
 
     def passage_ids(self, source: bytes) -> list[bytes]:
         """The passages of ``KnowledgeStore.passages_of``, in its order."""

@@ -25,7 +25,7 @@ _COLUMNS = (
     "source_year",
     "source_origin",
 )
-SourceKind = Literal["document", "table", "dump", "images"]
+SourceKind = Literal["document", "table", "dump", "images", "web"]
 
 
 def _stand_in(title: str) -> bytes:

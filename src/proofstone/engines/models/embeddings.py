@@ -1,0 +1,186 @@
+"""Texts as vectors by an OpenAI-compatible embeddings endpoint: in batches, limited, retried.
+
+Nothing is cached or stored here: an index keeps the vectors of its chunks, and a text is sent again
+only where nobody kept what came of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+import orjson
+from msgspec import Struct, structs
+
+from proofstone.engines.models.asking import Retries
+from proofstone.engines.models.config import Endpoint
+from proofstone.engines.models.cost import cost_usd
+from proofstone.engines.models.embedding_reply import (
+    EmbeddingReply,
+    UnreadableVectorsError,
+    read_vectors,
+)
+from proofstone.engines.models.failure_kinds import treatment
+from proofstone.engines.models.failures import classify
+from proofstone.engines.models.openai_chat import ChatEndpoint
+from proofstone.errors import EndpointUnusable
+from proofstone.ports import Attempt, Clock
+from proofstone.records import Usage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["EmbeddingUse", "EmbeddingsEndpoint"]
+
+_TEXTS, _CHARACTERS = 96, 100_000  # of one request; an endpoint that takes fewer gets fewer
+_AT_ONCE = 8
+_FEWER = frozenset({"bad_request", "too_long"})  # what a batch may be refused with for its size
+
+
+class EmbeddingUse(Struct, frozen=True, kw_only=True):
+    """What embedding took: answered requests, tokens as the endpoint counted them (0 where it does
+    not) and their price (None where none is known)."""
+
+    requests: int = 0
+    texts: int = 0
+    n_bytes: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+class EmbeddingsEndpoint:
+    """A model behind ``/embeddings``. Made outside a loop, used on one; close it there. ``use``
+    counts what it took."""
+
+    def __init__(
+        self, endpoint: Endpoint, *, clock: Clock, rng: Random, retries: Retries | None = None
+    ) -> None:
+        self.name = endpoint.name
+        self.endpoint = endpoint.identity
+        self.use = EmbeddingUse(cost_usd=None if endpoint.price is None else 0.0)
+        self._known = endpoint
+        self._client = ChatEndpoint(endpoint, clock=clock)
+        self._clock, self._rng = clock, rng
+        self._retries = retries or Retries()
+        self._slots = asyncio.Semaphore(min(_AT_ONCE, endpoint.max_connections))
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Vectors (texts, dimensions) of length 1, in the order of the texts; of an empty text,
+        which no endpoint takes, nothing but zeros. A text that comes twice is sent once.
+
+        Raises EndpointUnusable, naming the kind of failure.
+        """
+        import numpy as np  # noqa: PLC0415
+
+        distinct = list(dict.fromkeys(text for text in texts if text.strip()))
+        if not distinct:
+            return np.zeros((len(texts), 1))
+        asked = [asyncio.ensure_future(self._whole(batch)) for batch in _batches(distinct)]
+        try:
+            parts = await asyncio.gather(*asked)
+        finally:
+            for each in asked:
+                each.cancel()
+        if len({part.shape[1] for part in parts}) > 1:
+            raise self._unusable("unreadable", "its vectors have several lengths")
+        vectors = _of_length_1(np.concatenate(parts))
+        place = {text: at for at, text in enumerate(distinct)}
+        whole = np.zeros((len(texts), vectors.shape[1]))
+        for row, text in enumerate(texts):
+            if text in place:
+                whole[row] = vectors[place[text]]
+        return whole
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _whole(self, texts: list[str]) -> NDArray[np.float64]:
+        """The vectors of a batch; of one that is refused, of its halves."""
+        import numpy as np  # noqa: PLC0415
+
+        found = await self._tried(texts)
+        if not isinstance(found, Attempt):
+            return found.vectors
+        if found.error not in _FEWER or len(texts) == 1:
+            raise self._unusable(found.error, found.detail)
+        middle = len(texts) // 2
+        return np.concatenate(
+            [await self._whole(texts[:middle]), await self._whole(texts[middle:])]
+        )
+
+    async def _tried(self, texts: list[str]) -> EmbeddingReply | Attempt:
+        """The reply to a batch, or the last attempt, which failed."""
+        body = orjson.dumps(
+            {"model": self._known.served_as, **self._known.body, "input": texts}
+        )  # fmt: skip
+        rules = self._retries
+        for retry in range(rules.most + 1):
+            async with self._slots:
+                attempt = await self._client.post("/embeddings", body)
+            found = self._read(attempt, texts, len(body))
+            if isinstance(found, EmbeddingReply):
+                return found
+            wait = found.retry_after_s or 0.0
+            last = retry == rules.most or wait > rules.patience_s
+            if last or not treatment(found.error).retried:
+                return found
+            jitter = self._rng.random() * min(rules.longest_s, rules.first_s * 2.0**retry)
+            await self._clock.sleep(wait + jitter)
+        raise AssertionError("the last attempt returns")
+
+    def _read(self, attempt: Attempt, texts: list[str], n_bytes: int) -> EmbeddingReply | Attempt:
+        if attempt.error:
+            return attempt
+        try:
+            found = read_vectors(attempt.raw, len(texts))
+        except UnreadableVectorsError as error:
+            said = classify(attempt.status, attempt.raw)  # an error may come with a 200
+            detail = str(error) if said.kind == "unreadable" else said.detail
+            return structs.replace(attempt, error=said.kind, detail=detail)
+        tokens = found.tokens or 0
+        cost = cost_usd(self._known.price, Usage(prompt=tokens, completion=0), attempt.status)
+        use = self.use
+        self.use = EmbeddingUse(
+            requests=use.requests + 1,
+            texts=use.texts + len(texts),
+            n_bytes=use.n_bytes + n_bytes,
+            tokens=use.tokens + tokens,
+            cost_usd=None if use.cost_usd is None or cost is None else use.cost_usd + cost,
+        )
+        return found
+
+    def _unusable(self, kind: str, detail: str) -> EndpointUnusable:
+        known = self._known
+        hint = treatment(kind).advice.format(
+            model=known.served_as,
+            endpoint=known.identity,
+            key=known.key_from or "the headers",
+            entry=known.entry,
+        )
+        return EndpointUnusable(f"{self.name} gives no vectors: {kind}: {detail}", hint=hint)
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Texts as a request takes them: not too many, and not too long together."""
+    batch: list[str] = []
+    length = 0
+    for text in texts:
+        if batch and (len(batch) == _TEXTS or length + len(text) > _CHARACTERS):
+            yield batch
+            batch, length = [], 0
+        batch.append(text)
+        length += len(text)
+    if batch:
+        yield batch
+
+
+def _of_length_1(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    return np.asarray(vectors / lengths)

@@ -1,0 +1,111 @@
+"""The vectors of an index's chunks: kept beside its words, and made only where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from proofstone.engines.retrieval import ChunkPlace, PartFiles, SourcePart
+from proofstone.engines.store import Store
+from proofstone.ports import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ToEmbed", "all_vectors"]
+
+_AT_ONCE = 1024  # chunks whose texts are held together, which an endpoint may take in several lots
+
+
+class ToEmbed(Struct, frozen=True, kw_only=True):
+    """Chunks whose vectors are not kept yet: of which sources, how many, and how long together (in
+    characters)."""
+
+    sources: tuple[bytes, ...]
+    chunks: int
+    characters: int
+
+
+def all_vectors(
+    store: Store,
+    files: PartFiles,
+    keys: Mapping[bytes, bytes],
+    parts: Mapping[bytes, SourcePart],
+    embedder: Embedder,
+    admit: Callable[[ToEmbed], None] | None = None,
+) -> list[NDArray[np.float32]]:
+    """The vectors of each source's chunks, in the order of ``parts``, kept under its key or made.
+
+    Where what is kept has another length than what the embedder makes now (its model was changed
+    behind its name), it is made again.
+    """
+    found: dict[bytes, NDArray[np.float32]] = {}
+    for source, part in parts.items():
+        kept = files.read_vectors(source, keys[source], embedder.name)
+        if kept is not None and len(kept) == len(part.places):
+            found[source] = kept
+    lacking = [source for source in parts if source not in found and parts[source].places]
+    if lacking:
+        _admit(parts, lacking, admit)
+        width = _make(store, files, keys, parts, embedder, lacking, found)
+        stale = [source for source in found if _width(found[source]) not in (0, width)]
+        if stale:
+            _admit(parts, stale, admit)
+            _make(store, files, keys, parts, embedder, stale, found)
+    return [found[source] for source in parts if source in found]
+
+
+def _make(
+    store: Store,
+    files: PartFiles,
+    keys: Mapping[bytes, bytes],
+    parts: Mapping[bytes, SourcePart],
+    embedder: Embedder,
+    lacking: list[bytes],
+    found: dict[bytes, NDArray[np.float32]],
+) -> int:
+    """Makes, keeps and adds to ``found`` the vectors of sources; how long the last ones are."""
+    for source in lacking:
+        made = _embedded(store, parts[source].places, embedder)
+        found[source] = files.write_vectors(source, keys[source], embedder.name, made)
+    return _width(found[lacking[-1]])
+
+
+def _embedded(
+    store: Store, places: tuple[ChunkPlace, ...], embedder: Embedder
+) -> NDArray[np.float32]:
+    import numpy as np  # noqa: PLC0415
+
+    made = []
+    left = iter(places)
+    while some := list(islice(left, _AT_ONCE)):
+        texts = store.knowledge.passages({place.passage for place in some})
+        made.append(
+            embedder.embed([texts[each.passage].text[each.start : each.end] for each in some])
+        )
+    return np.concatenate(made).astype(np.float32)
+
+
+def _width(vectors: NDArray[np.float32]) -> int:
+    return int(vectors.shape[1]) if len(vectors) else 0
+
+
+def _admit(
+    parts: Mapping[bytes, SourcePart],
+    sources: list[bytes],
+    admit: Callable[[ToEmbed], None] | None,
+) -> None:
+    if admit is None:
+        return
+    places = [place for source in sources for place in parts[source].places]
+    admit(
+        ToEmbed(
+            sources=tuple(sources),
+            chunks=len(places),
+            characters=sum(place.end - place.start for place in places),
+        )
+    )

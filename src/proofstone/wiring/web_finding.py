@@ -1,0 +1,151 @@
+"""What the web says near a query: searched, its first pages read and kept, the best chunks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from proofstone.engines.retrieval import SearchWay, WebSearchError
+from proofstone.errors import CallFailed
+from proofstone.identity import content_id
+from proofstone.ports import FoundText
+from proofstone.records import Source
+from proofstone.stages.indexing import RetrievedChunk, SourceIndex
+from proofstone.stages.searchers import found_texts
+from proofstone.wiring.web_pages import KeptPage, WebPages
+from proofstone.wiring.web_searching import KeptSearch, WebSearcher, told_failure
+
+if TYPE_CHECKING:
+    from proofstone.engines.store import Store
+
+__all__ = ["WebFinder", "WebFinding", "WebQuery"]
+
+_HITS = 10  # asked for of each query
+_PAGES = 5  # of the hits, the first that are read
+_AT_ONCE = 4  # searches: most are billed or bounded by the second
+_LOT = 32  # queries whose pages are read together; what was found before is kept
+_VERSION = 1  # raised where the same answers would give other chunks
+
+
+class WebQuery(Struct, frozen=True):
+    """What is searched for, and the sources whose text stands behind it."""
+
+    text: str
+    made_from: tuple[Source, ...] = ()
+
+
+class WebFinding(Struct, frozen=True, kw_only=True):
+    """What came of a query: the search's answer, what became of the first pages, the best chunks of
+    them; or why the search ``failed``, of which nothing can be told."""
+
+    query: str
+    search: KeptSearch | None = None
+    pages: tuple[KeptPage, ...] = ()
+    chunks: tuple[RetrievedChunk, ...] = ()
+    failed: str = ""
+
+
+class WebFinder:
+    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``way``.
+    ``open_index`` gives the index of some sources."""
+
+    def __init__(
+        self,
+        store: Store,
+        searcher: WebSearcher,
+        pages: WebPages,
+        open_index: Callable[[set[bytes]], SourceIndex],
+        way: SearchWay = "bm25",
+    ) -> None:
+        self.name = searcher.name
+        self.searcher = searcher
+        self._store, self._pages, self._open, self._way = store, pages, open_index, way
+
+    @property
+    def key(self) -> bytes:
+        """Another one where the same answers of the search would give other chunks."""
+        return content_id("web-finder", [self.name, self._way, _HITS, _PAGES, _VERSION])
+
+    async def __call__(
+        self, query: str, n: int, *, made_from: Sequence[bytes] = ()
+    ) -> Sequence[FoundText]:
+        """``Searcher``: raises CallFailed where the search failed."""
+        sources = tuple(self._store.knowledge.sources(made_from).values())
+        (found,) = await self.find([WebQuery(query, sources)], n)
+        if found.failed:
+            raise CallFailed("search_failed", found.failed)
+        return found_texts(found.chunks)
+
+    def lacking(self, queries: Sequence[str]) -> list[str]:
+        """Those of the queries that would be sent."""
+        return [query for query in queries if not self.searcher.is_kept(query, _HITS)]
+
+    async def find(
+        self, queries: Sequence[WebQuery], k: int, *, is_cleared: bool = False
+    ) -> list[WebFinding]:
+        """What came of each query, at most ``k`` chunks each; ``is_cleared`` as for ``seek``.
+
+        Raises EgressRefused, ExtraMissing without what reads HTML, and EndpointUnusable where no
+        query would be answered, or none of the first was.
+        """
+        found: list[WebFinding] = []
+        for lot in _lots(queries):
+            searches = await self._searched(lot, is_cleared=is_cleared)
+            failures = [each for each in searches if isinstance(each, WebSearchError)]
+            if failures and len(failures) == len(lot) and not any(e.search for e in found):
+                raise told_failure(self.name, failures[0])
+            urls = [url for each in searches if isinstance(each, KeptSearch) for url in _urls(each)]
+            pages = await self._pages.take(urls)
+            for query, search in zip(lot, searches, strict=True):
+                if isinstance(search, WebSearchError):
+                    found.append(WebFinding(query=query.text, failed=str(search)))
+                else:
+                    found.append(self._finding(query.text, search, pages, k))
+        return found
+
+    async def _searched(
+        self, queries: Sequence[WebQuery], *, is_cleared: bool
+    ) -> list[KeptSearch | WebSearchError]:
+        slots = asyncio.Semaphore(_AT_ONCE)
+        hopeless: list[WebSearchError] = []
+
+        async def one(query: WebQuery) -> KeptSearch | WebSearchError:
+            async with slots:
+                if hopeless:
+                    return hopeless[0]
+                try:
+                    return await self.searcher.seek(
+                        query.text, _HITS, made_from=query.made_from, is_cleared=is_cleared
+                    )
+                except WebSearchError as error:
+                    if error.kind in ("bad_key", "no_credit"):
+                        hopeless.append(error)
+                    return error
+
+        found = list(await asyncio.gather(*map(one, queries)))
+        if hopeless:
+            raise told_failure(self.name, hopeless[0])
+        return found
+
+    def _finding(
+        self, query: str, search: KeptSearch, pages: dict[str, KeptPage], k: int
+    ) -> WebFinding:
+        own = tuple(pages[url] for url in _urls(search))
+        sources = {bytes.fromhex(page.source) for page in own if page.source}
+        chunks: list[RetrievedChunk] = []
+        if sources:
+            (chunks,) = self._open(sources).search([query], k, self._way)
+        return WebFinding(query=query, search=search, pages=own, chunks=tuple(chunks))
+
+
+def _urls(search: KeptSearch) -> list[str]:
+    """The addresses of the first pages, each once."""
+    return list(dict.fromkeys(hit.url for hit in search.hits))[:_PAGES]
+
+
+def _lots(queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:
+    for start in range(0, len(queries), _LOT):
+        yield queries[start : start + _LOT]
