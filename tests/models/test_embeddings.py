@@ -1,4 +1,4 @@
-"""Texts as vectors by an endpoint: batches, order, retries, refusals, and what is never believed."""
+"""Texts as vectors by an endpoint: batches, order, retries, and what is never believed."""
 
 from __future__ import annotations
 
