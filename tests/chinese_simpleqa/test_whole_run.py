@@ -90,7 +90,7 @@ def run_whole(folder: Path, path: Path, rows: Sequence[Mapping[str, Any]]) -> No
     found = shown(board)
     assert found.pop("by_rule") == pytest.approx(BY_RULE / len(ROUND), abs=1 / len(rows))
     assert found == pytest.approx(figures(list(known.grades.values())))
-    (breakdown,) = [b for b in board.standings[0].breakdowns if b.by == "discipline"]
+    (breakdown,) = [b for b in board.standings[0].breakdowns if b.by == "primary category"]
     for group in breakdown.groups:
         grades = [
             known.grades[row["question"]] for row in rows if row["primary_category"] == group.name

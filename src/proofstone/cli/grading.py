@@ -94,20 +94,32 @@ def grade_command(
 @click.command("metrics")
 @click.argument("file", type=_FILE)
 @click.option("--by", multiple=True, metavar="COLUMN", help="Also by the values of a column.")
+@click.option(
+    "--against",
+    default="",
+    metavar="COLUMN",
+    help="Also how far the grades agree with those that people gave, in this column.",
+)
 @encoding_option
 @click.option("--json", "as_json", is_flag=True, help="JSON is what it prints anyway.")
-def metrics_command(file: Path, by: tuple[str, ...], encoding: str, as_json: bool) -> None:
+def metrics_command(
+    file: Path, by: tuple[str, ...], against: str, encoding: str, as_json: bool
+) -> None:
     """Count grades of a file: n, CO, NA, IN, CGA and F, as JSON.
 
     Each row has a grade: A, B or C, or CORRECT, INCORRECT, NOT_ATTEMPTED; rows without one are
     counted as ungraded and stand in no figure. CO, NA and IN are shares of n; CGA is the share of
     correct ones among those that are correct or incorrect (null where there are none), F the
     harmonic mean of CO and CGA. Intervals are at 95%; rows of one question count together.
+
+    With --against each grade is set beside that of another column: the share that agrees, Cohen's
+    kappa, of each grade recall and precision, and the table; of all rows, and of those alone that a
+    judge graded, where the file comes from 'grade'.
     """
     from proofstone.wiring.grading import metrics_of_file  # noqa: PLC0415
 
     del as_json
-    found = metrics_of_file(file, read_list(by), encoding=encoding)
+    found = metrics_of_file(file, read_list(by), against=against, encoding=encoding)
     overall = found.pop("overall")
     print_json({**_plain(overall), **found})
 

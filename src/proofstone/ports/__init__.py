@@ -41,6 +41,7 @@ from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
     GradesFiles,
+    GroupsItems,
     Method,
     Parameter,
     PayloadType,
@@ -80,6 +81,7 @@ __all__ = [
     "FactBuilder",
     "FoundText",
     "GradesFiles",
+    "GroupsItems",
     "Journal",
     "Judge",
     "JudgedText",

@@ -28,6 +28,7 @@ from proofstone.records import (
 
 __all__ = [
     "GradesFiles",
+    "GroupsItems",
     "Method",
     "Parameter",
     "PayloadType",
@@ -214,6 +215,22 @@ class ReadsFacts(Protocol):
 
 
 @runtime_checkable
+class GroupsItems(Protocol):
+    """What a method may have besides, so that its scores are shown by groups of items that are no
+    strata, and its strata by names of its own. Measures with ``by_group`` stand beside the headline
+    there.
+    """
+
+    groupings: tuple[str, ...]
+    """Names of groupings (``answer type``) that ``groups_of`` tells."""
+    level_names: Mapping[str, str]
+    """What strata are called here: ``{"discipline": "primary category"}``."""
+
+    def groups_of(self, item: LoadedItem) -> Mapping[str, str]:
+        """An item's group in each of ``groupings``; empty where nobody said."""
+
+
+@runtime_checkable
 class GradesFiles(Protocol):
     """What a method may have besides, so that replies and grades of other people's files can be
     read: ``grade FILE`` and ``metrics FILE``."""
@@ -228,6 +245,9 @@ class GradesFiles(Protocol):
     def item_columns(self, item: LoadedItem) -> dict[str, Any]:
         """What of an item its graded rows are counted by: categories and the like."""
 
-    def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
-        """The measures of rows that have a grade: ``overall``, and ``by`` the values of columns.
-        Raises BadInput with every grade that is none."""
+    def metrics_of(
+        self, rows: Iterable[Row], by: Sequence[str], against: str = ""
+    ) -> dict[str, Any]:
+        """The measures of rows that have a grade: ``overall``, and ``by`` the values of columns;
+        with ``against`` also how far the grades agree with those of that column, which people
+        gave. Raises BadInput with every grade that is none."""

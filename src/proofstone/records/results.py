@@ -174,7 +174,9 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     given), and the measure is a ratio of sums; a headline has none. ``unit`` is the kind of
     unit whose scores are meant; with ``golds`` only units of these right labels. Where ``says`` is
     given, "value" is 1 for that answer and 0 for another, right or wrong. A measure with a
-    ``label`` has a column of that name beside the headline's.
+    ``label`` has a column of that name beside the headline's. ``judged``: judges give its scores
+    where no rule does, so that an unparsed one is a judge's reply that held no label. ``by_group``:
+    it is shown by groups of items beside the headline.
     """
 
     name: str
@@ -186,6 +188,8 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     says: str = ""
     label: str = ""
     weights: Mapping[Outcome, float] = {}
+    judged: bool = False
+    by_group: bool = False
 
 
 class Scale(Struct, frozen=True, gc=False, kw_only=True):

@@ -92,7 +92,8 @@ class ScoreTable:
     None where it is known of none. ``order`` (N) codes into ``orders``, in which options were shown
     (-1 where it is not told); None where all items have one order. Where ``orders_spelled`` each is
     the letters of the original as shown (``CADB``), and answers and golds are letters of the
-    original.
+    original. ``groups`` and ``group_names`` are, as strata are, codes and names of other groups of
+    units that scores are shown by, and ``level_names`` what their method calls strata.
     """
 
     respondents: tuple[Respondent, ...]
@@ -127,6 +128,9 @@ class ScoreTable:
     order: NDArray[np.int32] | None = None
     orders: tuple[str, ...] = ()
     orders_spelled: bool = False
+    groups: dict[str, NDArray[np.int32]] = field(default_factory=dict)
+    group_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    level_names: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

@@ -16,10 +16,15 @@ _TRY: Mapping[str, str] = {
         "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask"
     ),
 }
+_TRY_JUDGED = noted(
+    "the judge's replies held no label, which is not the model's doing: read some (proofstone show "
+    "RUN --outcome unparsed -n 5), or try another judge (proofstone score RUN --judge OTHER)"
+)
 
 
-def advise(rates: Sequence[Rate]) -> tuple[Advice, ...]:
-    """A warning for each of truncated and unparsed that more than 2% of the replies are."""
+def advise(rates: Sequence[Rate], *, judged: bool = False) -> tuple[Advice, ...]:
+    """A warning for each of truncated and unparsed that more than 2% of the replies are; where they
+    are ``judged``, unparsed is what a judge said."""
     return tuple(
         Advice(
             what=say(
@@ -29,7 +34,9 @@ def advise(rates: Sequence[Rate]) -> tuple[Advice, ...]:
                 count=rate.count,
                 n=rate.n,
             ),
-            try_next=say(_TRY[rate.outcome]),
+            try_next=say(
+                _TRY_JUDGED if judged and rate.outcome == "unparsed" else _TRY[rate.outcome]
+            ),
         )
         for rate in rates
         if rate.outcome in _TRY and rate.share > WARN_ABOVE

@@ -22,6 +22,7 @@ __all__ = [
     "BoardRow",
     "Breakdown",
     "BreakdownGroup",
+    "GroupMeasure",
     "Hand",
     "HandRole",
     "Leaderboard",
@@ -139,19 +140,41 @@ class BoardRow(Struct, frozen=True, kw_only=True):
         return next((rate for rate in self.rates if rate.outcome == outcome), nothing)
 
 
+class GroupMeasure(Struct, frozen=True, kw_only=True):
+    """Another measure in one group of items: one estimate a ranked row, in order."""
+
+    name: str
+    label: str
+    estimates: tuple[Estimate, ...]
+
+
 class BreakdownGroup(Struct, frozen=True, kw_only=True):
-    """One group of items (a discipline, a gold position): one estimate a ranked row, in order."""
+    """One group of items (a discipline, a gold position): one estimate a ranked row, in order, of
+    the headline and of each of the ``others`` that are shown by group."""
 
     name: str
     n: int
     estimates: tuple[Estimate, ...]
+    others: tuple[GroupMeasure, ...] = ()
 
 
 class Breakdown(Struct, frozen=True, kw_only=True):
-    """The ranked respondents' means by group: ``by`` is a stratum level or "gold position"."""
+    """The ranked respondents' means by group: ``by`` is a grouping that the method names, a stratum
+    ``level`` by the method's name for it or its own, "gold position" or "truth"."""
 
     by: str
     groups: tuple[BreakdownGroup, ...]
+    level: str = ""
+
+    def is_named(self, name: str) -> bool:
+        """Whether a person's ``name`` means this one: spaces may be written ``_`` or ``-``."""
+        plain = name.replace("_", " ").replace("-", " ")
+        return plain in (self.by, self.level)
+
+    @property
+    def other_measures(self) -> tuple[GroupMeasure, ...]:
+        """The other measures, as the first group has them."""
+        return self.groups[0].others if self.groups else ()
 
 
 class RowGroup(Struct, frozen=True, kw_only=True):

@@ -1,18 +1,22 @@
-"""A leaderboard by groups of items, as text: one table a stratum level, by gold position or by
-truth."""
+"""A leaderboard by groups of items, as text: a table a grouping and measure, or of one respondent
+all measures side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Leaderboard, Standings
 from proofstone.report.columns import aligned, cell_width, printable
-from proofstone.report.numbers import points, shown_interval
+from proofstone.report.numbers import MISSING, points, shown_interval
 
-__all__ = ["render_breakdowns"]
+__all__ = ["FEW_ITEMS", "render_breakdowns"]
 
+# A group of fewer items says little of a respondent.
+FEW_ITEMS = 30
 _ALIASES = {"position": "gold position"}
+_NAMED = 8
 
 
 def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100) -> Iterator[str]:
@@ -23,10 +27,11 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
     for name in by:
         wanted = _ALIASES.get(name, name)
         found = [
-            _table(group, breakdown, width)
+            text
             for group in board.standings
             for breakdown in group.breakdowns
-            if breakdown.by == wanted
+            if breakdown.is_named(wanted)
+            for text in _tables(board, group, breakdown, width)
         ]
         if not found:
             known = sorted({b.by for group in board.standings for b in group.breakdowns})
@@ -34,20 +39,75 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
         yield from found
 
 
-def _table(group: Standings, breakdown: Breakdown, width: int) -> str:
-    """Groups as rows, respondents as columns; where their names are too long for that, columns are
-    numbered as the lines above the table are, and in as many blocks as the width asks for."""
+def _tables(
+    board: Leaderboard, group: Standings, breakdown: Breakdown, width: int
+) -> Iterator[str]:
+    """The headline by group, and the other measures that are shown so."""
+    others = breakdown.other_measures
+    notes = _few(breakdown)
+    if len(group.ranked) == 1 and others:
+        head = [breakdown.by, "n", board.measure, *(other.label for other in others)]
+        rows = [
+            [
+                *_named(entry.name, entry.n),
+                *(_cell(e) for e in (*entry.estimates, *(o.estimates[0] for o in entry.others))),
+            ]
+            for entry in breakdown.groups
+        ]
+        yield _text([*_fitted(head, rows, width), *notes])
+        return
     labels = [printable(row.label) for row in group.ranked]
-    rows = [[breakdown.by, "n", *labels]]
-    for entry in breakdown.groups:
-        cells = [f"{points(e.value)} {shown_interval(e.low, e.high, 4)}" for e in entry.estimates]
-        rows.append([printable(entry.name) or "not stated", str(entry.n), *cells])
-    lines = aligned(rows, left=[0])
+    title = f"{breakdown.by}, {board.measure}" if others else breakdown.by
+    rows = [
+        [*_named(entry.name, entry.n), *map(_cell, entry.estimates)] for entry in breakdown.groups
+    ]
+    yield _text([*_fitted([title, "n", *labels], rows, width), *notes])
+    for place, other in enumerate(others):
+        rows = [
+            [*_named(entry.name, entry.n), *map(_cell, entry.others[place].estimates)]
+            for entry in breakdown.groups
+        ]
+        yield _text(_fitted([f"{breakdown.by}, {other.label}", "n", *labels], rows, width))
+
+
+def _named(name: str, n: int) -> list[str]:
+    return [printable(name) or "not stated", str(n)]
+
+
+def _cell(estimate: Estimate) -> str:
+    """The value with its interval; a dash for an interval that one item, or one group of items that
+    hang together, would have to give."""
+    shown = points(estimate.value)
+    if shown == MISSING:
+        return shown
+    if estimate.effective_n < 2:
+        return f"{shown} {MISSING}"
+    return f"{shown} {shown_interval(estimate.low, estimate.high, 4)}"
+
+
+def _few(breakdown: Breakdown) -> list[str]:
+    """A line on the groups that hold little, where there are such."""
+    few = [each for each in breakdown.groups if each.n < FEW_ITEMS]
+    small = [f"{printable(each.name)} ({each.n})" for each in few]
+    if not small:
+        return []
+    more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
+    named = ", ".join(small[:_NAMED]) + more
+    lone = any(e.effective_n < 2 for each in breakdown.groups for e in each.estimates)
+    dash = f"; {MISSING} stands where one question alone leaves no interval" if lone else ""
+    return [f"fewer than {FEW_ITEMS} questions say little of a model: {named}{dash}"]
+
+
+def _fitted(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Groups as rows; where the names of columns are too long for the width, columns are numbered
+    as the lines above the table are, and in as many blocks as the width asks for."""
+    lines = aligned([head, *rows], left=[0])
     if max(map(cell_width, lines)) <= width:
-        return _text(lines)
+        return lines
+    labels = head[2:]
     numbers = [str(number) for number in range(1, len(labels) + 1)]
-    head = aligned([[f"{n})", label] for n, label in zip(numbers, labels, strict=True)], left=[1])
-    return _text([*head, *_blocks([[breakdown.by, "n", *numbers], *rows[1:]], width)])
+    keys = aligned([[f"{n})", label] for n, label in zip(numbers, labels, strict=True)], left=[1])
+    return [*keys, *_blocks([[*head[:2], *numbers], *rows], width)]
 
 
 def _blocks(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:

@@ -50,9 +50,9 @@ def leaderboard(
     measure = _named(measures, headline)
     tables = {**(more or {}), measure.of: table}
     ruler = Ruler(
-        sheet=_sheet(table, measure),
+        sheet=Sheet.of(table, measure),
         others={
-            other.name: (other, _sheet(tables[other.of], other))
+            other.name: (other, Sheet.of(tables[other.of], other))
             for other in measures
             if other.name != headline and other.of in tables
         },
@@ -80,10 +80,6 @@ def leaderboard(
         left_out=left_out,
         notes=notes,
     )
-
-
-def _sheet(table: ScoreTable, measure: Measure) -> Sheet:
-    return Sheet(table, measure.counts, measure.golds, measure.says, measure.weights)
 
 
 def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None], list[int]]:

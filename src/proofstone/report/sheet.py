@@ -22,7 +22,7 @@ from proofstone.engines.stats import (
     outcome_code,
     unit_means,
 )
-from proofstone.records.results import OUTCOMES, Outcome, Worth
+from proofstone.records.results import OUTCOMES, Measure, Outcome, Worth
 from proofstone.records.score_table import Corrections, ScoreTable
 from proofstone.report.board import Rate
 
@@ -34,13 +34,21 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 @dataclass(frozen=True)
 class Sheet:
     """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``golds``, ``says`` and ``weights`` see ``Measure``."""
+    ``golds``, ``says``, ``weights`` and ``judged`` see ``Measure``."""
 
     table: ScoreTable
     counts: Mapping[Outcome, Worth]
     golds: tuple[str, ...] = ()
     says: str = ""
     weights: Mapping[Outcome, float] = field(default_factory=dict)
+    judged: bool = False
+
+    @classmethod
+    def of(cls, table: ScoreTable, measure: Measure) -> Sheet:
+        """The scores of a table under a measure."""
+        return cls(
+            table, measure.counts, measure.golds, measure.says, measure.weights, measure.judged
+        )
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:

@@ -13,30 +13,24 @@ from proofstone.engines.stats import (
     Estimand,
     SharedKeys,
     chance_level,
-    equal_weights,
-    mean_estimates,
     measure_spread,
     rank_all,
-    ratio_estimate,
     tied_runs,
 )
-from proofstone.records.results import Estimate, Scale, values_kind
+from proofstone.records.results import Estimate, Scale
 from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
-    Breakdown,
-    BreakdownGroup,
     NamedEstimate,
     Standings,
 )
+from proofstone.report.group_estimates import break_down, other_estimates
 from proofstone.report.hands import hand_of
 from proofstone.report.ruler import SAMPLE_WISE, Ruler
 from proofstone.report.sentences import chance_sentence
-from proofstone.report.sheet import MISSES, Sheet
+from proofstone.report.sheet import MISSES
 
 __all__ = ["stand"]
-
-_NOT_GIVEN = "(not given)"
 
 
 def stand(
@@ -105,7 +99,7 @@ def _ranked(
         chance_sentence=chance_sentence(
             chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
         ),
-        breakdowns=tuple(_breakdowns(ruler, units, values, keys)),
+        breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
     )
 
 
@@ -193,7 +187,7 @@ def _row(
         missing=int(sheet.missing[respondent]),
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
-        warnings=advise(rates) + advise_of_served(who.served),
+        warnings=advise(rates, judged=sheet.judged) + advise_of_served(who.served),
         corrections=sheet.corrections(respondent),
         card=who.card,
         spent=who.spent,
@@ -210,66 +204,8 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
             name=name,
             denominator=measure.denominator,
             label=measure.label,
-            estimate=_other_estimate(ruler, sheet, units, respondent),
+            estimate=other_estimates(ruler, sheet, units, [respondent])[0],
         )
-
-
-def _other_estimate(
-    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondent: int
-) -> Estimate:
-    """A mean over units; of a measure with weights a ratio of two."""
-    keys = sheet.keys.among(units)
-    if sheet.weights:
-        tops, bottoms = (part[units, respondent] for part in sheet.ratio_parts)
-        return ratio_estimate(
-            tops, bottoms, keys, estimand=ruler.estimand, confidence=ruler.confidence
-        )
-    (estimate,) = mean_estimates(
-        sheet.block(units, [respondent]),
-        equal_weights(len(units)),
-        keys,
-        estimand=ruler.estimand,
-        confidence=ruler.confidence,
-    )
-    return estimate
-
-
-def _breakdowns(
-    ruler: Ruler,
-    units: NDArray[np.int64],
-    values: NDArray[np.float64],
-    keys: SharedKeys,
-) -> Iterator[Breakdown]:
-    """By each stratum level that tells units apart, then by the gold option's position, or by the
-    right answer where answers are no letters."""
-    table = ruler.sheet.table
-    columns = [
-        (level, table.strata[level], table.stratum_names[level]) for level in ruler.telling_levels
-    ]
-    has_places = table.order is None  # else a letter stood in several places
-    if any(table.golds) and not values_kind(ruler.scale) and has_places:
-        are_letters = all(len(gold) <= 1 for gold in table.golds)
-        columns.append(("gold position" if are_letters else "truth", table.gold, table.golds))
-    for by, codes, names in columns:
-        groups = _groups(ruler, codes[units], values, keys)
-        named = [
-            BreakdownGroup(name=names[code] or _NOT_GIVEN, n=estimates[0].n, estimates=estimates)
-            for code, estimates in groups
-        ]
-        yield Breakdown(by=by, groups=tuple(sorted(named, key=lambda group: group.name)))
-
-
-def _groups(
-    ruler: Ruler,
-    codes: NDArray[np.int32],
-    values: NDArray[np.float64],
-    keys: SharedKeys,
-) -> Iterator[tuple[int, tuple[Estimate, ...]]]:
-    """Each code with the means of its units, of every column of ``values``."""
-    for code in np.unique(codes).tolist():
-        places = np.flatnonzero(codes == code)
-        weighting = equal_weights(len(places))
-        yield code, ruler.estimates(values[places], weighting, keys.among(places))
 
 
 def _by_name(row: BoardRow) -> tuple[str, str, str]:

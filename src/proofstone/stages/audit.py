@@ -179,7 +179,7 @@ def audit_table(
         confidence=asked.confidence,
     )
     measure = next(each for each in measures if each.name == headline)
-    sheet = Sheet(table, measure.counts, measure.golds, measure.says)
+    sheet = Sheet.of(table, measure)
     evidence = Evidence(
         board=board,
         sheet=sheet,

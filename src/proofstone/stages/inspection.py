@@ -22,6 +22,7 @@ from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
 from proofstone.stages.following import facts_elsewhere
 from proofstone.stages.history import history_lines, ruling_line
+from proofstone.stages.judged_replies import verdict_lines
 from proofstone.stages.judges_checked import check_judges
 from proofstone.stages.origins_shown import describe_passage, describe_source
 from proofstone.stages.review_standing import review_lines
@@ -59,7 +60,7 @@ class ShownReply(Struct, frozen=True, kw_only=True):
             for message in msgspec.json.decode(call.prompt, type=list[Message]):
                 parts += ["", f"--- sent, {message.role}", message.text]
             parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
-        parts += ["", *(_score_line(score) for score in self.scores)]
+        parts += ["", *(line for score in self.scores for line in _score_lines(score))]
         parts += [f"--- {ruling_line(ruling)}" for ruling in self.rulings]
         return "\n".join(parts)
 
@@ -291,10 +292,13 @@ def _took(call: CallRecord) -> str:
     return f"{call.served_model or call.model}, {tokens}, {call.latency_s:.2f} s, {date}"
 
 
-def _score_line(score: Score) -> str:
+def _score_lines(score: Score) -> Iterator[str]:
+    """The score, and what judges said who were asked for it."""
     extracted = (
         f"extracted {score.answer!r} by {score.basis}" if score.answer else "nothing extracted"
     )
     flags = f"   [{', '.join(score.flags)}]" if score.flags else ""
     value = "" if score.value is None else f"   value {score.value:g}"
-    return f"--- {score.measure}: {score.outcome}{value}   {extracted}{flags}"
+    yield f"--- {score.measure}: {score.outcome}{value}   {extracted}{flags}"
+    if score.verdict is not None:
+        yield from verdict_lines(score.verdict)

@@ -26,6 +26,7 @@ from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.built import describe_build
 from proofstone.stages.dates import minute
 from proofstone.stages.inspection import Description, describe
+from proofstone.stages.judged_replies import judges_of_reply, verdict_lines
 from proofstone.stages.naming import (
     call_id,
     find_call,
@@ -103,7 +104,11 @@ def _response(store: Store, rest: str) -> Description:
             ("step", response.step),
             *_scores_of(store, run_key, item, response.sample),
         ),
-        texts=(_question(store, item), *_bodies(record)),
+        texts=(
+            _question(store, item),
+            *_bodies(record),
+            *judges_of_reply(store, run_key, item.key, response.sample),
+        ),
     )
     return _with(described, Ancestry(store).of_response(response, item))
 
@@ -137,10 +142,11 @@ def _score(store: Store, rest: str) -> Description:
         if response.sample == score.sample
         for text in _bodies(store.calls.call(response.call))[-1:]
     ]
+    judged = ["\n".join(verdict_lines(score.verdict))] if score.verdict is not None else []
     described = Description(
         title=score_id(score),
         lines=tuple((name, value) for name, value in lines if value),
-        texts=(_question(store, item), *replies),
+        texts=(_question(store, item), *replies, *judged),
     )
     return _with(described, Ancestry(store).of_score(score, scoring, item))
 

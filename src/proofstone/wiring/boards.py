@@ -21,6 +21,7 @@ from proofstone.report.sheet import Sheet
 from proofstone.report.shown_models import board_with, names_of, table_with
 from proofstone.stages.carding import carded, narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View, newer_forms
+from proofstone.stages.grouping import with_groups
 from proofstone.stages.plans import plan_marks
 from proofstone.stages.stated_confidence import with_confidence
 from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
@@ -70,7 +71,7 @@ def make_board(
     names = names_of(read, (run.respondent for _key, run in selection.runs))
     table = _shown(carded(read, book), names, method, audience)
     more = read_more_scores(store, method, chosen, table, view)
-    table = with_confidence(table, more)
+    table = with_groups(store, method, chosen.item_sets, with_confidence(table, more))
     board = leaderboard(
         table,
         method.measures,
@@ -88,7 +89,7 @@ def make_board(
     measure = headline(method)
     evidence = Evidence(
         board=board,
-        sheet=Sheet(table, measure.counts, measure.golds, measure.says),
+        sheet=Sheet.of(table, measure),
         statements=_statements(method, more),
         estimand=options.get("estimand", "knowledge"),
         seed=seed,
@@ -103,7 +104,7 @@ def _statements(method: Method, more: Mapping[str, ScoreTable]) -> Sheet | None:
     unit = headline(method).unit
     for measure in method.measures:
         if measure.unit != unit and measure.of in more:
-            return Sheet(more[measure.of], measure.counts)
+            return Sheet.of(more[measure.of], measure)
     return None
 
 

@@ -49,10 +49,13 @@ def grading_method(name: str = "") -> tuple[Method, GradesFiles]:
     raise BadUsage(f"the method {name or 'wanted'} grades no files")
 
 
-def metrics_of_file(path: Path, by: Sequence[str] = (), *, encoding: str = "") -> dict[str, Any]:
-    """The measures of a file of grades, by the values of columns too. Raises what reading does."""
+def metrics_of_file(
+    path: Path, by: Sequence[str] = (), *, against: str = "", encoding: str = ""
+) -> dict[str, Any]:
+    """The measures of a file of grades, by the values of columns too, and how far its grades agree
+    with people's in the column ``against``. Raises what reading does."""
     _method, grading = grading_method()
-    return read_checked(path, lambda rows: grading.metrics_of(rows, by), encoding=encoding)
+    return read_checked(path, lambda rows: grading.metrics_of(rows, by, against), encoding=encoding)
 
 
 def grade_file(

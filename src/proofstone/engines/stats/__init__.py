@@ -108,7 +108,7 @@ from proofstone.engines.stats.ranks import (
     tied_runs,
     tiers,
 )
-from proofstone.engines.stats.ratios import ratio_estimate
+from proofstone.engines.stats.ratios import ratio_estimate, ratio_estimates
 from proofstone.engines.stats.relative_drop import drop_between, relative_drop
 from proofstone.engines.stats.reliability import (
     Reliability,
@@ -306,6 +306,7 @@ __all__ = [
     "rank_shares",
     "ranks_of",
     "ratio_estimate",
+    "ratio_estimates",
     "relative_drop",
     "resampled_unit",
     "resolution_after",

@@ -11,7 +11,7 @@ from proofstone.engines.stats.means import mean_estimates
 from proofstone.engines.stats.weights import equal_weights
 from proofstone.records.results import Estimate
 
-__all__ = ["ratio_estimate"]
+__all__ = ["ratio_estimate", "ratio_estimates"]
 
 Floats = NDArray[np.float64]
 
@@ -19,24 +19,29 @@ Floats = NDArray[np.float64]
 def ratio_estimate(
     tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
 ) -> Estimate:
-    """``sum(tops) / sum(bottoms)`` over n units, 0 <= tops <= bottoms, each bottom above 0.
+    """``ratio_estimates`` of one column (n)."""
+    (estimate,) = ratio_estimates(
+        tops[:, None], bottoms[:, None], keys, estimand=estimand, confidence=confidence
+    )
+    return estimate
+
+
+def ratio_estimates(
+    tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
+) -> tuple[Estimate, ...]:
+    """``sum(tops) / sum(bottoms)`` over n units of each column (n, m), 0 <= tops <= bottoms, each
+    bottom above 0.
 
     A unit's part in the error is its residual ``(top - ratio * bottom) / mean(bottoms)`` (Cochran
     1977, 6.4): around the ratio these are values whose mean it is, and their spread is that of any
     mean. Where all bottoms are alike it is the mean of ``tops / bottoms``. No unit gives NaN,
     flagged.
     """
-    mean = bottoms.mean() if len(bottoms) else 1.0
-    ratio = float(tops.sum() / bottoms.sum()) if len(bottoms) else float("nan")
-    if len(bottoms) and np.ptp(bottoms) == 0:
-        values = tops / bottoms
-    else:
-        values = ratio + (tops - ratio * bottoms) / mean
-    (estimate,) = mean_estimates(
-        values[:, None],
-        equal_weights(len(values)),
-        keys,
-        estimand=estimand,
-        confidence=confidence,
+    values = tops
+    if len(bottoms):
+        ratio = tops.sum(axis=0) / bottoms.sum(axis=0)
+        around = ratio + (tops - ratio * bottoms) / bottoms.mean(axis=0)
+        values = np.where(np.ptp(bottoms, axis=0) == 0, tops / bottoms, around)
+    return mean_estimates(
+        values, equal_weights(len(values)), keys, estimand=estimand, confidence=confidence
     )
-    return estimate

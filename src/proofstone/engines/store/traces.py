@@ -10,7 +10,8 @@ from sqlalchemy import and_, func, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.records import OUTCOMES
+from proofstone.engines.store.score_verdicts import verdicts_on
+from proofstone.records import OUTCOMES, PanelVerdict
 
 __all__ = ["CallTrace", "FactTrace", "ResponseTrace", "ScoreTrace", "ScoringTrace", "TraceRows"]
 
@@ -51,7 +52,8 @@ class ScoringTrace(msgspec.Struct, frozen=True):
 
 class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
     """A score with the ids of its scoring, run and item; ``unit`` is the kind of what was scored,
-    ``unit_key`` what tells units of an item apart (empty where the unit is the item)."""
+    ``unit_key`` what tells units of an item apart (empty where the unit is the item); ``verdict``
+    what judges said, where they were asked."""
 
     scoring: bytes
     run: bytes
@@ -67,6 +69,7 @@ class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
     flags: str
     gold: str
     n_choices: int
+    verdict: PanelVerdict | None = None
 
 
 class FactTrace(msgspec.Struct, frozen=True):
@@ -156,7 +159,12 @@ class TraceRows:
             .where(score.c.scoring_id == scoring, unit.c.item_id == item)
             .order_by(unit.c.id, score.c.sample, score.c.measure)
         )  # fmt: skip
-        return [_score(row) for row in self._all(query)]
+        with self._database.reading() as connection:
+            said = verdicts_on(connection, scoring, [item])
+            return [
+                _score(row, said.get((row.unit_id, row.sample, row.measure)))
+                for row in connection.execute(query)
+            ]
 
     def facts_of_item(self, item: int) -> list[FactTrace]:
         """The facts that an item rests on, in its order."""
@@ -236,12 +244,12 @@ def _scoring(row: Any) -> ScoringTrace:
     return ScoringTrace(*row)
 
 
-def _score(row: Any) -> ScoreTrace:
+def _score(row: Any, verdict: PanelVerdict | None) -> ScoreTrace:
     return ScoreTrace(
         scoring=row.scoring_hash, run=row.run_hash, item=row.item_hash, sample=row.sample,
         measure=row.measure, unit=row.kind, unit_key=row.key, outcome=OUTCOMES[row.outcome],
         value=row.value, answer=row.answer, basis=row.basis, flags=row.flags, gold=row.gold,
-        n_choices=row.n_choices,
+        n_choices=row.n_choices, verdict=verdict,
     )  # fmt: skip
 
 

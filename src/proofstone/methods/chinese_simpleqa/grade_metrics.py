@@ -7,14 +7,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.errors import BadInput, BadUsage, Problem
-from proofstone.methods.chinese_simpleqa.grading import GRADES, Grade, read_grade
+from proofstone.methods.chinese_simpleqa.grade_agreement import agreement_with
+from proofstone.methods.chinese_simpleqa.graded_rows import (
+    GradedRow,
+    check_columns,
+    question_codes,
+    read_graded,
+)
+from proofstone.methods.chinese_simpleqa.grading import GRADES, Grade
 from proofstone.ports import Row
 
 __all__ = ["GradeMetrics", "grade_metrics", "metrics_of"]
-
-# What makes two rows answers to one question, where a file has it.
-_SAME = ("item", "question", "problem", "query", "id")
 
 
 class GradeMetrics(Struct, frozen=True, kw_only=True):
@@ -34,31 +37,20 @@ class GradeMetrics(Struct, frozen=True, kw_only=True):
     intervals: dict[str, tuple[float, float]] = {}
 
 
-class _Graded(Struct, frozen=True):
-    """A row: its grade (None without one), its question, its values."""
-
-    grade: Grade | None
-    question: str
-    values: dict[str, Any]
-
-
-def metrics_of(rows: Iterable[Row], by: Sequence[str] = ()) -> dict[str, Any]:
-    """The figures of all rows, and under ``by`` those of each value of each column.
+def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -> dict[str, Any]:
+    """The figures of all rows, and under ``by`` those of each value of each column; with
+    ``against``, a column of people's grades, how far both agree.
 
     Raises BadInput naming every grade that is none, BadUsage for a column that no row has.
     """
-    graded = _read(rows)
-    known = dict.fromkeys(name for row in graded for name in row.values)
-    absent = [name for name in by if name not in known]
-    if absent:
-        raise BadUsage(
-            f"no row has a column {', '.join(absent)}", hint=f"there is: {', '.join(known)}"
-        )
+    graded = read_graded(rows, against)
+    check_columns(graded, [*by, *([against] if against else [])])
     groups = {
         name: {value: _metrics(some) for value, some in sorted(_grouped(graded, name).items())}
         for name in by
     }
-    return {"overall": _metrics(graded), "by": groups}
+    agreed = {"against": agreement_with(graded, against)} if against else {}
+    return {"overall": _metrics(graded), "by": groups, **agreed}
 
 
 def grade_metrics(grades: Sequence[Grade]) -> GradeMetrics:
@@ -77,34 +69,15 @@ def grade_metrics(grades: Sequence[Grade]) -> GradeMetrics:
     )
 
 
-def _read(rows: Iterable[Row]) -> list[_Graded]:
-    problems: list[Problem] = []
-    found = []
-    for row in rows:
-        cell = row.values.get("grade")
-        text = cell if isinstance(cell, str) else "" if cell is None else str(cell)
-        grade = read_grade(text)
-        if text.strip() and grade is None:
-            expected = f"expected A, B, C, {', '.join(GRADES)}, or nothing; came {text[:40]!r}"
-            problems.append(Problem(f"{row.place}, field grade", expected))
-        question = next((str(row.values[name]) for name in _SAME if row.values.get(name)), "")
-        found.append(_Graded(grade, question or row.place, row.values))
-    if found and not any("grade" in row.values for row in found):
-        problems.append(Problem("every row", "expected a field grade, and no row has one"))
-    if problems:
-        raise BadInput("The grades cannot be read.", problems, hint="See metrics --help.")
-    return found
-
-
-def _grouped(rows: Sequence[_Graded], name: str) -> dict[str, list[_Graded]]:
-    groups: dict[str, list[_Graded]] = {}
+def _grouped(rows: Sequence[GradedRow], name: str) -> dict[str, list[GradedRow]]:
+    groups: dict[str, list[GradedRow]] = {}
     for row in rows:
         value = row.values.get(name)
         groups.setdefault("" if value is None else str(value), []).append(row)
     return groups
 
 
-def _metrics(rows: Sequence[_Graded]) -> GradeMetrics:
+def _metrics(rows: Sequence[GradedRow]) -> GradeMetrics:
     graded = [row for row in rows if row.grade is not None]
     made = grade_metrics([row.grade for row in graded if row.grade is not None])
     ungraded = len(rows) - len(graded)
@@ -120,7 +93,7 @@ def _metrics(rows: Sequence[_Graded]) -> GradeMetrics:
     )
 
 
-def _intervals(rows: Sequence[_Graded]) -> dict[str, tuple[float, float]]:
+def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
     """An interval for each figure that has one: a ratio of sums over rows."""
     import numpy as np  # noqa: PLC0415 - not for --help
 
@@ -134,8 +107,7 @@ def _intervals(rows: Sequence[_Graded]) -> dict[str, tuple[float, float]]:
         "CO": (right, ones), "NA": (none, ones), "IN": (wrong, ones), "CGA": (right, attempted),
         "F": (2 * right, 1 + attempted),
     }  # fmt: skip
-    names = {question: code for code, question in enumerate({row.question: 0 for row in rows})}
-    question = np.array([names[row.question] for row in rows], dtype=np.int64)
+    question = np.array(question_codes(rows), dtype=np.int64)
     found = {}
     for name, (tops, bottoms) in parts.items():
         kept = np.flatnonzero(bottoms > 0)

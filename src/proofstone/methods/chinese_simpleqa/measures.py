@@ -38,13 +38,15 @@ _RIGHT: Mapping[Outcome, Worth] = {
 _STATED: Mapping[Outcome, Worth] = {**_NOWHERE, "answered": "value"}
 
 MEASURES = (
-    Measure(name=HEADLINE, of=GRADED, counts=_RIGHT, denominator=_ALL),
+    Measure(name=HEADLINE, of=GRADED, counts=_RIGHT, denominator=_ALL, judged=True),
     Measure(
         name="not_attempted",
         of=GRADED,
         counts={**_NOWHERE, "answered": 0.0, "refused": 1.0, "truncated": 1.0},
         denominator=_ALL,
         label="NA",
+        judged=True,
+        by_group=True,
     ),
     Measure(
         name="incorrect",
@@ -52,6 +54,8 @@ MEASURES = (
         counts={**_NOWHERE, "answered": "rest", "refused": 0.0, "truncated": 0.0},
         denominator=_ALL,
         label="IN",
+        judged=True,
+        by_group=True,
     ),
     Measure(
         name="correct_given_attempted",
@@ -60,6 +64,8 @@ MEASURES = (
         weights={"answered": 1.0},
         denominator=noted("all replies graded correct or incorrect"),
         label="CGA",
+        judged=True,
+        by_group=True,
     ),
     Measure(
         name="f_score",
@@ -68,6 +74,8 @@ MEASURES = (
         weights={"answered": 2.0},
         denominator=noted("all replies with a grade, those that give an answer counting twice"),
         label="F",
+        judged=True,
+        by_group=True,
     ),
     Measure(
         name=BY_RULE,

@@ -9,6 +9,7 @@ from proofstone.methods.chinese_simpleqa import (
     ask,
     compose,
     grade_metrics,
+    groupings,
     measures,
     own_prompts,
     question_statistics,
@@ -86,6 +87,8 @@ class ChineseSimpleQA:
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
         self.presets: Mapping[str, Preset] = {}
         self.sift: Sifter | None = None
+        self.groupings: tuple[str, ...] = groupings.GROUPINGS
+        self.level_names: Mapping[str, str] = groupings.LEVEL_NAMES
         self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
 
     def recognises(self, columns: Iterable[str]) -> bool:
@@ -162,6 +165,10 @@ class ChineseSimpleQA:
         asked = asked_of(item)
         return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
 
+    def groups_of(self, item: LoadedItem) -> Mapping[str, str]:
+        """See ``groupings.groups_of``."""
+        return groupings.groups_of(item)
+
     def read_replies(self, rows: Iterable[Row]) -> Sequence[Unit]:
         """See ``reply_rows.read_replies``."""
         return reply_rows.read_replies(rows)
@@ -174,9 +181,11 @@ class ChineseSimpleQA:
         """See ``reply_rows.item_columns``."""
         return reply_rows.item_columns(item)
 
-    def metrics_of(self, rows: Iterable[Row], by: Sequence[str]) -> dict[str, Any]:
+    def metrics_of(
+        self, rows: Iterable[Row], by: Sequence[str], against: str = ""
+    ) -> dict[str, Any]:
         """See ``grade_metrics.metrics_of``."""
-        return grade_metrics.metrics_of(rows, by)
+        return grade_metrics.metrics_of(rows, by, against)
 
     def review_text(self, fact: Fact) -> ReviewText:
         """See ``reviewing.review_text``."""

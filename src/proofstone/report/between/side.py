@@ -35,7 +35,7 @@ class Side:
     def sheet(self) -> Sheet:
         """The scores as the measure values them."""
         measure = self.measure
-        return Sheet(self.table, measure.counts, measure.golds, measure.says)
+        return Sheet.of(self.table, measure)
 
     @cached_property
     def places(self) -> dict[tuple[str, int], int]:

@@ -131,7 +131,7 @@ def _ending_columns(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
         "wrong": (say("wrong"), say("answers that were read and are wrong")),
     }
     if sheet.table.tells_outcomes:
-        kinds |= _without_answer()
+        kinds |= _without_answer(judged=sheet.judged)
     for kind, (name, what) in kinds.items():
         if kind != "partly" or any(each.partly for each in ends):
             column = Column(key=kind, name=name, unit="share", help=what)
@@ -147,10 +147,13 @@ def _ending_columns(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
         )
 
 
-def _without_answer() -> dict[str, tuple[str, str]]:
+def _without_answer(*, judged: bool) -> dict[str, tuple[str, str]]:
+    unread = say("no answer could be found in the reply")
+    if judged:
+        unread = say("judges gave no label, so the reply has no grade")
     return {
         "refused": (say("refused"), say("the model would not answer")),
-        "unparsed": (say("unreadable"), say("no answer could be found in the reply")),
+        "unparsed": (say("unreadable"), unread),
         "truncated": (say("cut off"), say("the reply reached its longest length first")),
     }
 

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from proofstone.records.results import Estimate
 from proofstone.report.board import Breakdown, Standings
+from proofstone.report.breakdowns import FEW_ITEMS
 from proofstone.report.numbers import points
 from proofstone.report.sections.drawn import composition_figure, strips_figure
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
@@ -36,7 +37,10 @@ def strata_section(evidence: Evidence) -> Section | None:
             "The mean of each model over the items of each group, with its interval. Groups were "
             "not drawn: an interval speaks of other items of the same group."
         ),
-        tables=tuple(_table(group, part) for part in group.breakdowns),
+        tables=(
+            *(_table(group, part) for part in group.breakdowns),
+            *(table for part in group.breakdowns for table in _others(group, part)),
+        ),
         figures=tuple(_figures(evidence, group)),
         notes=alike,
     )
@@ -120,7 +124,9 @@ def _plain(group: Standings) -> str:
 
 
 def _cannot(group: Standings) -> str:
-    small = [each.name for part in group.breakdowns for each in part.groups if 0 < each.n < 30]
+    small = [
+        each.name for part in group.breakdowns for each in part.groups if 0 < each.n < FEW_ITEMS
+    ]
     if not small:
         return ""
     shown = listed([_named(name) for name in small], 5)
@@ -133,15 +139,53 @@ def _named(name: str) -> str:
 
 
 def _table(group: Standings, part: Breakdown) -> Table:
+    return _group_table(
+        say("By {by}", by=word(part.by)),
+        part,
+        [(row.label, row.label) for row in group.ranked],
+        [each.estimates for each in part.groups],
+    )
+
+
+def _group_table(
+    title: str,
+    part: Breakdown,
+    columns: Sequence[tuple[str, str]],
+    cells: Sequence[tuple[Estimate, ...]],
+) -> Table:
+    """Groups as rows with their items, and the cells of each under columns of key and name."""
     return Table(
-        title=say("By {by}", by=word(part.by)),
+        title=title,
         columns=(
             Column(key=part.by, name=word(part.by)),
             Column(key="n", name=say("n"), help=say("items of this group")),
-            *(Column(key=row.label, name=row.label, unit="points") for row in group.ranked),
+            *(Column(key=key, name=name, unit="points") for key, name in columns),
         ),
-        rows=tuple((_named(each.name), each.n, *each.estimates) for each in part.groups),
+        rows=tuple(
+            (_named(each.name), each.n, *estimates)
+            for each, estimates in zip(part.groups, cells, strict=True)
+        ),
     )
+
+
+def _others(group: Standings, part: Breakdown) -> Iterator[Table]:
+    """The other measures by group: of one model side by side, of several a table each."""
+    others = part.other_measures
+    if len(group.ranked) == 1 and others:
+        yield _group_table(
+            say("By {by}, other measures", by=word(part.by)),
+            part,
+            [(other.name, word(other.label)) for other in others],
+            [tuple(other.estimates[0] for other in each.others) for each in part.groups],
+        )
+        return
+    for place, other in enumerate(others):
+        yield _group_table(
+            say("By {by}: {measure}", by=word(part.by), measure=word(other.label)),
+            part,
+            [(row.label, row.label) for row in group.ranked],
+            [each.others[place].estimates for each in part.groups],
+        )
 
 
 def _figures(evidence: Evidence, group: Standings) -> Iterator[Figure]:

@@ -63,7 +63,7 @@ class Part:
     @cached_property
     def sheet(self) -> Sheet:
         """The scores as the measure values them."""
-        return Sheet(self.table, self.measure.counts)
+        return Sheet.of(self.table, self.measure)
 
     @cached_property
     def complete(self) -> dict[str, int]:

@@ -24,6 +24,7 @@ _OUTCOMES: dict[Outcome, str] = {
     "truncated": noted("Replies that were cut off"),
     "unparsed": noted("Replies in which no answer could be read"),
 }
+_UNJUDGED = noted("Replies on which no judge gave a label")
 
 
 def judge_line(evidence: Evidence) -> TrustLine:
@@ -81,7 +82,9 @@ def rulings_line(evidence: Evidence) -> TrustLine:
 
 def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
     """The share of all replies with an outcome, and whose is the largest."""
-    about, sheet = say(_OUTCOMES[outcome]), evidence.sheet
+    sheet = evidence.sheet
+    is_judged = sheet is not None and sheet.judged and outcome == "unparsed"
+    about = say(_UNJUDGED if is_judged else _OUTCOMES[outcome])
     if sheet is None or not sheet.table.tells_outcomes:
         said = say("Not known: the files do not say how replies ended.")
         return TrustLine(name=outcome, about=about, says=said, known=False)

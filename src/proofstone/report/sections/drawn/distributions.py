@@ -115,7 +115,7 @@ def high_scorers_figure(
 
 def _part(group: Standings, by: str) -> Breakdown:
     for part in group.breakdowns:
-        if part.by == by:
+        if part.is_named(by):
             return part
     raise KeyError(f"{by!r}: levels here are {', '.join(p.by for p in group.breakdowns) or 'none'}")
 

@@ -1,0 +1,107 @@
+"""Respondents by groups of items: by strata, by what the method groups by, by gold position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates, ratio_estimates
+from proofstone.records.results import Estimate, values_kind
+from proofstone.report.board import Breakdown, BreakdownGroup, GroupMeasure
+from proofstone.report.ruler import Ruler
+from proofstone.report.sheet import Sheet
+
+__all__ = ["break_down", "other_estimates"]
+
+_NOT_GIVEN = "(not given)"
+_Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, codes (U), names
+
+
+def break_down(
+    ruler: Ruler,
+    respondents: Sequence[int],
+    units: NDArray[np.int64],
+    values: NDArray[np.float64],
+    keys: SharedKeys,
+) -> Iterator[Breakdown]:
+    """One a grouping that tells units apart. ``values`` (units, respondents) and ``keys`` are of
+    ``units``, which all respondents have; measures that are shown by group stand beside."""
+    for by, level, codes, names in _groupings(ruler):
+        of_units = codes[units]
+        found = []
+        for code in np.unique(of_units).tolist():
+            places = np.flatnonzero(of_units == code)
+            own = keys.among(places)
+            estimates = ruler.estimates(values[places], equal_weights(len(places)), own)
+            found.append(
+                BreakdownGroup(
+                    name=names[code] or _NOT_GIVEN,
+                    n=len(places),
+                    estimates=estimates,
+                    others=tuple(_others(ruler, units[places], respondents)),
+                )
+            )
+        yield Breakdown(
+            by=by, level=level, groups=tuple(sorted(found, key=lambda group: group.name))
+        )
+
+
+def other_estimates(
+    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondents: Sequence[int]
+) -> tuple[Estimate, ...]:
+    """Another measure of respondents over those of ``units`` that count for each: a mean, or, of a
+    measure with weights, a ratio of two."""
+    block = sheet.block(units, respondents)
+    if not np.isnan(block).any():
+        return _together(ruler, sheet, units, respondents)
+    return tuple(
+        _together(ruler, sheet, units[~np.isnan(block[:, place])], [respondent])[0]
+        for place, respondent in enumerate(respondents)
+    )
+
+
+def _together(
+    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondents: Sequence[int]
+) -> tuple[Estimate, ...]:
+    """The same of respondents for whom all of ``units`` count."""
+    keys = sheet.keys.among(units)
+    if sheet.weights:
+        places = np.ix_(units, np.asarray(respondents, dtype=np.int64))
+        tops, bottoms = (part[places] for part in sheet.ratio_parts)
+        return ratio_estimates(
+            tops, bottoms, keys, estimand=ruler.estimand, confidence=ruler.confidence
+        )
+    return mean_estimates(
+        sheet.block(units, respondents),
+        equal_weights(len(units)),
+        keys,
+        estimand=ruler.estimand,
+        confidence=ruler.confidence,
+    )
+
+
+def _others(
+    ruler: Ruler, units: NDArray[np.int64], respondents: Sequence[int]
+) -> Iterator[GroupMeasure]:
+    for name, (measure, sheet) in ruler.others.items():
+        if measure.by_group and sheet.table.items == ruler.sheet.table.items:
+            estimates = other_estimates(ruler, sheet, units, respondents)
+            yield GroupMeasure(name=name, label=measure.label or name, estimates=estimates)
+
+
+def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
+    """Each stratum level that tells units apart, what the method groups by, then the gold option's
+    position, or the right answer where answers are no letters."""
+    table = ruler.sheet.table
+    for level in ruler.telling_levels:
+        by = table.level_names.get(level, level)
+        yield by, level, table.strata[level], table.stratum_names[level]
+    for name, codes in table.groups.items():
+        if any(table.group_names[name]):
+            yield name, "", codes, table.group_names[name]
+    has_places = table.order is None  # else a letter stood in several places
+    if any(table.golds) and not values_kind(ruler.scale) and has_places:
+        are_letters = all(len(gold) <= 1 for gold in table.golds)
+        yield "gold position" if are_letters else "truth", "", table.gold, table.golds

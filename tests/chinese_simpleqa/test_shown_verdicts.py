@@ -1,0 +1,96 @@
+"""``show``: each judge's label and reason beside a reply, and whose doing an unparsed one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
+
+from proofstone.records import Ballot, Heard, PanelVerdict
+from proofstone.report.trust import trust_lines
+from proofstone.stages.inspection import show_replies
+from proofstone.stages.judged_replies import verdict_lines
+from proofstone.stages.looking import look
+from proofstone.wiring import Workspace, create_workspace
+from serving import HurriedClock, configure, serving
+
+N = 5
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Iterator[tuple[Workspace, str]]:
+    """A run that a judge graded who says nothing to the point of what is not attempted, and that
+    was then graded by two others."""
+    desk = Desk(lambda reply: "perhaps" if "do not know" in reply else judge_of_sayings(reply))
+    with create_workspace(tmp_path / "work") as workspace, serving(desk) as server:
+        workspace.clock = HurriedClock()
+        configure(workspace.folder, server.url)
+        form = workspace.import_form(write_rows(tmp_path, made_rows(N)), method="chinese_simpleqa")
+        (result,) = workspace.run(form, models="scripted/solver", judge="scripted/judge")
+        yield workspace, f"run:{result.planned.run.id.hex()}"
+
+
+def response_of(workspace: Workspace, run: str, outcome: str | None) -> str:
+    (shown,) = show_replies(workspace.store, workspace.find(run), outcome=outcome, limit=1)
+    return shown.response
+
+
+def test_a_response_is_shown_with_what_each_judge_of_each_scoring_said(
+    judged: tuple[Workspace, str],
+) -> None:
+    workspace, run = judged
+    with serving(Desk()) as server:
+        configure(workspace.folder, server.url)
+        workspace.score(run, judge=["scripted/a", "scripted/b"])
+        response = response_of(workspace, run, "wrong")
+        found = look(workspace.store, f"response:{response}")
+    panel, alone = [text for text in found.texts if text.startswith("--- judged in")]
+    said = "it says: It was Nobody-2."
+    assert panel.splitlines()[1:] == [
+        "--- judge scripted/a: INCORRECT", said,
+        "--- judge scripted/b: INCORRECT", said,
+        "--- together: INCORRECT",
+    ]  # fmt: skip
+    assert alone.splitlines()[1:] == ["--- judge scripted/judge: INCORRECT", said]
+    score = next(value for name, value in found.lines if name == "score" and "/correct" in value)
+    shown = look(workspace.store, score.split()[0])
+    assert shown.texts[-1].splitlines() == panel.splitlines()[1:]
+
+
+def test_a_reply_without_a_label_shows_what_the_judge_last_said(
+    judged: tuple[Workspace, str],
+) -> None:
+    """Asked three times; the reply as listed by outcome says so too."""
+    workspace, run = judged
+    (shown,) = show_replies(workspace.store, workspace.find(run), outcome="unparsed", limit=1)
+    lines = str(shown).splitlines()
+    place = lines.index("--- judge scripted/judge: no label in 3 replies (unknown label)")
+    assert lines[place + 1] == "it says: I do not know."
+
+
+def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]) -> None:
+    workspace, run = judged
+    made = workspace._board(workspace._selection([run]), {})
+    (row,) = made.board.standings[0].ranked
+    (advice,) = row.warnings
+    assert advice.what == f"{100 / N:.1f}% unparsed (1 of {N})"
+    assert advice.try_next.startswith("the judge's replies held no label")
+    assert "score RUN --judge OTHER" in advice.try_next
+    abouts = [line.about for line in trust_lines(made.evidence)]
+    assert "Replies on which no judge gave a label" in abouts
+
+
+def test_a_tie_and_a_judge_that_was_not_heard_are_told_apart() -> None:
+    voted = [
+        Ballot(judge="a", state="voted", label="X"),
+        Ballot(judge="b", state="voted", label="Y"),
+    ]
+    tied = PanelVerdict(state="tied", ballots=tuple(voted))
+    assert list(verdict_lines(tied)) == ["--- judge a: X", "--- judge b: Y", "--- together: tied"]
+    kept = PanelVerdict(state="decided", label="Y", by_rule=True, ballots=tuple(voted))
+    assert list(verdict_lines(kept))[-1] == "--- together: Y, by the rule for ties"
+    failed = Ballot(judge="c", state="failed", trouble="rate_limited", heard=(Heard(order=0),))
+    lone = PanelVerdict(state="no_quorum", ballots=(failed,))
+    assert list(verdict_lines(lone)) == ["--- judge c: not heard (rate limited)"]
