@@ -146,6 +146,12 @@ def leaderboard_command(
     help="Instead of the page: one question about these results, as a sentence, a table and, "
     "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
 )
+@click.option(
+    "--pairs",
+    multiple=True,
+    metavar="BASE=CHAT,...",
+    help="With --study alignment: which chat model was made from which base model.",
+)
 @_level
 @_estimand
 @_by_cards
@@ -162,6 +168,7 @@ def report_command(
     targets: tuple[str, ...],
     output: Path | None,
     study: str | None,
+    pairs: tuple[str, ...],
     level: str,
     estimand: str,
     group_by: str,
@@ -197,10 +204,17 @@ def report_command(
       levels    averages by questions, subfields, fields and disciplines
       thinking  hybrid models with thinking and without (run --thinking on,off)
       settings  single statements, verdicts on each, whole questions, side by side
+      judges    the same replies under several judges (score RUN --judge OTHER)
+      alignment base models beside the chat models made from them, paired
     """
     if study is not None:
-        report_study(study, read_list(targets), output, estimand, folder, as_json=as_json)
+        report_study(
+            study, read_list(targets), output, estimand, folder,
+            pairs=read_list(pairs), as_json=as_json,
+        )  # fmt: skip
         return
+    if pairs:
+        raise click.UsageError("--pairs goes with --study alignment")
     from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 

@@ -21,6 +21,8 @@ STUDY_NAMES = (
     "thinking",
     "settings",
     "choices",
+    "judges",
+    "alignment",
 )
 
 
@@ -31,13 +33,14 @@ def report_study(
     estimand: str,
     folder: Path | None,
     *,
+    pairs: Sequence[str] = (),
     as_json: bool,
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there."""
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        study = workspace.study(name, *targets, estimand=estimand)
+        study = workspace.study(name, *targets, estimand=estimand, pairs=pairs)
         if output is not None:
             workspace.write_figure_data(study, output)
     if as_json:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates, ratio_estimates
-from proofstone.records.results import Estimate, values_kind
+from proofstone.engines.stats import SharedKeys, equal_weights
+from proofstone.records.results import values_kind
 from proofstone.report.board import Breakdown, BreakdownGroup, GroupMeasure
+from proofstone.report.measured import measure_estimates
 from proofstone.report.ruler import Ruler
-from proofstone.report.sheet import Sheet
 
-__all__ = ["break_down", "other_estimates"]
+__all__ = ["break_down"]
 
 _NOT_GIVEN = "(not given)"
 _Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, codes (U), names
@@ -48,46 +48,14 @@ def break_down(
         )
 
 
-def other_estimates(
-    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondents: Sequence[int]
-) -> tuple[Estimate, ...]:
-    """Another measure of respondents over those of ``units`` that count for each: a mean, or, of a
-    measure with weights, a ratio of two."""
-    block = sheet.block(units, respondents)
-    if not np.isnan(block).any():
-        return _together(ruler, sheet, units, respondents)
-    return tuple(
-        _together(ruler, sheet, units[~np.isnan(block[:, place])], [respondent])[0]
-        for place, respondent in enumerate(respondents)
-    )
-
-
-def _together(
-    ruler: Ruler, sheet: Sheet, units: NDArray[np.int64], respondents: Sequence[int]
-) -> tuple[Estimate, ...]:
-    """The same of respondents for whom all of ``units`` count."""
-    keys = sheet.keys.among(units)
-    if sheet.weights:
-        places = np.ix_(units, np.asarray(respondents, dtype=np.int64))
-        tops, bottoms = (part[places] for part in sheet.ratio_parts)
-        return ratio_estimates(
-            tops, bottoms, keys, estimand=ruler.estimand, confidence=ruler.confidence
-        )
-    return mean_estimates(
-        sheet.block(units, respondents),
-        equal_weights(len(units)),
-        keys,
-        estimand=ruler.estimand,
-        confidence=ruler.confidence,
-    )
-
-
 def _others(
     ruler: Ruler, units: NDArray[np.int64], respondents: Sequence[int]
 ) -> Iterator[GroupMeasure]:
     for name, (measure, sheet) in ruler.others.items():
         if measure.by_group and sheet.table.items == ruler.sheet.table.items:
-            estimates = other_estimates(ruler, sheet, units, respondents)
+            estimates = measure_estimates(
+                sheet, units, respondents, estimand=ruler.estimand, confidence=ruler.confidence
+            )
             yield GroupMeasure(name=name, label=measure.label or name, estimates=estimates)
 
 

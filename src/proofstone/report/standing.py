@@ -24,8 +24,9 @@ from proofstone.report.board import (
     NamedEstimate,
     Standings,
 )
-from proofstone.report.group_estimates import break_down, other_estimates
+from proofstone.report.group_estimates import break_down
 from proofstone.report.hands import hand_of
+from proofstone.report.measured import measure_estimates
 from proofstone.report.ruler import SAMPLE_WISE, Ruler
 from proofstone.report.sentences import chance_sentence
 from proofstone.report.sheet import MISSES
@@ -204,7 +205,9 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
             name=name,
             denominator=measure.denominator,
             label=measure.label,
-            estimate=other_estimates(ruler, sheet, units, [respondent])[0],
+            estimate=measure_estimates(
+                sheet, units, [respondent], estimand=ruler.estimand, confidence=ruler.confidence
+            )[0],
         )
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from proofstone.engines.ingest import write_rows
 from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
-from proofstone.records import ItemSet, Run, ScoreTable, asked_as, origin_of
+from proofstone.records import ItemSet, Measure, Run, ScoreTable, asked_as, origin_of
+from proofstone.records.cards import CardSnapshot
 from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
+from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
 
-__all__ = ["parts_by_form", "parts_together", "write_figure_data"]
+__all__ = ["part_of", "parts_by_form", "parts_together", "write_figure_data"]
 
 
 def write_figure_data(study: Study, path: Path) -> None:
@@ -32,7 +35,9 @@ def parts_together(
 ) -> list[Part]:
     """All targets as one part, as a leaderboard takes them. Raises what ``select_runs`` does."""
     selection = select_runs(store, targets)
-    return [_part(store, find_method, selection, lengths=lengths, origins=origins)]
+    return [
+        part_of(store, find_method(selection.method), selection, lengths=lengths, origins=origins)
+    ]
 
 
 def parts_by_form(
@@ -50,7 +55,11 @@ def parts_by_form(
     parts = []
     for item_set, runs in _asked_forms(store, targets):
         selection = Selection(item_sets=(item_set,), runs=runs)
-        parts.append(_part(store, find_method, selection, lengths=lengths, origins=origins))
+        parts.append(
+            part_of(
+                store, find_method(selection.method), selection, lengths=lengths, origins=origins
+            )
+        )
     if not parts:
         names = ", ".join(target.name or short(target.id) for target in targets)
         raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
@@ -75,16 +84,17 @@ def _asked_forms(
     ]
 
 
-def _part(
+def part_of(
     store: Store,
-    find_method: Callable[[str], Method],
+    method: Method,
     selection: Selection,
     *,
-    lengths: bool,
-    origins: bool,
+    lengths: bool = False,
+    origins: bool = False,
+    view: View = CURRENT,
 ) -> Part:
-    method = find_method(selection.method)
-    table = read_scores(store, method, selection)
+    """A selection's scores, as ``view`` wants them, as one part."""
+    table = read_scores(store, method, selection, view=view)
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
     return Part(
@@ -97,6 +107,7 @@ def _part(
         lengths=_lengths(store, selection, table) if lengths else None,
         asked=_asked(store, selection, table),
         origins=_origins(store, selection, table) if origins else (),
+        others=_beside(method),
     )
 
 
@@ -112,6 +123,15 @@ def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[byt
     return tuple(found.get(item, b"") for item in table.items)
 
 
+def _beside(method: Method) -> tuple[Measure, ...]:
+    """The measures of the headline's scores that have a column beside it."""
+    first = headline(method)
+    return tuple(
+        each for each in method.measures
+        if each.label and each.name != first.name and (each.of, each.unit) == (first.of, first.unit)
+    )  # fmt: skip
+
+
 def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAsked, ...]:
     """How each respondent of the table was asked; sizes are those of the cards kept of models."""
     runs = {run.id: run for _key, run in selection.runs}
@@ -122,12 +142,17 @@ def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAs
             model=run.respondent,
             way=asked_as(run),
             settings=run.settings,
-            parameters_b=cards[run.respondent].card.total_parameters_b
-            if run.respondent in cards
-            else None,
+            **_known_of(cards.get(run.respondent)),
         )
         for run in firsts
     )
+
+
+def _known_of(kept: CardSnapshot | None) -> dict[str, Any]:
+    if kept is None:
+        return {}
+    card = kept.card
+    return {"parameters_b": card.total_parameters_b, "kind": card.kind, "family": card.family}
 
 
 def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLengths:

@@ -172,24 +172,24 @@ class Reading(Catalogue):
         return write_work_list(work_list(made.evidence), Path(path))
 
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
-        """A study of runs, forms or banks: ``estimand`` and ``confidence`` as options.
+        """A study of runs, forms or banks: ``estimand``, ``confidence`` and what the study takes as
+        options.
 
         Raises BadUsage for a name that is none, or targets that it cannot stand on.
         """
         from proofstone.report.studies import STUDIES, perform_study  # noqa: PLC0415 - numpy
+        from proofstone.stages.judge_parts import parts_by_judge  # noqa: PLC0415
         from proofstone.stages.studies import parts_by_form, parts_together  # noqa: PLC0415
 
         kind = STUDIES.get(name)
         if kind is None:
             raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
-        read = parts_by_form if kind.by_form else parts_together
-        parts = read(
-            self.store,
-            find_method,
-            self._found(targets),
-            lengths=kind.lengths,
-            origins=kind.origins,
-        )
+        found = self._found(targets)
+        if kind.parts == "by judge":
+            parts = parts_by_judge(self.store, find_method, found)
+        else:
+            read = parts_by_form if kind.parts == "by form" else parts_together
+            parts = read(self.store, find_method, found, lengths=kind.lengths, origins=kind.origins)
         return perform_study(name, parts, **options)
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "ScorePlace",
     "empty_score_verdicts",
     "insert_score_verdicts",
+    "judged_places",
     "verdicts_of",
     "verdicts_on",
 ]
@@ -62,6 +63,18 @@ def verdicts_on(
         (key, sample, measure): _DECODER.decode(payload)
         for key, sample, measure, payload in connection.execute(query)
     }
+
+
+def judged_places(connection: Connection, scoring: int, measure: str) -> set[tuple[bytes, int]]:
+    """The items' ids and samples that have a verdict in a scoring."""
+    table, unit = schema.score_verdict, schema.unit
+    query = (
+        select(schema.item.c.hash, table.c.sample)
+        .join(unit, unit.c.id == table.c.unit_id)
+        .join(schema.item, schema.item.c.id == unit.c.item_id)
+        .where(table.c.scoring_id == scoring, table.c.measure == measure)
+    )
+    return {(item, sample) for item, sample in connection.execute(query)}
 
 
 def empty_score_verdicts(connection: Connection, units: Iterable[int]) -> None:

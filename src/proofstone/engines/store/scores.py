@@ -11,7 +11,12 @@ from sqlalchemy import Row, func, select, update
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks, insert_missing, insert_new, insert_rows
-from proofstone.engines.store.score_verdicts import insert_score_verdicts, verdicts_of, verdicts_on
+from proofstone.engines.store.score_verdicts import (
+    insert_score_verdicts,
+    judged_places,
+    verdicts_of,
+    verdicts_on,
+)
 from proofstone.identity import content_id
 from proofstone.records import OUTCOMES, PanelVerdict, Run, Score
 
@@ -228,6 +233,11 @@ class ScoreStore:
         """What judges said in scorings, in the order of the units."""
         with self._database.reading() as connection:
             return list(verdicts_of(connection, scorings))
+
+    def judged(self, scoring: int, measure: str) -> set[tuple[bytes, int]]:
+        """The items' ids and samples on which judges were asked in a scoring."""
+        with self._database.reading() as connection:
+            return judged_places(connection, scoring, measure)
 
     def places(
         self, scoring: int, measure: str, outcomes: Sequence[str], right: bool | None, limit: int

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from proofstone.report.board import BoardRow
+from proofstone.report.kinds_of_training import is_base, stem_of
 from proofstone.report.sections.factors import describe_factor, levels_of
 from proofstone.report.sections.ranked_values import ranked_values
 from proofstone.report.sections.section import Evidence, Section
 from proofstone.wording import say
 
 __all__ = ["alignment_section"]
-
-_BASE = re.compile(r"[-_ ](base|pt)$", re.IGNORECASE)
-_CHAT = re.compile(r"[-_ ](chat|instruct|it)$", re.IGNORECASE)
 
 
 def alignment_section(evidence: Evidence) -> Section | None:
@@ -27,8 +23,9 @@ def alignment_section(evidence: Evidence) -> Section | None:
     rows = list(enumerate(ranked.group.ranked))
     # Base models first, so that they are the reference.
     for column, row in sorted(rows, key=lambda pair: not _is_base(pair[1])):
-        stem = _CHAT.sub("", _BASE.sub("", row.name))
-        by_model.setdefault(stem, {}).setdefault("base" if _is_base(row) else "chat", column)
+        by_model.setdefault(stem_of(row.name), {}).setdefault(
+            "base" if _is_base(row) else "chat", column
+        )
     levels = levels_of(ranked, by_model)
     if levels is None:
         return None
@@ -44,6 +41,4 @@ def alignment_section(evidence: Evidence) -> Section | None:
 
 
 def _is_base(row: BoardRow) -> bool:
-    if row.card is not None and row.card.kind:
-        return row.card.kind == "base"
-    return _BASE.search(row.name) is not None
+    return is_base(row.name, "" if row.card is None else row.card.kind)

@@ -5,7 +5,7 @@ A study is one file here: a pure function from parts (forms with the scores on t
 
 from proofstone.report.studies.catalogue import STUDIES, perform_study
 from proofstone.report.studies.parts import HowAsked, Part, ReplyLengths
-from proofstone.report.studies.study import Point, Study
+from proofstone.report.studies.study import Point, Study, StudyTable
 from proofstone.report.studies.text import figure_rows, render_study
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Point",
     "ReplyLengths",
     "Study",
+    "StudyTable",
     "figure_rows",
     "perform_study",
     "render_study",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from proofstone.engines.stats import ESTIMANDS, Estimand
 from proofstone.errors import BadUsage
+from proofstone.report.studies.alignment import study_alignment
 from proofstone.report.studies.choices import study_choices
+from proofstone.report.studies.judges import study_judges
 from proofstone.report.studies.lengths import study_lengths
 from proofstone.report.studies.levels import study_levels
 from proofstone.report.studies.options import study_options
@@ -23,31 +25,27 @@ from proofstone.report.studies.thinking import study_thinking
 __all__ = ["STUDIES", "StudyKind", "perform_study"]
 
 
-class _Perform(Protocol):
-    def __call__(
-        self, parts: Sequence[Part], *, estimand: Estimand, confidence: float
-    ) -> Study: ...
-
-
 class StudyKind(Struct, frozen=True, kw_only=True):
-    """A study: whether it looks at each form by itself, whether it needs reply lengths, and
-    whether it needs to know what the questions come from."""
+    """A study: how it parts what it looks at, whether it needs reply lengths, whether it needs to
+    know what the questions come from, and which options it takes besides ``estimand`` and
+    ``confidence``."""
 
     help: str
-    perform: _Perform
-    by_form: bool = False
+    perform: Callable[..., Study]
+    parts: Literal["together", "by form", "by judge"] = "together"
     lengths: bool = False
     origins: bool = False
+    takes: tuple[str, ...] = ()
 
 
 STUDIES: Mapping[str, StudyKind] = {
     "seeds": StudyKind(
         help="range, rank changes and tau over forms of different seeds",
         perform=study_seeds,
-        by_form=True,
+        parts="by form",
     ),
     "options": StudyKind(
-        help="accuracy by number of options, over a sweep", perform=study_options, by_form=True
+        help="accuracy by number of options, over a sweep", perform=study_options, parts="by form"
     ),
     "position": StudyKind(
         help="accuracy by position of the right option, with a test", perform=study_positions
@@ -64,12 +62,22 @@ STUDIES: Mapping[str, StudyKind] = {
     "settings": StudyKind(
         help="single statements, verdicts on each, whole questions, side by side",
         perform=study_settings,
-        by_form=True,
+        parts="by form",
+    ),
+    "judges": StudyKind(
+        help="the same replies under several judges: measures, agreement, order of models",
+        perform=study_judges,
+        parts="by judge",
+    ),
+    "alignment": StudyKind(
+        help="base models beside the chat models made from them, paired",
+        perform=study_alignment,
+        takes=("pairs",),
     ),
     "choices": StudyKind(
         help="the same questions over options, over shuffled options, and open",
         perform=study_choices,
-        by_form=True,
+        parts="by form",
         origins=True,
     ),
 }
@@ -81,12 +89,18 @@ def perform_study(
     *,
     estimand: Estimand = "knowledge",
     confidence: float = 0.95,
+    **more: Any,
 ) -> Study:
-    """The study of that name on these parts. Raises BadUsage for a name or estimand that is none,
-    and what the study itself refuses."""
+    """The study of that name on these parts; ``more`` are options that it takes. Raises BadUsage
+    for a name or estimand that is none, an option of another study, and what the study itself
+    refuses."""
     if name not in STUDIES:
         raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
     if estimand not in ESTIMANDS:
         known = ", ".join(ESTIMANDS)
         raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
-    return STUDIES[name].perform(parts, estimand=estimand, confidence=confidence)
+    asked = {option: value for option, value in more.items() if value}
+    strange = [option for option in asked if option not in STUDIES[name].takes]
+    if strange:
+        raise BadUsage(f"the study {name} takes no --{strange[0]}")
+    return STUDIES[name].perform(parts, estimand=estimand, confidence=confidence, **asked)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import Estimand, SharedKeys, measure_contrasts
+from proofstone.engines.stats import Estimand, SharedKeys, compare_pair, measure_contrasts
+from proofstone.report.numbers import MISSING
 from proofstone.report.studies.parts import Part
 
-__all__ = ["Change", "change_between", "paired_change"]
+__all__ = ["Change", "change_between", "pair_change", "paired_change"]
 
 
 class Change(Struct, frozen=True):
@@ -31,7 +34,9 @@ class Change(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """``+3.1 [+0.4, +5.8]``, in points."""
+        """``+3.1 [+0.4, +5.8]``, in points; a dash where nothing could be compared."""
+        if math.isnan(self.value):
+            return MISSING
         return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
 
 
@@ -43,6 +48,22 @@ def paired_change(
     found = measure_contrasts(values[:, :1], values[:, 1:], keys, estimand, paired=True)
     (change,) = found.estimates(confidence=confidence)
     return Change(change.value, change.low, change.high)
+
+
+def pair_change(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    keys: SharedKeys,
+    *,
+    estimand: Estimand,
+    confidence: float,
+) -> Change:
+    """The second column (units) less the first, both of all units, as ``compare`` has it: where no
+    unit differs, with what so many equal ones leave open. NaN where a column is unknown."""
+    if np.isnan(first).any() or np.isnan(second).any():
+        return Change(math.nan, math.nan, math.nan)
+    found = compare_pair(first, second, keys, estimand=estimand, confidence=confidence).estimate
+    return Change(found.value, found.low, found.high)
 
 
 def change_between(

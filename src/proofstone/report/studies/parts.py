@@ -34,12 +34,14 @@ class ReplyLengths:
 @dataclass(frozen=True)
 class HowAsked:
     """How a respondent was asked: its model, the way, its settings, and the model's size in
-    billions of parameters."""
+    billions of parameters, and of its card the kind and the family, where they are known."""
 
     model: str
     way: str
     settings: Mapping[str, Any]
     parameters_b: float | None = None
+    kind: str = ""
+    family: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class Part:
     ``asked`` says by respondent of the table how it was asked. ``origins`` are the facts that the
     table's units come from, for studies that compare forms of the same questions: of a unit on
     one fact, what that was made from, or the fact itself; empty bytes for others. The table's
-    ``items`` in their order."""
+    ``items`` in their order. ``others`` are measures of the same scores that stand beside. Where a
+    part is what one judge made of the replies, ``judged`` says of each score (N) whether a judge
+    was asked for it."""
 
     name: str
     kind: str
@@ -59,11 +63,19 @@ class Part:
     lengths: ReplyLengths | None = None
     asked: tuple[HowAsked, ...] = ()
     origins: tuple[bytes, ...] = ()
+    others: tuple[Measure, ...] = ()
+    judged: NDArray[np.bool_] | None = None
 
     @cached_property
     def sheet(self) -> Sheet:
         """The scores as the measure values them."""
         return Sheet.of(self.table, self.measure)
+
+    @cached_property
+    def sheets(self) -> dict[str, Sheet]:
+        """The same under the measure and each of the others, by what heads their columns."""
+        found = {self.measure.label or self.measure.name: self.sheet}
+        return found | {each.label: Sheet.of(self.table, each) for each in self.others}
 
     @cached_property
     def complete(self) -> dict[str, int]:

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from proofstone.records.results import Estimate
 
-__all__ = ["Point", "Study", "point_of"]
+__all__ = ["Point", "Study", "StudyTable", "point_of"]
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -23,10 +23,20 @@ class Point(Struct, frozen=True, kw_only=True):
     high: float = float("nan")
 
 
+class StudyTable(Struct, frozen=True, kw_only=True):
+    """A further table of a study: cells as people read them, under columns, of which the first
+    ``n_names`` hold names."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_names: int = 1
+
+
 class Study(Struct, frozen=True, kw_only=True):
     """A study's answer. ``finding`` is its sentence; ``rows`` are cells as people read them, under
-    ``columns``; ``points`` the figure's data with its axes named; ``notes`` say what limits it.
-    As text it is what ``report --study`` prints."""
+    ``columns``, and ``more`` further tables; ``points`` the figure's data with its axes named;
+    ``notes`` say what limits it. As text it is what ``report --study`` prints."""
 
     name: str
     title: str
@@ -37,6 +47,7 @@ class Study(Struct, frozen=True, kw_only=True):
     y_axis: str
     points: tuple[Point, ...]
     notes: tuple[str, ...] = ()
+    more: tuple[StudyTable, ...] = ()
 
     def __str__(self) -> str:
         from proofstone.report.studies.text import render_study  # noqa: PLC0415 - it reads studies

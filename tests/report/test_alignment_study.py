@@ -1,0 +1,89 @@
+"""``report --study alignment``: base models beside the chat models made from them."""
+
+from __future__ import annotations
+
+import pytest
+from made_up import ACCURACY, right_of, table_of
+
+from proofstone.errors import BadUsage
+from proofstone.records import Measure, Respondent
+from proofstone.report.studies import HowAsked, Part, figure_rows, perform_study
+
+N = 100
+# Of replies with a grade, the share of right ones among those counted double: as F is.
+WEIGHTED = Measure(
+    name="weighted", of=ACCURACY.of, counts=ACCURACY.counts, denominator="x", label="W",
+    weights={"answered": 2.0},
+)  # fmt: skip
+
+
+def part(**rights: int | tuple[int, str, str, float]) -> Part:
+    """A respondent a model: how many of 100 it has right, and of its card kind, family and size."""
+    rows, models, asked = [], [], []
+    for place, (name, told) in enumerate(rights.items()):
+        right, kind, family, size = told if isinstance(told, tuple) else (told, "", "", 0.0)
+        rows += right_of(N, right, place)
+        models.append(Respondent(name.replace("_", "-"), "direct"))
+        asked.append(HowAsked(name.replace("_", "-"), "direct", {}, size or None, kind, family))
+    table = table_of(models, rows, n_units=N, n_options=0)
+    return Part(
+        name="form", kind="x", seed=0, recipe={}, table=table, measure=ACCURACY,
+        others=(WEIGHTED,), asked=tuple(asked),
+    )  # fmt: skip
+
+
+def test_names_tell_pairs_and_each_measure_has_its_paired_difference() -> None:
+    """60 of 100 before, 50 after, the same fifty: ten fall, and none rises."""
+    study = perform_study("alignment", [part(m_base=60, m_instruct=50, other=10)])
+    assert study.columns == ("base > chat", "measure", "n", "base", "chat", "chat - base")
+    (first, second) = study.rows
+    name = "m-base direct > m-instruct direct"
+    assert first[:3] == (name, "accuracy", "100")
+    assert [cell.split()[0] for cell in first[3:]] == ["60.0", "50.0", "-10.0"]
+    assert second[:2] == (name, "W")
+    assert second[-1].split()[0] == "-10.0"
+    assert study.finding == (
+        "Training to chat changes accuracy by -10.0 points in the one pair; it falls in 1 and "
+        "rises in 0 of them resolvably."
+    )
+    assert study.notes[-1] == "In no pair: other direct."
+    assert [(row["series"], row["n"]) for row in figure_rows(study)] == [
+        ("accuracy", N), ("W", N),
+    ]  # fmt: skip
+    assert figure_rows(study)[0]["chat less base"] == pytest.approx(-0.1)
+
+
+def test_cards_tell_pairs_that_names_do_not() -> None:
+    """One family and size, one base, one chat model; another size is no pair."""
+    made = part(foo=(40, "base", "f", 7.0), bar=(45, "chat", "f", 7.0), big=(70, "chat", "f", 70.0))
+    study = perform_study("alignment", [made])
+    assert {row[0] for row in study.rows} == {"foo direct > bar direct"}
+
+
+def test_pairs_are_named_where_nothing_tells_them() -> None:
+    made = part(foo=40, bar=45, baz=50)
+    with pytest.raises(BadUsage, match="no base model stands here"):
+        perform_study("alignment", [made])
+    study = perform_study("alignment", [made], pairs=("foo=bar", "foo = baz"))
+    assert [row[0] for row in study.rows[::2]] == [
+        "foo direct > bar direct", "foo direct > baz direct",
+    ]  # fmt: skip
+    assert "in the median of 2 pairs" in study.finding
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (["foo"], "'foo' is no pair"),
+        (["foo="], "'foo=' is no pair"),
+        (["foo=nobody"], "nobody: not complete here"),
+    ],
+)
+def test_what_is_no_pair_is_refused(pairs: list[str], message: str) -> None:
+    with pytest.raises(BadUsage, match=message):
+        perform_study("alignment", [part(foo=1, bar=2)], pairs=pairs)
+
+
+def test_an_option_of_another_study_is_refused() -> None:
+    with pytest.raises(BadUsage, match="the study levels takes no --pairs"):
+        perform_study("levels", [part(foo=1, bar=2)], pairs=["foo=bar"])
