@@ -20,9 +20,9 @@ STUDY_NAMES = (
     "levels",
     "thinking",
     "settings",
-    "choices",
     "judges",
     "alignment",
+    "choices",
 )
 
 
