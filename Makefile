@@ -4,6 +4,8 @@
 VENV ?= .venv
 PYTHON ?= $(shell sh tools/find_python.sh)
 PYTEST_FLAGS ?=
+# Test files run side by side; `make test WORKERS=0` runs them one after another, for a debugger.
+WORKERS ?= 2
 
 RUN := $(VENV)/bin/
 PIP := $(RUN)python -m pip --disable-pip-version-check --quiet
@@ -26,10 +28,11 @@ demo: $(STAMPS)/demo
 	$(RUN)proofstone demo
 
 test: $(STAMPS)/dev
-	$(RUN)python -m pytest -m 'not slow' $(PYTEST_FLAGS)
+	$(RUN)python -m pytest -m 'not slow' -n $(WORKERS) --dist loadfile $(PYTEST_FLAGS)
 
 test-all: $(STAMPS)/dev
-	$(RUN)python -m pytest --hypothesis-profile searching $(PYTEST_FLAGS)
+	$(RUN)python -m pytest --hypothesis-profile searching -n $(WORKERS) --dist loadfile -m 'not slow' $(PYTEST_FLAGS)
+	$(RUN)python -m pytest --hypothesis-profile searching -m slow $(PYTEST_FLAGS)
 
 # `make -k check` goes on after the first that fails.
 check: style types contracts licences pins pages
