@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from encyclo_k.scripted_author import Author
 from proofstone.engines.ingest import Stated
+from proofstone.engines.replies import object_of
+from proofstone.engines.retrieval import near_duplicates
 from proofstone.errors import BadUsage, NotFound
 from proofstone.methods.encyclo_k.extraction import make_pipeline
-from proofstone.methods.encyclo_k.extraction.alike import near_duplicates
 from proofstone.methods.encyclo_k.extraction.overlap import overlap
 from proofstone.methods.encyclo_k.extraction.pipeline import PARAMETERS, PIPELINES
-from proofstone.methods.encyclo_k.extraction.replies import object_of
 from proofstone.methods.encyclo_k.extraction.speaking import speaks_of_passage
 from proofstone.records import Stratum
 from proofstone.stages.building import BuildResult

@@ -38,6 +38,7 @@ def test_a_judge_is_named_once_with_all_whose_work_it_would_judge() -> None:
 
 def test_those_who_judge_are_told_from_those_who_make() -> None:
     judges, makers = held_by_builders(
-        {"writer": "a/x", "judge": "a/y"}, lambda role: role == "judge"
+        {"writer": "a/x", "judge": "a/y", "panel 1": "a/z"},
+        {"writer": "build", "judge": "judge", "panel 1": "ask"}.__getitem__,
     )
     assert (judges, makers) == (["a/y"], [("writer", "a/x")])

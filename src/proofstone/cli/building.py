@@ -15,6 +15,8 @@ from proofstone.cli.asking_options import (
     setting_option,
     temperature_option,
 )
+from proofstone.cli.build_models import named_models, role_options
+from proofstone.cli.build_report import report_build
 from proofstone.cli.dry_run_options import dry_run_list
 from proofstone.cli.egress import TerminalEgress
 from proofstone.cli.kin import judge_lines, tell_lines
@@ -32,24 +34,16 @@ from proofstone.cli.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.cli.output import pasted, print_json, say, tell_known_name
-from proofstone.cli.placed import show_placed
-from proofstone.cli.spending import spent_text, tell_lost
-from proofstone.errors import BudgetReached, EndpointUnusable
-from proofstone.identity import short
+from proofstone.cli.spending import tell_lost
 
 if TYPE_CHECKING:
     from proofstone.ports import ModelRole, StepBuilder
-    from proofstone.records import Build
-    from proofstone.stages.building import BuildResult
-    from proofstone.stages.kin import Kin
 
 __all__ = [
     "build_in_steps",
     "build_options",
     "pipeline_command",
     "pipeline_help",
-    "report_build",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -99,19 +93,20 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     @click.command(kind)
     @click.argument("inputs", nargs=-1, required=True)
     @build_options
+    @role_options(builder)
     @with_parameters(builder.parameters)
     @seed_option
     @workspace_option
     @json_option
     def command(**options: Any) -> None:
-        build_in_steps(kind, options)
+        build_in_steps(kind, builder, options)
 
     ending = "into a bank" if builder.enters == "passages" else "for each source"
     command.help = f"Build {kind} from INPUTs, step by step, {ending}.\n\n{pipeline_help(builder)}"
     return command
 
 
-def build_in_steps(kind: str, options: dict[str, Any]) -> None:
+def build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
     """What the command does with its options, and with its exit code."""
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -121,13 +116,14 @@ def build_in_steps(kind: str, options: dict[str, Any]) -> None:
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
         tell_lost(workspace, quiet=quiet)
-        code = perform(workspace, kind, inputs, asked, as_json=as_json, quiet=quiet)
+        code = perform(workspace, kind, builder, inputs, asked, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
 
 
 def perform(
     workspace: Any,
     kind: str,
+    builder: StepBuilder,
     inputs: Sequence[str],
     options: dict[str, Any],
     *,
@@ -140,7 +136,7 @@ def perform(
 
     wanted = read_dry_build(options.pop("dry_run"), options.pop("pilot"), options.pop("show"))
     name = options["name"]
-    asked = _asked(inputs, options)
+    asked = _asked(builder, inputs, options)
     kin = workspace.kin_of_build(kind, models=asked["models"], judge=asked["judge"])
     tell_lines(judge_lines(kin), quiet=quiet)
     if wanted is not None:
@@ -154,135 +150,22 @@ def perform(
     return report_build(result, kin, name=name, as_json=as_json, quiet=quiet)
 
 
-def _asked(inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+def _asked(builder: StepBuilder, inputs: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of ``build_in_steps`` that options mean."""
     asked = dict(options)
     named = {name: asked.pop(name) for name in _SETTINGS}
     settings = {name: value for name, value in named.items() if value is not None}
     asked["settings"] = {**settings, **read_settings(asked.pop("extra"))}
-    asked["models"] = _models(asked.pop("models"))
+    asked["models"] = named_models(builder, asked.pop("models"), asked)
     asked["judge"] = read_panel(asked.pop("judge"))
     asked["languages"] = asked["languages"] or ()
     asked["name"] = asked["name"] or Path(inputs[0]).stem
     return asked
 
 
-def _models(options: Sequence[str]) -> str | dict[str, list[str]]:
-    """One model for all roles, or models by role: ``ROLE=PROVIDER/NAME``, of a panel
-    ``ROLE=A,B,C`` (a query of a name may have an equals sign too, behind a slash)."""
-    entries = [
-        (entry, at > 0)
-        for option in options
-        for at, entry in enumerate(filter(None, map(str.strip, option.split(","))))
-    ]
-    by_role: dict[str, list[str]] = {}
-    last = ""
-    for entry, is_further in entries:
-        role, equals, model = entry.partition("=")
-        if equals and "/" not in role:
-            by_role[role] = [model]
-            last = role
-        elif is_further and last:
-            by_role[last].append(entry)
-        elif by_role or len({entry for entry, _is_further in entries}) > 1:
-            raise click.BadParameter(
-                f"{entry!r}: name the role of each of several models, as ROLE={entry}",
-                param_hint="--model",
-            )
-        else:
-            return entry
-    return by_role
-
-
-def report_build(
-    result: BuildResult,
-    kin: Sequence[Kin] = (),
-    *,
-    name: str | None = None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
-    bank was to be called."""
-    from proofstone.report.funnels import funnel_lines, pending_sentences  # noqa: PLC0415
-
-    build, bank = result.build, result.bank
-    shown_build = f"build:{short(build.id)}"
-    if as_json:
-        print_json({**_result(result), "kin": kin})
-    else:
-        click.echo("\n".join(funnel_lines(result.funnel)))
-        if result.placed is not None:
-            show_placed(result.placed, shown_build)
-        elif bank is not None:
-            shown = f"{bank.name}-{short(bank.id, 4)}"
-            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
-        else:
-            click.echo(f"{shown_build}   incomplete: no bank is made of it yet")
-    if result.spent.calls and not build.simulated:
-        say(f"spent {spent_text(result.spent)}", quiet=quiet)
-    if result.stopped:
-        code = (BudgetReached if result.over_budget else EndpointUnusable).code
-        say(f"error [{code}] {result.stopped}")
-    if not result.complete:
-        for line in pending_sentences(result.funnel):
-            say(line, quiet=quiet)
-        say(f"held up: proofstone show {shown_build} --pending", quiet=quiet)
-        further = ", with a further --budget" if result.over_budget else ""
-        say(f"go on: the same command again{further}", quiet=quiet)
-    else:
-        if any(step.n_dropped for step in result.funnel.steps):
-            say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
-        if bank is not None:
-            shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
-            tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            say(f"next: proofstone build form {shown} --seeds 3{_skipping(build)}", quiet=quiet)
-    return _exit_code(result)
-
-
-def _skipping(build: Build) -> str:
-    """The option by which a form does without small groups, where the method has it: of documents
-    few have enough statements each for a question of their own."""
-    from proofstone.methods import find_method  # noqa: PLC0415
-
-    known = {parameter.name for parameter in find_method(build.method).parameters}
-    return " --skip-small" if "skip_small" in known else ""
-
-
-def _exit_code(result: BuildResult) -> int:
-    if result.interrupted:
-        return 130
-    if result.stopped:
-        return (BudgetReached if result.over_budget else EndpointUnusable).exit_code
-    return 0 if result.complete else 3
-
-
-def _result(result: BuildResult) -> dict[str, Any]:
-    bank = result.bank
-    return {
-        "build": result.build.id,
-        "kind": result.build.kind,
-        "models": result.build.models,
-        "complete": result.complete,
-        "bank": None if bank is None else bank.id,
-        "name": None if bank is None else bank.name,
-        "facts": 0 if bank is None else len(bank.facts),
-        "placed": result.placed,
-        "funnel": {**_fields(result.funnel), "left": result.funnel.left},
-        "spent": result.spent,
-        "stopped": result.stopped,
-        "over_budget": result.over_budget,
-        "interrupted": result.interrupted,
-    }
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415
-
-    return msgspec.structs.asdict(record)
-
-
 def _named_by(role: str, declared: ModelRole) -> str:
+    if declared.has_option:
+        return f"--{role}"
     if declared.optional:
         return f"-m {role}=..."
     return "--judge" if declared.purpose == "judge" else "-m"
@@ -294,8 +177,9 @@ def pipeline_help(builder: StepBuilder) -> str:
     if builder.rows is None:
         about += (
             " An INPUT is a source of the workspace, or a book that sources stand in: see 'list "
-            "source'."
+            "source'"
         )
+        about += "." if builder.files is None else "; or a file of rows that are further on."
     roles = "\n".join(
         f"  {role}  {declared.help} ({_named_by(role, declared)})"
         for role, declared in builder.roles.items()

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from proofstone.cli.build_models import role_options
 from proofstone.cli.building import (
     build_in_steps,
     build_options,
@@ -69,6 +70,7 @@ def either_command(
     @click.command(kind)
     @click.argument("inputs", nargs=-1, required=True)
     @build_options
+    @role_options(builder)
     @with_parameters(builder.parameters)
     @with_parameters(only_tables)
     @seed_option
@@ -83,7 +85,7 @@ def either_command(
         if by_models:
             for each in only_tables:
                 options.pop(each.name)
-            build_in_steps(kind, options)
+            build_in_steps(kind, builder, options)
             return
         _build_from_tables(kind, {name: options[name] for name in of_tables}, options)
 

@@ -16,7 +16,7 @@ from proofstone.ports.asking import Judge
 from proofstone.ports.knowledge import BuiltFact
 from proofstone.ports.method import Parameter
 from proofstone.ports.searching import Searcher
-from proofstone.records import Message, Oracle, Purpose, Reply, RowVerdict, Spent, Stratum
+from proofstone.records import Fact, Message, Oracle, Purpose, Reply, RowVerdict, Spent, Stratum
 
 __all__ = [
     "BatchRows",
@@ -24,6 +24,7 @@ __all__ = [
     "BuildsInSteps",
     "Costs",
     "Drop",
+    "FileRows",
     "Journal",
     "Kept",
     "Maker",
@@ -77,6 +78,7 @@ class StepContext:
 
     ``calls`` are cached, limited, budgeted and recorded, one for each role that the step ``asks``;
     they raise CallFailed when no reply came: let it pass, and the row is tried again next time.
+    ``search`` and ``banks`` (their facts, by name) are there for a step that ``reads`` them.
     ``verdicts`` takes what panels said of the row: they are kept with what became of it.
     """
 
@@ -85,6 +87,7 @@ class StepContext:
     seed: int = 0
     judge: Judge | None = None
     search: Searcher | None = None
+    banks: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     verdicts: list[RowVerdict] = field(default_factory=list)
 
     @property
@@ -107,7 +110,8 @@ class Step(Struct, frozen=True, kw_only=True):
     depends on goes into ``config`` (a prompt's hash, a threshold), and ``version`` is raised where
     the code changes what comes out. A coroutine function works on up to ``at_once`` rows at a time;
     a plain function is called row by row and must be quick. ``takes`` is the type of its rows.
-    ``asks`` names roles of models; ``draws`` says that it draws, so that the seed counts.
+    ``asks`` names roles of models; ``reads`` what it reads of the workspace: ``search:bm25`` (or
+    dense, hybrid), ``bank:NAME``; ``draws`` says that it draws, so that the seed counts.
     """
 
     name: str
@@ -117,6 +121,7 @@ class Step(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     config: Mapping[str, Any] = {}
     asks: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     draws: bool = False
     at_once: int = 64
 
@@ -144,18 +149,20 @@ class BatchStep(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     config: Mapping[str, Any] = {}
     asks: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     draws: bool = False
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):
     """Steps in their order, and what is made of the rows behind the last one, which are of type
     ``gives``, in the order of the rows that entered: ``facts``, which become a bank, or the
-    ``places`` of sources."""
+    ``places`` of sources. ``notes`` are sentences on what it leaves out that it could do."""
 
     steps: tuple[Step | BatchStep, ...]
     gives: type[Struct]
     facts: Callable[[Iterable[Any]], Iterable[BuiltFact]] | None = None
     places: Callable[[Iterable[Any]], Iterable[SourcePlace]] | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SourcePlace(Struct, frozen=True, gc=False):
@@ -169,13 +176,23 @@ class SourcePlace(Struct, frozen=True, gc=False):
 class ModelRole(Struct, frozen=True, kw_only=True):
     """What a model is asked for in a build, with its default settings (max_tokens, ...).
     ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
-    seat of its own (``records.seats_of``); a step of theirs ``asks`` the seats."""
+    seat of its own (``records.seats_of``); a step of theirs ``asks`` the seats. ``has_option``: its
+    models are named by an option of its name, as ``--panel A,B``."""
 
     help: str
     purpose: Purpose = "build"
     settings: Mapping[str, Any] = {}
     optional: bool = False
     panel: bool = False
+    has_option: bool = False
+
+
+class FileRows(Struct, frozen=True, kw_only=True):
+    """How files of rows that are further on enter a build whose inputs are sources else: what
+    ``rows`` reads of them, and the steps (``make``) that are left for such."""
+
+    make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
+    rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]]
 
 
 class StepBuilder(Struct, frozen=True, kw_only=True):
@@ -187,7 +204,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
     ``records.SampledSource``. ``regions`` names the parameter that says which regions of their
     pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
-    them.
+    them. With ``files``, inputs that are files enter by those.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -196,6 +213,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
     enters: Literal["passages", "sources"] = "passages"
     regions: tuple[str, str] | None = None
+    files: FileRows | None = None
     help: str = ""
 
 

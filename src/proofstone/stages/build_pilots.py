@@ -23,7 +23,7 @@ from proofstone.engines.store import EnteringRow, Store, StoreJournal
 from proofstone.errors import BudgetReached
 from proofstone.ports import BatchStep, CallRecord, Clock, Maker, PipelineRow, Step
 from proofstone.records import Spent
-from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.build_plans import PlannedBuild
 from proofstone.stages.building import BuildProgress, Workplace
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.forecasting import reach_of
@@ -53,12 +53,12 @@ class _RowSeen(Struct, frozen=True):
     is_whole: bool
 
 
-def draw_pilot(store: Store, method: Maker, planned: PlannedBuild, n: int) -> list[EnteringRow]:
+def draw_pilot(store: Store, planned: PlannedBuild, n: int) -> list[EnteringRow]:
     """A seeded sample of ``n`` of the rows that enter, in their order; the same each time."""
     build = planned.build
     draws = Draws(build.seed, 0, "pilot of a build")
     chosen = set(draws.sample(range(build.n_inputs), min(n, build.n_inputs)))
-    rows = entering_rows(store, builder_of(method, build.kind), planned.spec, build.params)
+    rows = entering_rows(store, planned.builder, planned.spec, build.params)
     return [row for place, row in enumerate(rows) if place in chosen]
 
 
@@ -97,7 +97,7 @@ async def ask_pilot(
     progress.refresh()
     for shown in progress.shown:
         shown.end(clock)
-    return _Forecaster(store, method, planned, work, places, entering, budget).forecast()
+    return _Forecaster(store, planned, work, places, entering, budget).forecast()
 
 
 class _Forecaster:
@@ -106,14 +106,13 @@ class _Forecaster:
     def __init__(
         self,
         store: Store,
-        method: Maker,
         planned: PlannedBuild,
         work: Workplace,
         places: Sequence[int],
         entering: Sequence[PipelineRow],
         budget: Budget | None,
     ) -> None:
-        self._store, self._method, self._planned = store, method, planned
+        self._store, self._planned = store, planned
         self._work, self._budget = work, budget
         self._steps = [planned.pipeline.steps[at] for at in places]
         self._keys = [planned.keys[at] for at in places]
@@ -180,8 +179,7 @@ class _Forecaster:
 
     def _count_left(self) -> int:
         build = self._planned.build
-        builder = builder_of(self._method, build.kind)
-        rows = entering_rows(self._store, builder, self._planned.spec, build.params)
+        rows = entering_rows(self._store, self._planned.builder, self._planned.spec, build.params)
         journal = StoreJournal(self._store.outcomes)
         journal.know(self._store.builds.step_keys(self._keys))
         return count_unfinished(self._keys, _pages(row.row for row in rows), journal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, structs
@@ -11,26 +12,34 @@ from msgspec import Struct, structs
 from proofstone.engines.pipeline import ids_digest, plain_keys
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
+from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, Step, StepBuilder
 from proofstone.records import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.stages.build import read_parameters
+from proofstone.stages.build_reads import BuildReads, OpenIndex, open_reads
 from proofstone.stages.entering import BuildSpec, entering_rows
 
-__all__ = ["PlannedBuild", "builder_of", "plan_build"]
+__all__ = ["PlannedBuild", "builder_for", "builder_of", "plan_build"]
 
 
 class PlannedBuild(Struct, frozen=True, kw_only=True):
-    """A build with its pipeline, and the settings that the model at each seat is asked with."""
+    """A build with its pipeline, the settings that the model at each seat is asked with, and what
+    its steps read of the workspace."""
 
     build: Build
+    builder: StepBuilder
     pipeline: Pipeline
     spec: BuildSpec
     settings: dict[str, dict[str, Any]]
+    reads: BuildReads = BuildReads()
 
     @property
     def keys(self) -> tuple[bytes, ...]:
         """The keys of its steps, before it is known which rows reach them."""
         return tuple(step.key for step in self.build.steps)
+
+    def searches(self, step: Step | BatchStep) -> bool:
+        """Whether a step reads what a search of the workspace's sources finds."""
+        return self.reads.search(step.reads) is not None
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -47,16 +56,37 @@ def builder_of(method: Maker, kind: str) -> StepBuilder:
     return pipelines[kind]
 
 
+def builder_for(method: Maker, kind: str, inputs: Sequence[str]) -> StepBuilder:
+    """How a method builds this kind from these inputs: by files of rows where all of them are
+    files and it takes such. Raises BadUsage where it does not build it, and for files among
+    sources."""
+    builder = builder_of(method, kind)
+    files = [name for name in inputs if Path(name).suffix and Path(name).is_file()]
+    if builder.files is None or not files:
+        return builder
+    if len(files) < len(inputs):
+        others = ", ".join(name for name in inputs if name not in files)
+        raise BadUsage(
+            f"{', '.join(files)} is a file of rows, and {others} is not",
+            hint=f"build {kind} of either",
+        )
+    return structs.replace(builder, make=builder.files.make, rows=builder.files.rows)
+
+
 def plan_build(
-    store: Store, method: Maker, spec: BuildSpec, models: Mapping[str, Model]
+    store: Store,
+    method: Maker,
+    spec: BuildSpec,
+    models: Mapping[str, Model],
+    open_index: OpenIndex | None = None,
 ) -> PlannedBuild:
     """The build that ``spec`` means, not yet stored; ``models`` by seat. The rows that enter are
-    read once, to know them.
+    read once, to know them; ``open_index`` gives what steps search that do.
 
     Raises BadUsage for parameters that cannot be and roles without a model, BadInput where nothing
     enters, and what reading the inputs raises.
     """
-    builder = builder_of(method, spec.kind)
+    builder = builder_for(method, spec.kind, spec.inputs)
     params = read_parameters(builder.parameters, spec.params)
     _check_seats(builder, spec.models)
     pipeline = builder.make(params, spec.models)
@@ -69,7 +99,8 @@ def plan_build(
         role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": asked}
         for role, asked in settings.items()
     }
-    steps = _step_names(pipeline, plain_keys(pipeline.steps, tools, spec.seed))
+    reads = open_reads(store, pipeline, open_index)
+    steps = _step_names(pipeline, plain_keys(pipeline.steps, {**tools, **reads.keys}, spec.seed))
     n_inputs = 0
 
     def ids() -> Iterator[bytes]:
@@ -92,7 +123,9 @@ def plan_build(
         simulated=any(model.simulated for model in models.values()),
     )  # fmt: skip
     build = structs.replace(build, id=build_id(build))
-    return PlannedBuild(build=build, pipeline=pipeline, spec=spec, settings=settings)
+    return PlannedBuild(
+        build=build, builder=builder, pipeline=pipeline, spec=spec, settings=settings, reads=reads
+    )
 
 
 def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:

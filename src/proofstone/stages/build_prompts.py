@@ -12,10 +12,10 @@ from proofstone.engines.models import Asker
 from proofstone.engines.pipeline import MemoryJournal, StepProgress, Workshop, perform_pipeline
 from proofstone.engines.store import Store
 from proofstone.errors import CallFailed
-from proofstone.ports import BatchStep, Maker, PipelineRow, Step, StepContext
+from proofstone.ports import BatchStep, PipelineRow, Step, StepContext
 from proofstone.records import Message, Oracle, Reply, role_of_seat
 from proofstone.stages.build_calls import AskedRole, request_for_row
-from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.build_plans import PlannedBuild
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.rendered import SentAs
 
@@ -36,12 +36,12 @@ class StepPrompt(Struct, frozen=True, kw_only=True):
 
 
 async def show_prompts(
-    store: Store, method: Maker, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
+    store: Store, planned: PlannedBuild, askers: Mapping[str, Asker], n: int
 ) -> list[StepPrompt]:
     """The prompts of the first ``n`` rows of which any is asked, step by step. Plain steps are
     worked on, batch steps left out; nothing is sent and nothing kept."""
     build = planned.build
-    builder = builder_of(method, build.kind)
+    builder = planned.builder
     roles = {
         seat: AskedRole(builder.roles[role_of_seat(seat)], askers[seat], settings)
         for seat, settings in planned.settings.items()
@@ -66,7 +66,11 @@ async def _of_row(
 
     def open_context(step: Step | BatchStep, _key: bytes, identity: bytes) -> StepContext:
         calls = {role: _ShownCall(step.name, identity, roles[role], shown) for role in step.asks}
-        return StepContext(row=identity, calls=calls, seed=planned.build.seed)
+        reads = planned.reads
+        return StepContext(
+            row=identity, calls=calls, seed=planned.build.seed,
+            search=reads.search(step.reads), banks=reads.banks_of(step.reads),
+        )  # fmt: skip
 
     steps = planned.pipeline.steps
     places = [place for place, step in enumerate(steps) if not isinstance(step, BatchStep)]

@@ -25,7 +25,7 @@ from proofstone.errors import BadInput, BudgetReached
 from proofstone.ports import BatchStep, CallRecord, Clock, Maker, Step, StepContext
 from proofstone.records import Bank, Build, BuildFunnel, Placement, Spent, role_of_seat
 from proofstone.stages.build_calls import AskedRole, RoleCall
-from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.build_plans import PlannedBuild
 from proofstone.stages.calm import calm_interpreter
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.holding import lease_held
@@ -66,7 +66,8 @@ class BuildProgress:
 class BuildResult(Struct, frozen=True, kw_only=True):
     """What came of a build: its ``bank``, or the sources that it ``placed``; both None while rows
     are held up. ``spent`` is what this
-    command's calls took; the funnel has what all took when they were asked."""
+    command's calls took; the funnel has what all took when they were asked. ``notes`` say what
+    the build leaves out that it could do."""
 
     build: Build
     funnel: BuildFunnel
@@ -76,6 +77,7 @@ class BuildResult(Struct, frozen=True, kw_only=True):
     over_budget: bool = False
     interrupted: bool = False
     spent: Spent = Spent()
+    notes: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -99,10 +101,10 @@ class Workplace:
 
     def __post_init__(self) -> None:
         self.journal = StoreJournal(self.store.outcomes, self.writer)
-        builder = builder_of(self.method, self.planned.build.kind)
+        roles = self.planned.builder.roles
         self.roles = {
             seat: AskedRole(
-                builder.roles[role_of_seat(seat)], self.askers[seat], settings, bounds=self.bounds
+                roles[role_of_seat(seat)], self.askers[seat], settings, bounds=self.bounds
             )
             for seat, settings in self.planned.settings.items()
         }
@@ -132,7 +134,11 @@ class Workplace:
             calls = {
                 role: RoleCall(self.roles[role], self.writer, place, shown) for role in step.asks
             }
-        return StepContext(row=row, calls=calls, seed=self.planned.build.seed)
+        reads = self.planned.reads
+        return StepContext(
+            row=row, calls=calls, seed=self.planned.build.seed,
+            search=reads.search(step.reads), banks=reads.banks_of(step.reads),
+        )  # fmt: skip
 
 
 def progress_of_build(build: Build) -> BuildProgress:
@@ -160,7 +166,7 @@ async def perform_build(
     where outcomes could not be kept, BadInput where no row is left; what a step raises passes.
     """
     build = planned.build
-    key = _store_build(store, method, planned, clock)
+    key = _store_build(store, planned, clock)
     with calm_interpreter():
         async with lease_held(store.builds, key, clock), store.writer(kept) as writer:
             place = Workplace(store, method, planned, askers, writer, progress, stop)
@@ -201,6 +207,7 @@ async def perform_build(
         over_budget=isinstance(reason, BudgetReached),
         interrupted=stop.is_set() and not is_whole,
         spent=progress.spent(),
+        notes=planned.pipeline.notes,
     )
 
 
@@ -214,9 +221,8 @@ def funnel_of(store: Store, key: int, build: Build) -> BuildFunnel:
     )
 
 
-def _store_build(store: Store, method: Maker, planned: PlannedBuild, clock: Clock) -> int:
-    builder = builder_of(method, planned.build.kind)
-    rows = entering_rows(store, builder, planned.spec, planned.build.params)
+def _store_build(store: Store, planned: PlannedBuild, clock: Clock) -> int:
+    rows = entering_rows(store, planned.builder, planned.spec, planned.build.params)
     return store.builds.add(planned.build, rows, clock.now(), __version__)
 
 

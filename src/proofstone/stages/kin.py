@@ -68,11 +68,12 @@ def kin_of(
 
 
 def held_by_builders(
-    models: Mapping[str, str], judging: Callable[[str], bool]
+    models: Mapping[str, str], purpose_of: Callable[[str], str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Of the models of a build by seat: those that judge, and who makes what they judge."""
-    judges = [model for seat, model in models.items() if judging(seat)]
-    makers = [(seat, model) for seat, model in models.items() if not judging(seat)]
+    """Of the models of a build by seat: those that judge, and who makes what they judge. Who only
+    answers is neither."""
+    judges = [model for seat, model in models.items() if purpose_of(seat) == "judge"]
+    makers = [(seat, model) for seat, model in models.items() if purpose_of(seat) == "build"]
     return judges, makers
 
 

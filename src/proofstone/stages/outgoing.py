@@ -14,10 +14,9 @@ from proofstone.engines.store import EnteringRow, Origin, Store
 from proofstone.errors import CallFailed
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
-from proofstone.stages.build_plans import PlannedBuild, builder_of
+from proofstone.stages.build_plans import PlannedBuild
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.evidence import ask_item, passages_behind, spread_items
-from proofstone.stages.makers import find_maker
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.retrieved import retrieved_origins
 
@@ -27,6 +26,7 @@ __all__ = [
     "facts_would_leave",
     "questions_would_leave",
     "rows_would_leave",
+    "searched_would_leave",
     "what_would_leave",
 ]
 
@@ -129,8 +129,7 @@ def rows_would_leave(
 ) -> Outgoing:
     """What one step of a build sends if it asks once for each row that enters (or for these
     ``rows``); rows of no source are known by the names of the inputs."""
-    maker = find_maker(planned.build.method)
-    builder, spec = builder_of(maker, planned.build.kind), planned.spec
+    builder, spec = planned.builder, planned.spec
     characters, by_source = 0, Counter[bytes | None]()
     if rows is None:
         rows = entering_rows(store, builder, spec, planned.build.params)
@@ -154,6 +153,14 @@ def rows_would_leave(
         characters=characters,
         origins=_joined(origins, max),
     )
+
+
+def searched_would_leave(store: Store, outgoing: Outgoing) -> Outgoing:
+    """``outgoing`` of a step that shows what a search of all sources finds: texts of each may go
+    along."""
+    known = store.knowledge.sources(store.indexed.sources())
+    found = [Origin(each.title, each.licence, 0, (each.title,)) for each in known.values()]
+    return structs.replace(outgoing, origins=_joined([*outgoing.origins, *found], max))
 
 
 def facts_would_leave(store: Store, facts: Sequence[bytes], noun: str, characters: int) -> Outgoing:

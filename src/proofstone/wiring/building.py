@@ -11,13 +11,13 @@ from msgspec import structs
 
 from proofstone.errors import BadUsage
 from proofstone.identity import short
-from proofstone.methods import find_method, method_names
-from proofstone.ports import BuildsInSteps, Maker, ModelRole
-from proofstone.records import role_of_seat, seated
-from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
+from proofstone.methods import find_method
+from proofstone.ports import Maker
+from proofstone.stages.build_plans import PlannedBuild, plan_build
 from proofstone.stages.entering import BuildSpec, entering_rows
 from proofstone.wiring.asking import Watch
 from proofstone.wiring.background import Background
+from proofstone.wiring.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.wiring.dry_running import PILOT
 from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.seeing import Seeing
@@ -32,25 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Building"]
 
-# A model for all roles that build, or models by role: several where a panel holds it.
-Models = str | Mapping[str, str | Sequence[str]]
 _LEAST_PILOT = 2
 
 
 class Building(Scoring, Seeing):
     """The part of a workspace that builds in steps."""
-
-    def method_building_in_steps(self, kind: str) -> Maker:
-        """Who builds ``kind`` in steps: a method, or what places sources."""
-        from proofstone.stages.placing import PLACING  # noqa: PLC0415
-
-        if kind in PLACING.pipelines:
-            return PLACING
-        for name in method_names():
-            method = find_method(name)
-            if isinstance(method, BuildsInSteps) and kind in method.pipelines:
-                return method
-        raise BadUsage(f"no method builds {kind!r} in steps")
 
     def build_in_steps(
         self,
@@ -132,11 +118,10 @@ class Building(Scoring, Seeing):
         planned = self._plan(spec, chosen, connections)
         from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
 
-        rows = draw_pilot(self.store, chosen, planned, pilot)
+        rows = draw_pilot(self.store, planned, pilot)
         if pilot_rows:
-            builder = builder_of(chosen, kind)
             only = structs.replace(spec, inputs=(*pilot_rows,), limit=None, per_input=None)
-            rows = list(entering_rows(self.store, builder, only, planned.build.params))
+            rows = list(entering_rows(self.store, planned.builder, only, planned.build.params))
         self._clear_build(planned, rows)
         shown: list[BuildProgress] = []
 
@@ -180,7 +165,7 @@ class Building(Scoring, Seeing):
 
             async with self._role_askers(spec.models, stop, connections) as opened:
                 askers = {role: opened[model] for role, model in spec.models.items()}
-                return await show_prompts(self.store, chosen, planned, askers, n)
+                return await show_prompts(self.store, planned, askers, n)
 
         return Background(work).wait()
 
@@ -220,10 +205,10 @@ class Building(Scoring, Seeing):
         Asks nobody."""
         from proofstone.stages.kin import held_by_builders, kin_of  # noqa: PLC0415
 
-        chosen = find_method(method) if method else self.method_building_in_steps(kind)
-        roles = builder_of(chosen, kind).roles
+        chosen = find_method(method) if method else maker_of_kind(kind)
         named = models_by_seat(chosen, kind, models, judge)
-        judges, makers = held_by_builders(named, lambda seat: _purpose(roles, seat) == "judge")
+        purposes = purposes_of(chosen, kind, named)
+        judges, makers = held_by_builders(named, purposes.__getitem__)
         return kin_of(judges, makers, self.family_of)
 
     def build_spec(
@@ -258,7 +243,7 @@ class Building(Scoring, Seeing):
         method: str | None,
         params: dict[str, Any],
     ) -> tuple[Maker, BuildSpec]:
-        chosen = find_method(method) if method else self.method_building_in_steps(kind)
+        chosen = find_method(method) if method else maker_of_kind(kind)
         spec = BuildSpec(
             kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
             models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
@@ -273,7 +258,7 @@ class Building(Scoring, Seeing):
             async with self._role_askers(spec.models, stop, connections) as askers:
                 models = {role: askers[name].model for role, name in spec.models.items()}
                 whole = with_regions(self.store, spec, method, models, self.document_of)
-                return plan_build(self.store, method, whole, models)
+                return plan_build(self.store, method, whole, models, self.index_for)
 
         return Background(work).wait()
 
@@ -363,31 +348,3 @@ def _watch(shown: Sequence[BuildProgress], watch: Watch | None) -> None:
 def _tell(shown: Sequence[BuildProgress], on_interrupt: Callable[[int], None] | None) -> None:
     if on_interrupt is not None:
         on_interrupt(sum(step.in_flight for each in shown for step in each.steps))
-
-
-def _purpose(roles: Mapping[str, ModelRole], seat: str) -> str:
-    role = role_of_seat(seat)
-    return roles[role].purpose if role in roles else ""
-
-
-def models_by_seat(
-    method: Maker, kind: str, models: Models, judge: str | Sequence[str]
-) -> dict[str, str]:
-    """The model at each seat: as named by role, else the one for all roles of its purpose. The
-    seats of a panel stand in the order of their models' names, so that the order in which they are
-    named makes no other build."""
-    roles = builder_of(method, kind).roles
-    by_role = {} if isinstance(models, str) else {r: _listed(m) for r, m in models.items()}
-    usual = {"build": _listed(models) if isinstance(models, str) else [], "judge": _listed(judge)}
-    for role, declared in roles.items():
-        if role not in by_role and not declared.optional and usual.get(declared.purpose):
-            by_role[role] = usual[declared.purpose]
-    return {
-        seat: model
-        for role, named in by_role.items()
-        for seat, model in seated(role, sorted(named)).items()
-    }
-
-
-def _listed(models: str | Sequence[str]) -> list[str]:
-    return ([models] if models else []) if isinstance(models, str) else list(models)

@@ -22,6 +22,7 @@ from proofstone.stages.outgoing import (
     Outgoing,
     cells_would_leave,
     rows_would_leave,
+    searched_would_leave,
     what_would_leave,
 )
 from proofstone.stages.planning import RunSpec, plan_run
@@ -152,7 +153,8 @@ def build_loads(
             if outgoing is None:
                 outgoing = rows_would_leave(store, planned, rows)
             known = loads.get(to, Load())
-            loads[to] = known.with_run(model, planned.build.inputs, outgoing)
+            sent = searched_would_leave(store, outgoing) if planned.searches(step) else outgoing
+            loads[to] = known.with_run(model, planned.build.inputs, sent)
     return loads
 
 

@@ -21,6 +21,7 @@ from proofstone.stages.run_file_text import run_file_text
 from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.stages.start_asking import asking_forecasts, side_by_side
 from proofstone.stages.start_report import StartReport
+from proofstone.wiring.build_seats import maker_of_kind
 from proofstone.wiring.folders import MARK
 from proofstone.wording import counted
 
@@ -182,7 +183,7 @@ class Start:
             judge=self.answers.judge or "", seed=self.seed,
         )  # fmt: skip
         result = workspace.perform_build_spec(
-            spec, workspace.method_building_in_steps(KIND), spending=self.spending,
+            spec, maker_of_kind(KIND), spending=self.spending,
             watch=self.watch, on_interrupt=self.on_interrupt,
         )  # fmt: skip
         if result.interrupted:

@@ -25,6 +25,7 @@ from proofstone.engines.judging.seated import (
     why_undecided,
 )
 from proofstone.engines.judging.votes import decide, without
+from proofstone.engines.judging.worded import WordedQuestions
 from proofstone.records import PanelRules
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "ReplyForm",
     "RowJudge",
     "SeatedJudges",
+    "WordedQuestions",
     "arrangements",
     "attacks",
     "decide",

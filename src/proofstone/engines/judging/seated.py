@@ -35,10 +35,11 @@ _REASKS = 2
 
 
 class SeatedJudges(Struct, frozen=True, kw_only=True):
-    """The judges of a build: the model at each seat, and how they decide. Of one judge the quorum
-    is itself and there are no ties."""
+    """The judges of a build in a ``role``: the model at each seat, and how they decide. Of one
+    judge the quorum is itself and there are no ties."""
 
     seats: dict[str, str]
+    role: str = _ROLE
     votes: int = 1
     orders: int = 1
     quorum: int = 1
@@ -53,7 +54,7 @@ class SeatedJudges(Struct, frozen=True, kw_only=True):
     @property
     def asks(self) -> tuple[str, ...]:
         """The seats that a step of theirs asks; the role where nobody is named."""
-        return tuple(self.seats) or (_ROLE,)
+        return tuple(self.seats) or (self.role,)
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -122,10 +123,12 @@ def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tu
     )
 
 
-def seated_judges(params: Mapping[str, Any], models: Mapping[str, str]) -> SeatedJudges:
-    """The judges among the models of a build, by ``panel_parameters``. Raises BadUsage for what
-    they cannot be."""
-    seats = seats_of(_ROLE, models)
+def seated_judges(
+    params: Mapping[str, Any], models: Mapping[str, str], role: str = _ROLE
+) -> SeatedJudges:
+    """The judges in a role among the models of a build, by ``panel_parameters``. Raises BadUsage
+    for what they cannot be."""
+    seats = seats_of(role, models)
     for name in ("votes", "orders"):
         if params[name] < 1:
             raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
@@ -135,6 +138,7 @@ def seated_judges(params: Mapping[str, Any], models: Mapping[str, str]) -> Seate
         raise BadUsage(f"a quorum of {params['quorum']} cannot be had from {judges}")
     return SeatedJudges(
         seats=seats,
+        role=role,
         votes=params["votes"],
         orders=params["orders"],
         quorum=params["quorum"] or n,

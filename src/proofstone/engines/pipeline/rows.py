@@ -34,9 +34,11 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 def step_key(step: Step | BatchStep, tools: Mapping[str, Any], seed: int) -> bytes:
     """The key of a step: its name, version and configuration; ``tools`` are the models behind the
-    roles that it asks, with their settings; the seed counts where it draws."""
+    roles that it asks, with their settings, and the state of what it reads; the seed counts where
+    it draws."""
     key: list[Any] = [step.name, step.version, step.config]
-    key += [{role: tools[role] for role in step.asks}, seed if step.draws else None]
+    used = {name: tools[name] for name in (*step.asks, *step.reads)}
+    key += [used, seed if step.draws else None]
     return content_id("build_step", key)
 
 

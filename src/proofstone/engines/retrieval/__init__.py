@@ -1,5 +1,6 @@
 """Texts cut into chunks, found by words or meaning; those near each other; searches of the web."""
 
+from proofstone.engines.retrieval.alike import near_duplicates
 from proofstone.engines.retrieval.bm25 import Bm25
 from proofstone.engines.retrieval.chunks import (
     CHUNKS_VERSION,
@@ -69,6 +70,7 @@ __all__ = [
     "cut_chunks",
     "fuse_ranks",
     "jieba_words",
+    "near_duplicates",
     "near_pairs",
     "read_web_hits",
     "terms_of",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct, structs
 
 from proofstone.engines.judging import SeatedJudges, fence, why_undecided
+from proofstone.engines.replies import ask_for
 from proofstone.identity import digest
 from proofstone.methods.encyclo_k.extraction.judged import ask_judges, judged_by
-from proofstone.methods.encyclo_k.extraction.replies import ask_for
 from proofstone.methods.encyclo_k.extraction.rows import Draft
 from proofstone.methods.encyclo_k.prompting import render_template, template_bytes
 from proofstone.ports import Drop, Kept, Step, StepContext

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.engines.judging import fence
+from proofstone.engines.replies import ask_for
 from proofstone.identity import digest
 from proofstone.methods.encyclo_k.error_types import ERROR_TYPES, ErrorType, read_error_type
-from proofstone.methods.encyclo_k.extraction.replies import ask_for
 from proofstone.methods.encyclo_k.extraction.rows import Claim, Draft, Falsehood
 from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, sift_row
 from proofstone.methods.encyclo_k.prompting import render_template, template_bytes

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from proofstone.engines.replies import ask_for
 from proofstone.identity import digest
-from proofstone.methods.encyclo_k.extraction.replies import ask_for
 from proofstone.methods.encyclo_k.extraction.rows import Draft, Ground
 from proofstone.methods.encyclo_k.prompting import render_template, template_bytes
 from proofstone.ports import Drop, Kept, Step, StepContext
