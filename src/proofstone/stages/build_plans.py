@@ -139,7 +139,8 @@ def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:
         seats = seats_of(role, models)
         if len(seats) > 1 and not builder.roles[role].panel:
             raise BadUsage(
-                f"the {role} is one model, not {len(seats)}: {', '.join(seats.values())}"
+                f"the {role} is one model, not {len(seats)}: {', '.join(seats.values())}",
+                hint=f"name it by its role: -m {role}=PROVIDER/NAME",
             )
         twice = [model for model, n in Counter(seats.values()).items() if n > 1]
         if twice:

@@ -70,4 +70,3 @@ def _open(way: str, open_index: OpenIndex | None) -> SourceIndex:
             hint="proofstone ingest FILE... reads documents",
         )
     return index
-

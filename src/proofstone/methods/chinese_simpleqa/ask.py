@@ -42,7 +42,7 @@ from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.ports import BankReader, Call
 from proofstone.records import Item, ItemSet, LoadedItem, Message, Oracle, TextForm, Way
 
-__all__ = ["STEPS", "WAYS", "ask", "messages", "prepare", "settings"]
+__all__ = ["STEPS", "WAYS", "ask", "messages", "oracle", "prepare", "settings"]
 
 WAYS = {
     "direct": "the answer at once, nothing else",
@@ -90,7 +90,7 @@ def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -
 
 async def ask(item: LoadedItem, way: Way, call: Call) -> None:
     """Asks one item with one call."""
-    await call(way.last_step, messages(item, way), oracle=_oracle(item, way.name))
+    await call(way.last_step, messages(item, way), oracle=oracle(item, way.name))
 
 
 def messages(item: LoadedItem, way: Way) -> list[Message]:
@@ -188,7 +188,7 @@ def _opening(language: str, way: str, answer: str) -> str:
 # ---------------------------------------------------------------- simulated respondents
 
 
-def _oracle(item: LoadedItem, way: str) -> Oracle:
+def oracle(item: LoadedItem, way: str) -> Oracle:
     """What a simulated respondent may look at: the answer, and one that is surely wrong."""
     asked, language = asked_of(item), item.item.language
     closed = closed_of(item)

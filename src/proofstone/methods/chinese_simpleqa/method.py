@@ -18,6 +18,7 @@ from proofstone.methods.chinese_simpleqa import (
     score,
 )
 from proofstone.methods.chinese_simpleqa import rows as files
+from proofstone.methods.chinese_simpleqa.building import PIPELINES
 from proofstone.methods.chinese_simpleqa.choice_prompts import choice_lines, marked_lines
 from proofstone.methods.chinese_simpleqa.payloads import (
     AskedChoice,
@@ -39,6 +40,7 @@ from proofstone.ports import (
     PayloadType,
     Row,
     Sifter,
+    StepBuilder,
     TokenCounter,
 )
 from proofstone.records import (
@@ -84,6 +86,7 @@ class ChineseSimpleQA:
         self.measures: tuple[Measure, ...] = measures.MEASURES
         self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
+        self.pipelines: Mapping[str, StepBuilder] = PIPELINES
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
         self.presets: Mapping[str, Preset] = {}
         self.sift: Sifter | None = None

@@ -19,7 +19,7 @@ null and an empty text are the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -49,6 +49,7 @@ __all__ = [
     "read_draft",
     "read_facts",
     "read_items",
+    "read_pairs",
     "read_question",
     "recognises",
     "write_fact",
@@ -105,6 +106,20 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """The same questions as facts of a bank."""
     return _read(rows, _fact)
+
+
+def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
+    """Questions as ``read_items`` gives them, each with the text of its column ``passage``, which
+    is empty where it has none. Raises as that does."""
+    passages: list[str] = []
+
+    def watched() -> Iterator[Row]:
+        for row in rows:
+            passages.append(Fields(row, []).text("passage").strip())
+            yield row
+
+    items = read_items(watched())
+    return list(zip(items, passages, strict=True))
 
 
 def read_question(fields: Fields) -> Item:

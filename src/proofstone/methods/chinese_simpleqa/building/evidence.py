@@ -1,0 +1,116 @@
+"""Pairs against what a search of the workspace's sources finds for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from proofstone.engines.judging import SeatedJudges, why_undecided
+from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground
+from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS
+from proofstone.ports import Drop, FoundText, Kept, Searcher, Step, StepContext
+from proofstone.records import Exhibit, JudgeQuestion, Label
+
+__all__ = ["evidence_question", "evidence_step", "source_question"]
+
+_REASONS = {
+    "contradicted": "contradicted by evidence",
+    "several": "several answers by evidence",
+    "changes": "changes with time by evidence",
+    "insufficient": "not enough evidence",
+}
+_SAID = "text"
+
+
+def evidence_step(judges: SeatedJudges, n: int, way: str) -> Step:
+    """Drops pairs that the ``n`` texts a search finds for them do not bear out; of the others the
+    text that says it is kept as their support."""
+
+    async def check(row: Draft, context: StepContext) -> Kept:
+        texts = await _texts(row, context.search, n)
+        if not texts:
+            return Drop(_REASONS["insufficient"], row.question)
+        question = evidence_question(row, texts)
+        verdict = await QUESTIONS.ask(judges, context, "evidence", question, votes=judges.votes)
+        if verdict.label != "supported":
+            reason = _REASONS.get(verdict.label) or why_undecided(verdict)
+            return Drop(reason, row.question)
+        found = _by_rule(row, texts) or await _by_judges(row, texts, judges, context)
+        if found is None:
+            return Drop(_REASONS["insufficient"], row.question)
+        return structs.replace(row, support=found)
+
+    return Step(
+        name="evidence",
+        version=1,
+        takes=Draft,
+        work=check,
+        reasons=(*_REASONS.values(), *judges.silent),
+        config={**QUESTIONS.config(judges, "evidence", judges.votes), "texts": n},
+        asks=judges.asks,
+        reads=(f"search:{way}",),
+    )
+
+
+def evidence_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
+    """What judges are asked of a pair and the texts that were found."""
+    asked = QUESTIONS.question(
+        "evidence", row.language, {"question": row.question, "answer": row.answer, "text": ""}
+    )
+    *pair, shown = asked.exhibits
+    found = [
+        Exhibit(f"{shown.name} {number}", each.text) for number, each in enumerate(texts, start=1)
+    ]
+    return structs.replace(asked, exhibits=(*pair, *found))
+
+
+def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
+    """Which of the texts says it: ``text 1``, ``text 2``, ... or none."""
+    asked = QUESTIONS.question(
+        "source", row.language, {"question": row.question, "answer": row.answer}
+    )
+    says, none = asked.labels
+    exhibits = [Exhibit(f"{says.name} {n}", each.text) for n, each in enumerate(texts, start=1)]
+    labels = [Label(each.name, says.meaning) for each in exhibits]
+    return structs.replace(asked, labels=(*labels, none), exhibits=(*asked.exhibits, *exhibits))
+
+
+async def _texts(row: Draft, search: Searcher | None, n: int) -> list[Ground]:
+    """What was found, best first; before it the text that a ready pair came with."""
+    made_from = (row.ground.source,) if row.ground.source else ()
+    found = () if search is None else await search(row.question, n, made_from=made_from)
+    own = [row.ground] if row.ground.text and not row.ground.passage else []
+    return [*own, *(_ground(each, row.ground) for each in found)]
+
+
+def _ground(found: FoundText, own: Ground) -> Ground:
+    """A text as what a pair rests on, with its page where it is of the pair's own passage."""
+    page = own.page if found.passage == own.passage else ""
+    return Ground(found.text, found.title, "", page, found.passage, found.source)
+
+
+def _by_rule(row: Draft, texts: Sequence[Ground]) -> Ground | None:
+    """The one text with the answer in it, whole; of several that of the pair's own passage."""
+    said = [each for each in texts if any(_holds(each.text, text) for text in row.asked().answers)]
+    own = [each for each in said if each.passage and each.passage == row.ground.passage]
+    if own:
+        return own[0]
+    return said[0] if len(said) == 1 else None
+
+
+async def _by_judges(
+    row: Draft, texts: Sequence[Ground], judges: SeatedJudges, context: StepContext
+) -> Ground | None:
+    verdict = await QUESTIONS.ask(judges, context, "source", source_question(row, texts))
+    number = verdict.label.removeprefix(f"{_SAID} ")
+    return texts[int(number) - 1] if number.isdigit() else None
+
+
+def _holds(text: str, answer: str) -> bool:
+    """Whether an answer stands in a text: not as a part of a longer word or number."""
+    pattern = re.escape(answer.strip())
+    before = r"(?<![A-Za-z0-9])" if answer.strip()[:1].isascii() else ""
+    after = r"(?![A-Za-z0-9])" if answer.strip()[-1:].isascii() else ""
+    return re.search(before + pattern + after, text, re.IGNORECASE) is not None

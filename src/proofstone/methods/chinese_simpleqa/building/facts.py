@@ -1,0 +1,53 @@
+"""What is behind the last step as facts of a bank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from msgspec import structs
+
+from proofstone.engines.panel import filtered_roles
+from proofstone.methods.chinese_simpleqa.building.rows import Draft
+from proofstone.methods.chinese_simpleqa.payloads import Pair
+from proofstone.ports import BuiltFact
+from proofstone.records import Fact, Role, RoleName, fact_id, seats_of
+
+__all__ = ["facts_by"]
+
+_ROLES: tuple[tuple[RoleName, str], ...] = (
+    ("checked", "checker"),
+    ("checked", "judge"),
+    ("checked", "sensitive"),
+)
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
+    """The facts of pairs, each with the passage that supports it (else the one it was written
+    from), and with the models of the build by seat as those who had a hand in them."""
+    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
+    roles = tuple(
+        dict.fromkeys(
+            Role(name, model) for name, role in _ROLES for model in seats_of(role, models).values()
+        )
+    )
+    roles += filtered_roles(seats_of("panel", models))
+
+    def facts(drafts: Iterable[Draft]) -> Iterator[BuiltFact]:
+        for draft in drafts:
+            yield BuiltFact(_fact(draft), roles=(*wrote, *roles) if draft.by_author else roles)
+
+    return facts
+
+
+def _fact(draft: Draft) -> Fact:
+    ground = draft.support if draft.support.passage else draft.ground
+    fact = Fact(
+        kind="chinese_simpleqa.pair",
+        payload=Pair(**structs.asdict(draft.asked())),
+        language=draft.language,
+        stratum=draft.stratum,
+        source=ground.source or None,
+        passage=ground.passage or None,
+        page=ground.page,
+    )
+    return structs.replace(fact, id=fact_id(fact))

@@ -1,0 +1,246 @@
+"""From passages, or ready pairs, to short questions (3.2, 3.3, appendix K): the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from proofstone.engines.judging import panel_parameters, seated_judges
+from proofstone.errors import BadUsage
+from proofstone.methods.chinese_simpleqa.building.checking import check_step
+from proofstone.methods.chinese_simpleqa.building.deleting import delete_step
+from proofstone.methods.chinese_simpleqa.building.difficulty import difficulty_step
+from proofstone.methods.chinese_simpleqa.building.evidence import evidence_step
+from proofstone.methods.chinese_simpleqa.building.examples import read_shots
+from proofstone.methods.chinese_simpleqa.building.facts import facts_by
+from proofstone.methods.chinese_simpleqa.building.kinds import kind_step
+from proofstone.methods.chinese_simpleqa.building.knowledge import knowledge_step, rules_step
+from proofstone.methods.chinese_simpleqa.building.known import read_known
+from proofstone.methods.chinese_simpleqa.building.ready import ready_pairs
+from proofstone.methods.chinese_simpleqa.building.repeats import left_step, near_step, rewrite_step
+from proofstone.methods.chinese_simpleqa.building.rows import Draft
+from proofstone.methods.chinese_simpleqa.building.sensitive import sensitive_step
+from proofstone.methods.chinese_simpleqa.building.writing import PairsAsked, write_step
+from proofstone.ports import (
+    BatchStep,
+    FileRows,
+    ModelRole,
+    Parameter,
+    Pipeline,
+    Step,
+    StepBuilder,
+)
+from proofstone.records import seats_of
+
+__all__ = ["PIPELINES", "from_pairs", "from_passages"]
+
+PARAMETERS = (
+    Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
+    Parameter(
+        name="as_of",
+        kind="text",
+        default="2023-12-31",
+        help="The day, YYYY-MM-DD, on which each answer must have been known.",
+    ),
+    Parameter(
+        name="write_in",
+        kind="text",
+        default="",
+        help="Write in this language (a code such as en, zh, de); else in the passage's.",
+    ),
+    Parameter(
+        name="shots", kind="int", default=3, help="Worked examples that the author is shown."
+    ),
+    Parameter(
+        name="examples",
+        kind="text",
+        default="",
+        help="A file of your own examples (passage, question, answer, perhaps category, aliases) "
+        "instead of those carried.",
+    ),
+    Parameter(
+        name="primary_category",
+        kind="text",
+        default="",
+        help="The category of what has none: of a source without a place (see 'build strata').",
+    ),
+    Parameter(
+        name="secondary_category",
+        kind="text",
+        default="",
+        help="The finer category of what has none.",
+    ),
+    Parameter(
+        name="needs_category",
+        kind="flag",
+        default=False,
+        help="Drop passages without a category.",
+    ),
+    Parameter(
+        name="rounds",
+        kind="int",
+        default=2,
+        help="Revisions of a pair by its author, each after a check.",
+    ),
+    Parameter(
+        name="evidence",
+        kind="int",
+        default=5,
+        help="Texts that are searched for in the workspace's sources to check a pair; 0: none.",
+    ),
+    Parameter(
+        name="search",
+        kind="choice",
+        default="bm25",
+        choices=("bm25", "dense", "hybrid"),
+        help="How they are searched for.",
+    ),
+    Parameter(
+        name="least_wrong",
+        kind="int",
+        default=1,
+        help="Members of the panel that must get a question wrong; 1 drops what all get right.",
+    ),
+    Parameter(
+        name="against",
+        kind="text",
+        default="",
+        help="Banks, and files of public sets, whose questions none is to be like; with commas "
+        "between them.",
+    ),
+    Parameter(
+        name="alike",
+        kind="float",
+        default=0.7,
+        help="From how alike two questions with one answer are near-duplicates, 0 to 1.",
+    ),
+    Parameter(
+        name="sensitive",
+        kind="choice",
+        default="on",
+        choices=("on", "off"),
+        help="Whether sensitive content is dropped, by the sensitive role.",
+    ),
+    *panel_parameters(
+        votes="Votes of each judge on evidence; more than half are its vote.",
+        orders="Orders of the labels in which each vote is asked for; more than half decide.",
+        tie="What becomes of a row on which a panel of judges has no majority.",
+        usual_tie="drop",
+    ),
+)
+_JUDGES: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 512}
+ROLES = {
+    "author": ModelRole(
+        help="writes pairs, revises them, and words anew what is asked already",
+        settings={"temperature": 0.0, "max_tokens": 2048},
+    ),
+    "checker": ModelRole(
+        help="says which criteria a pair misses, and suggests what to change",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 1024},
+    ),
+    "judge": ModelRole(
+        help="decides: knowledge, criteria and category, evidence, answer type; grades the panel",
+        purpose="judge",
+        settings=_JUDGES,
+        panel=True,
+    ),
+    "sensitive": ModelRole(
+        help="decides on sensitive content", purpose="judge", settings=_JUDGES, panel=True
+    ),
+    "panel": ModelRole(
+        help="models that answer each question; those that all of them get right are dropped",
+        purpose="ask",
+        settings={"temperature": 0.0, "max_tokens": 1024},
+        optional=True,
+        panel=True,
+        has_option=True,
+    ),
+}
+
+
+def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps from passages. Raises BadUsage or BadInput for what parameters and their files
+    cannot be."""
+    _check(params)
+    shots = read_shots(params["shots"], params["examples"])
+    asked = PairsAsked(
+        most=params["questions"],
+        as_of=params["as_of"],
+        write_in=params["write_in"],
+        primary=params["primary_category"],
+        secondary=params["secondary_category"],
+    )
+    first = (
+        rules_step(params["primary_category"], needs_category=params["needs_category"]),
+        knowledge_step(seated_judges(params, models)),
+        write_step(asked, shots),
+    )
+    return _pipeline(first, params, models)
+
+
+def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps that are left for ready pairs. Raises as ``from_passages``."""
+    _check(params)
+    return _pipeline((), params, models)
+
+
+def _pipeline(
+    first: tuple[Step, ...], params: Mapping[str, Any], models: Mapping[str, str]
+) -> Pipeline:
+    judges = seated_judges(params, models)
+    known = read_known(params["against"])
+    members = seats_of("panel", models)
+    steps: list[Step | BatchStep] = [*first, check_step(params["as_of"], params["rounds"])]
+    steps.append(delete_step(judges, params["as_of"]))
+    notes = []
+    if params["evidence"]:
+        steps.append(evidence_step(judges, params["evidence"], params["search"]))
+    else:
+        notes.append("no pair is checked against sources (--evidence 0)")
+    if members:
+        steps.append(difficulty_step(judges, members, params["least_wrong"]))
+    else:
+        notes.append("no panel is named (--panel): questions that are too easy stay")
+    steps += [
+        near_step(params["alike"], known),
+        rewrite_step(judges),
+        left_step(params["alike"], known),
+    ]
+    if params["sensitive"] == "on":
+        steps.append(sensitive_step(seated_judges({**params, "quorum": 0}, models, "sensitive")))
+    else:
+        notes.append("sensitive content is not looked for (--sensitive off)")
+    steps.append(kind_step(judges))
+    asked = {seat for step in steps for seat in step.asks}
+    facts = facts_by({seat: model for seat, model in models.items() if seat in asked})
+    return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(notes))
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    """Raises BadUsage for numbers and days that cannot be."""
+    for name, least in (("questions", 1), ("rounds", 0), ("evidence", 0), ("least_wrong", 1)):
+        if params[name] < least:
+            option = name.replace("_", "-")
+            raise BadUsage(f"--{option} is {least} or more, not {params[name]}")
+    if not 0 < params["alike"] <= 1:
+        raise BadUsage(f"--alike is a share above 0, to 1, not {params['alike']}")
+    if params["secondary_category"] and not params["primary_category"]:
+        raise BadUsage("--secondary-category needs the --primary-category that it stands in")
+    try:
+        date.fromisoformat(params["as_of"])
+    except ValueError:
+        raise BadUsage(f"--as-of is a day as YYYY-MM-DD, not {params['as_of']!r}") from None
+
+
+PIPELINES = {
+    "short-qa": StepBuilder(
+        make=from_passages,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        files=FileRows(make=from_pairs, rows=ready_pairs),
+        help="Short questions with one answer from the passages of sources, each pair checked, "
+        "compared with what a search finds, and answered by a panel.",
+    )
+}
