@@ -8,7 +8,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from proofstone.engines.judging import fence
 from proofstone.engines.replies import ask_for
 from proofstone.methods.chinese_simpleqa.building.criteria import (
     CRITERIA,
@@ -16,7 +15,7 @@ from proofstone.methods.chinese_simpleqa.building.criteria import (
     criteria_in,
 )
 from proofstone.methods.chinese_simpleqa.building.rows import Draft, Written
-from proofstone.methods.chinese_simpleqa.building.words import prompt_digest, render
+from proofstone.methods.chinese_simpleqa.building.words import block, prompt_digest, render
 from proofstone.methods.chinese_simpleqa.building.writing import PAIR_SCHEMA
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.ports import Drop, Kept, Step, StepContext
@@ -95,8 +94,8 @@ def check_prompt(draft: Draft, as_of: str) -> str:
         "check",
         draft.language,
         criteria=tuple(criteria_in(draft.language, as_of).items()),
-        question=fence("question", draft.question, draft.language),
-        answer=fence("answer", draft.answer, draft.language),
+        question=block("question", draft.question, draft.language),
+        answer=block("answer", draft.answer, draft.language),
     )
 
 
@@ -108,9 +107,9 @@ def revise_prompt(draft: Draft, missed: Mapping[str, str], as_of: str) -> str:
         "revise",
         language,
         missed=[(criteria[name], suggestion) for name, suggestion in missed.items()],
-        question=fence("question", draft.question, language),
-        answer=fence("answer", draft.answer, language),
-        passage=fence("passage", text, language) if text else "",
+        question=block("question", draft.question, language),
+        answer=block("answer", draft.answer, language),
+        passage=block("passage", text, language) if text else "",
     )
 
 

@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from proofstone.engines.judging import SeatedJudges, fence, why_undecided
+from proofstone.engines.judging import SeatedJudges, why_undecided
 from proofstone.engines.replies import ask_for
 from proofstone.engines.retrieval import near_duplicates
 from proofstone.methods.chinese_simpleqa.building.known import KnownPair, KnownSets
 from proofstone.methods.chinese_simpleqa.building.rows import Draft
-from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS, prompt_digest, render
+from proofstone.methods.chinese_simpleqa.building.words import (
+    QUESTIONS,
+    block,
+    prompt_digest,
+    render,
+)
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.ports import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.records import Message
@@ -105,11 +110,13 @@ def left_step(least: float, known: KnownSets) -> BatchStep:
 
 def rewrite_prompt(row: Draft) -> str:
     """What the author is sent of a pair that is too like another."""
-    parts = {"question": row.question, "answer": row.answer, "known": row.like}
+    language = row.language
     return render(
         "rewrite",
-        row.language,
-        **{name: fence(name, text, row.language) for name, text in parts.items()},
+        language,
+        question=block("question", row.question, language),
+        answer=block("answer", row.answer, language),
+        known=block("known question", row.like, language),
     )
 
 

@@ -52,7 +52,7 @@ class Written(Struct, frozen=True):
 
 class Draft(Struct, frozen=True, kw_only=True):
     """A pair on its way. ``ground`` is what it was written from, ``support`` what was found to say
-    it. ``by_author``: a model wrote it, or a part of it. ``wrong`` members of a panel did not get it
+    it. ``by_author``: a model wrote it, or part of it. ``wrong`` members of a panel did not get it
     right (None: no panel was asked); ``like`` quotes the question that it is too near to, until it
     is worded anew."""
 

@@ -6,14 +6,21 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from proofstone.engines.judging import WordedQuestions
+from proofstone.engines.judging import WordedQuestions, fence
 from proofstone.identity import digest
 from proofstone.methods.chinese_simpleqa.prompting import is_chinese
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["QUESTIONS", "prompt_digest", "render"]
+__all__ = ["QUESTIONS", "block", "prompt_digest", "render"]
+
+_NAMES = {
+    "passage": "文字",
+    "question": "问题",
+    "answer": "答案",
+    "known question": "已有的问题",
+}
 
 # What judges are asked, and of each the label that keeps a row.
 QUESTIONS = WordedQuestions(
@@ -36,6 +43,12 @@ def render(name: str, language: str, **values: Any) -> str:
     """A prompt of ``prompts/`` in this language with its values."""
     code = language.partition("-")[0]
     return _template(name, "zh" if is_chinese(language) else "en").render(language=code, **values)
+
+
+def block(name: str, text: str, language: str) -> str:
+    """A text set apart in a prompt under its name in the prompt's language."""
+    shown = _NAMES[name] if is_chinese(language) else name
+    return fence(shown, text, language)
 
 
 def prompt_digest(name: str) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from proofstone.engines.judging import fence
 from proofstone.engines.replies import ask_for
 from proofstone.methods.chinese_simpleqa.building.criteria import criteria_digest, criteria_in
 from proofstone.methods.chinese_simpleqa.building.examples import PairExample, Shots
 from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground, Written, placed
-from proofstone.methods.chinese_simpleqa.building.words import prompt_digest, render
+from proofstone.methods.chinese_simpleqa.building.words import block, prompt_digest, render
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.ports import Drop, Kept, Step, StepContext
 from proofstone.records import Message, SourcedPassage, Stratum
@@ -106,7 +105,7 @@ def write_prompt(
         examples=examples,
         book=ground.book,
         heading=ground.heading,
-        passage=fence("passage", ground.text, language),
+        passage=block("passage", ground.text, language),
     )
 
 

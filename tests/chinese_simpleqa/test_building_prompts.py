@@ -1,0 +1,181 @@
+"""The prompts of building short questions, as they are sent; examples, criteria and small rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from proofstone.draws import Draws
+from proofstone.engines.judging import pose
+from proofstone.errors import BadInput, BadUsage
+from proofstone.methods.chinese_simpleqa.building.checking import check_prompt, revise_prompt
+from proofstone.methods.chinese_simpleqa.building.criteria import CRITERIA, criteria_in
+from proofstone.methods.chinese_simpleqa.building.deleting import deletion_question
+from proofstone.methods.chinese_simpleqa.building.evidence import (
+    evidence_question,
+    source_question,
+)
+from proofstone.methods.chinese_simpleqa.building.examples import Shots, read_shots
+from proofstone.methods.chinese_simpleqa.building.kinds import type_by_rule
+from proofstone.methods.chinese_simpleqa.building.repeats import rewrite_prompt
+from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground, with_names
+from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS
+from proofstone.methods.chinese_simpleqa.building.writing import PairsAsked, write_prompt
+from proofstone.records import JudgeQuestion, Stratum
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+PAIRS = {
+    "en": (
+        "The metal mercury melts at minus 39 degrees. It was known in antiquity.",
+        "Which metal melts at minus 39 degrees?",
+        "mercury",
+        Stratum("Science", "Chemistry"),
+    ),
+    "zh": (
+        "金属汞在零下39度熔化，古代已为人所知。",
+        "哪种金属在零下39度熔化？",
+        "汞",
+        Stratum("科学", "化学"),
+    ),
+    "fr": (
+        "Le mercure fond à moins 39 degrés.",
+        "Quel métal fond à moins 39 degrés ?",
+        "le mercure",
+        Stratum(),
+    ),
+}
+
+
+def draft_in(language: str) -> Draft:
+    text, question, answer, place = PAIRS[language]
+    ground = Ground(text=text, book="Metals", heading="Liquids")
+    return Draft(
+        question=question, answer=answer, language=language, stratum=place, ground=ground,
+        like=question,
+    )  # fmt: skip
+
+
+def posed(question: JudgeQuestion) -> str:
+    return "\n".join(f"--- {turn.role}\n{turn.text}" for turn in pose(question, "line")) + "\n"
+
+
+def prompt_of(step: str, language: str) -> str:
+    draft = draft_in(language)
+    if step == "write":
+        asked = PairsAsked(most=2, as_of="2023-12-31", write_in="fr" if language == "fr" else "")
+        examples = Shots(2).draw(Draws(1, 2, "examples"), language, draft.stratum)
+        return write_prompt(draft.ground, draft.stratum, language, asked, examples)
+    if step == "check":
+        return check_prompt(draft, "2023-12-31")
+    if step == "revise":
+        return revise_prompt(draft, {"single": "Say which one.", "lasting": ""}, "2023-12-31")
+    return rewrite_prompt(draft)
+
+
+def question_of(name: str, language: str) -> JudgeQuestion:
+    draft = draft_in(language)
+    texts = [draft.ground, structs.replace(draft.ground, text="39")]
+    pair = {"question": draft.question, "answer": draft.answer}
+    if name == "second look":
+        return deletion_question(draft, "2023-12-31")[1]
+    if name == "evidence":
+        return evidence_question(draft, texts)
+    if name == "source":
+        return source_question(draft, texts)
+    if name == "rewritten":
+        pair = {"before": draft.question, "after": draft.like, "answer": draft.answer}
+    if name == "knowledge":
+        pair = {"passage": draft.ground.text}
+    return QUESTIONS.question(name, language, pair)
+
+
+def compared(name: str, text: str) -> None:
+    assert text == (SNAPSHOTS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", PAIRS)
+@pytest.mark.parametrize("step", ["write", "check", "revise", "rewrite"])
+def test_prompts_to_authors_and_checkers_are_as_they_were_read(step: str, language: str) -> None:
+    text = prompt_of(step, language)
+    assert "{{" not in text
+    assert "{%" not in text
+    compared(f"build.{step}.{language}.txt", text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "name", ["knowledge", "second look", "evidence", "source", "rewritten", "sensitive", "type"]
+)
+def test_questions_to_judges_are_as_they_were_read(name: str, language: str) -> None:
+    text = posed(question_of(name, language))
+    assert "{criteria}" not in text
+    compared(f"build.{name.replace(' ', '-')}.{language}.txt", text)
+
+
+def test_criteria_are_the_same_ones_in_both_languages() -> None:
+    for language in ("en", "zh"):
+        assert tuple(criteria_in(language, "2023-12-31")) == CRITERIA
+        assert "2023-12-31" in criteria_in(language, "2023-12-31")["datable"]
+
+
+def test_examples_of_a_passages_own_category_come_first() -> None:
+    draws = Draws(3, 4, "examples")
+    shown = Shots(3).draw(draws, "en", Stratum("Natural Science"))
+    assert [each.category for each in shown[:2]] == ["Natural science"] * 2
+    assert shown[2].category != "Natural science"
+    (chinese,) = Shots(1).draw(draws, "zh-Hant", Stratum("", "计算机"))
+    assert chinese.category == "计算机"
+
+
+def test_examples_of_a_file_stand_in_for_those_carried(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("passage,question,answer,category\nA b.,What?,b,Letters\n", encoding="utf-8")
+    (example,) = read_shots(1, str(file)).draw(Draws(0, 0, ""), "de", Stratum())
+    assert (example.passage, example.category) == ("A b.", "Letters")
+    assert example.reply == '{"pairs":[{"question":"What?","answer":"b","aliases":[]}]}'
+    with pytest.raises(BadUsage, match="there are 1 examples, and --shots asks for 2"):
+        read_shots(2, str(file))
+    file.write_text("passage,question,answer\nA b.,What?,\n", encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        read_shots(1, str(file))
+    assert [problem.where for problem in refused.value.problems] == ["line 2, field answer"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "aliases", "found"),
+    [
+        ("雅各布·福格（Jakob Fugger）", (), ("雅各布·福格", "Jakob Fugger")),
+        ("Laozi (老子)", ("Lao Tzu",), ("Laozi", "老子", "Lao Tzu")),
+        ("Valentia Island (Ireland)", (), ()),  # two names of one script are two things
+        ("汞（水银）", ("水银", "水银"), ("水银",)),
+        ("Paris", ("paris", "", "  Paris ", "Lutetia"), ("Lutetia",)),
+    ],
+)
+def test_a_name_with_its_original_in_brackets_is_known_by_either(
+    answer: str, aliases: tuple[str, ...], found: tuple[str, ...]
+) -> None:
+    assert with_names(answer, aliases) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "kind"),
+    [
+        ("In which year was it founded?", "1998", "date"),
+        ("它成立于哪一年？", "1998", "date"),
+        ("它成立于哪一年？", "公元前221年", "date"),
+        ("On what day?", "12 March 1905", "date"),
+        ("On what day?", "March 12th, 1905", "date"),
+        ("On what day?", "1905-03-12", "date"),
+        ("它是什么时候成立的？", "1949年10月1日", "date"),
+        ("How many islands are there?", "1998", "number"),
+        ("共有多少座岛？", "12", "number"),
+        ("What is the port number of SSH?", "22", ""),  # a number, or a name
+        ("How many years did it last, and which year ended it?", "1998", "number"),
+        ("Who wrote it?", "Ian Murdock", ""),
+        ("How many are there?", "about a dozen", ""),
+    ],
+)
+def test_types_that_a_rule_is_certain_of(question: str, answer: str, kind: str) -> None:
+    assert type_by_rule(question, answer) == kind

@@ -1,0 +1,319 @@
+"""``build short-qa``: each step drops for its own reason, and what is left is a bank that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chinese_simpleqa.scripted_examiner import PANEL, Examiner, passage_of
+from proofstone.errors import BadInput, BadUsage
+from proofstone.stages.building import BuildResult
+from proofstone.stages.ingest import ingest_paths
+from proofstone.wiring import Workspace, create_workspace
+from serving import HurriedClock, configure, serving
+
+# What becomes of each passage, by the word in it; its mineral, and the year.
+GOOD = {"rare": ("Halite", 1801), "grey": ("Pyrite", 1802), "loose": ("Barite", 1803)}
+ENDED = {
+    "knowledge": {
+        "too little information": ["outlined"],
+        "too specific": ["private"],
+        "not judged": ["prosaic", "doubtful", "silent", "foreign"],
+    },
+    "pairs": {"unreadable reply": ["mumbling"], "no question in it": ["barren"]},
+    "criteria": {
+        "not checked": ["gibberish"],
+        "criteria not met": ["stubborn"],
+        "given up by its author": ["quitting"],
+    },
+    "second look": {"criteria not met": ["foul"], "of another category": ["stray"]},
+    "evidence": {
+        "contradicted by evidence": ["disputed"],
+        "several answers by evidence": ["manifold"],
+        "changes with time by evidence": ["fleeting"],
+        "not enough evidence": ["unheard"],
+    },
+    "difficulty": {"too easy": ["plain"]},
+    "sensitive": {"sensitive content": ["secret"]},
+}
+NOWHERE = "http://127.0.0.1:9"
+NAMES = (
+    "Azurite", "Bornite", "Cuprite", "Dolomite", "Epidote", "Fluorite", "Galena", "Hematite",
+    "Ilmenite", "Jadeite", "Kyanite", "Lazurite", "Mica", "Natron", "Olivine", "Quartz", "Rutile",
+    "Sodalite", "Talc", "Uraninite", "Vanadinite", "Wolframite", "Zircon",
+)  # fmt: skip
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with create_workspace(tmp_path / "work") as opened:
+        opened.clock = HurriedClock()
+        yield opened
+
+
+def ingest(workspace: Workspace, **texts: str) -> list[str]:
+    """A source with a part for each text; its title."""
+    parts = ["# Rocks", *(f"## {name}\n\n{text}" for name, text in texts.items())]
+    file = workspace.folder / "Rocks.md"
+    file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    ingest_paths(workspace.store, [file], clock=workspace.clock)
+    return ["Rocks"]
+
+
+def everything(workspace: Workspace) -> list[str]:
+    """One passage for each way that there is."""
+    tags = [tag for reasons in ENDED.values() for tagged in reasons.values() for tag in tagged]
+    texts = {
+        f"s{number}": passage_of(tag, name, 1700 + number)
+        for number, (tag, name) in enumerate(zip(tags, NAMES, strict=False))
+    }
+    texts |= {f"g{tag}": passage_of(tag, *of) for tag, of in GOOD.items()}
+    texts["note"] = "Too short to hold a fact."
+    texts["table"] = "1 2 3 4 5 6 7 8 9. " * 12
+    texts["outline"] = "minerals and stones and where they may be found in the world of today\n" * 2
+    texts["zh"] = (
+        "矿物重晶石，kept，于1774年首次描述。它的晶体多为板状，密度很大，常与方铅矿共生，"
+        "世界各地的热液矿脉中都有产出。"
+    )
+    return ingest(workspace, **texts)
+
+
+def built(workspace: Workspace, inputs: list[str], **params: Any) -> BuildResult:
+    asked = {"primary_category": "Geology", **params}
+    models = {"author": "scripted/author", "panel": list(PANEL)}
+    models = asked.pop("models", models)
+    return workspace.build_in_steps(
+        "short-qa", inputs, name="minerals", models=models, judge="scripted/judge", **asked
+    )
+
+
+def dropped(result: BuildResult) -> dict[str, dict[str, int]]:
+    return {
+        step.name: {reason: n for reason, n in step.dropped.items() if n}
+        for step in result.funnel.steps
+        if any(step.dropped.values())
+    }
+
+
+def test_each_step_drops_for_its_reason_and_the_rest_is_a_bank(workspace: Workspace) -> None:
+    inputs = everything(workspace)
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, inputs)
+    expected: dict[str, dict[str, int]] = {
+        step: {reason: len(tags) for reason, tags in reasons.items()}
+        for step, reasons in ENDED.items()
+    }
+    rules = {"too short": 1, "hardly any words": 1, "no sentence": 1}
+    assert dropped(result) == {"rules": rules, **expected}
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    assert {(fact.payload.question, fact.payload.answer) for fact in facts} == {
+        ("In which year was the rare mineral Halite first described?", "1801"),
+        ("In which year was the grey mineral Pyrite first described?", "1802"),
+        ("In which year was the exact mineral Barite first ever described?", "1803"),
+        ("矿物重晶石（kept）首次被描述是在公元哪一年？", "1774"),
+    }
+    assert {fact.payload.answer_type for fact in facts} == {"date"}
+    assert {fact.stratum.discipline for fact in facts} == {"Geology"}
+    assert {fact.language for fact in facts} == {"en", "zh"}
+
+
+def test_the_supporting_passage_is_kept_and_says_the_answer(workspace: Workspace) -> None:
+    inputs = everything(workspace)
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, inputs)
+    assert result.bank is not None
+    for fact in workspace.store.knowledge.bank(result.bank.id).facts():
+        assert fact.passage is not None
+        passage = workspace.store.knowledge.passages([fact.passage])[fact.passage]
+        assert passage.source == fact.source
+        assert fact.payload.answer in passage.text
+
+
+def test_every_model_that_had_a_hand_is_recorded_by_its_part(workspace: Workspace) -> None:
+    inputs = ingest(workspace, one=passage_of("rare", "Halite", 1801))
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, inputs, sensitive="off")
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    (fact,) = workspace.store.knowledge.built_facts(facts)
+    assert {(role.role, role.model) for role in fact.roles} == {
+        ("wrote", "scripted/author"), ("checked", "scripted/judge"),
+        *(("filtered", member) for member in PANEL),
+    }  # fmt: skip
+    assert result.notes == ("sensitive content is not looked for (--sensitive off)",)
+
+
+def test_the_same_again_asks_nothing(workspace: Workspace) -> None:
+    examiner, inputs = Examiner(), everything(workspace)
+    with serving(examiner) as server:
+        configure(workspace.folder, server.url)
+        first = built(workspace, inputs)
+        asked = server.requests
+        again = built(workspace, inputs)
+        assert server.requests == asked
+    assert (again.bank, again.funnel) == (first.bank, first.funnel)
+
+
+def test_a_member_that_cannot_answer_holds_its_questions_up(workspace: Workspace) -> None:
+    """Also where the others would settle it; and only that member is asked again."""
+    examiner = Examiner()
+    examiner.down = {"member-3"}
+    inputs = ingest(workspace, one=passage_of("rare", "Halite", 1801))
+    with serving(examiner) as server:
+        configure(workspace.folder, server.url)
+        held = built(workspace, inputs)
+        assert (held.bank, held.complete) == (None, False)
+        assert {step.name: step.pending for step in held.funnel.steps if step.pending} == {
+            "difficulty": 1
+        }
+        asked, examiner.down = examiner.asked["panel"], set()
+        done = built(workspace, inputs)
+    assert done.bank is not None
+    assert examiner.asked["panel"] == asked + 1
+
+
+def test_a_reply_that_judges_come_to_nothing_on_is_wrong_for_the_filter(
+    workspace: Workspace,
+) -> None:
+    """Member 5 says "Perhaps 1066." and the judge of it mumbles: it counts as wrong."""
+    inputs = ingest(workspace, one=passage_of("garbled", "Halite", 1801))
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        assert built(workspace, inputs).bank is not None
+        assert dropped(built(workspace, inputs, least_wrong=1)) == {}
+        with pytest.raises(BadInput, match="1 too easy"):
+            built(workspace, inputs, least_wrong=2)
+
+
+def test_what_is_asked_already_is_worded_anew_once_or_dropped(workspace: Workspace) -> None:
+    known = workspace.folder / "known.jsonl"
+    rows = [("echoed", "Halite"), ("parroted", "Pyrite"), ("twinned", "Barite")]
+    known.write_text(
+        "".join(
+            f'{{"problem": "In which year was the {tag} mineral {name} described?", '
+            f'"answer": "1801"}}\n'
+            for tag, name in rows
+        ),
+        encoding="utf-8",
+    )
+    texts = {f"k{name}": passage_of(tag, name, 1801) for tag, name in rows}
+    texts["other"] = passage_of("echoed", "Halite", 1999)  # another answer: another question
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, ingest(workspace, **texts), against=str(known))
+    assert dropped(result) == {
+        "worded anew": {"same as another": 1, "not well worded anew": 1},
+    }
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    assert {fact.payload.question for fact in facts} == {
+        "When did somebody put Halite, a stone, on record?",
+        "In which year was the echoed mineral Halite first described?",
+    }
+
+
+def test_a_bank_can_be_what_is_known(workspace: Workspace) -> None:
+    inputs = ingest(workspace, one=passage_of("rare", "Halite", 1801))
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        first = built(workspace, inputs)
+        assert first.bank is not None
+        again = built(workspace, inputs, against="minerals")
+    assert again.bank is not None
+    (fact,) = workspace.store.knowledge.bank(again.bank.id).facts()
+    assert fact.payload.question == "When did somebody put Halite, a stone, on record?"
+
+
+def test_a_judge_names_the_type_and_an_alias_of_anothers_answer_goes(workspace: Workspace) -> None:
+    texts = {
+        "a": passage_of("placed", "Halite", 1801),  # its aliases: HALITE TOWN, 1801
+        "b": passage_of("rare", "Pyrite", 1801),
+    }
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, ingest(workspace, **texts))
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    assert {(f.payload.answer, f.payload.aliases, f.payload.answer_type) for f in facts} == {
+        ("Halite Town", ("HALITE TOWN",), "place"),
+        ("1801", (), "date"),
+    }
+
+
+def test_ready_pairs_skip_the_first_steps(workspace: Workspace) -> None:
+    examiner = Examiner()
+    examiner.years = {"Halite": "1801", "Pyrite": "1802"}
+    pairs = workspace.folder / "pairs.jsonl"
+    pairs.write_text(
+        '{"question": "In which year was the rare mineral Halite first described?", "answer": '
+        '"1801", "category": "Geology", "passage": "The rare mineral Halite, of 1801."}\n'
+        '{"question": "In which year was the foul mineral Pyrite first described?", "answer": '
+        '"1802", "category": "Geology"}\n',
+        encoding="utf-8",
+    )
+    with serving(examiner) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, [str(pairs)], evidence=0)
+    names = [step.name for step in result.funnel.steps]
+    assert names[:2] == ["criteria", "second look"]
+    assert dropped(result) == {"second look": {"criteria not met": 1}}
+    assert examiner.asked["write"] == 0
+    assert result.bank is not None
+    (fact,) = workspace.store.knowledge.built_facts(
+        workspace.store.knowledge.bank(result.bank.id).facts()
+    )
+    assert ("wrote", "scripted/author") not in {(role.role, role.model) for role in fact.roles}
+    assert result.notes == ("no pair is checked against sources (--evidence 0)",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ('{"question": "Which year?"}\n', "a question needs its answer"),
+        (
+            '{"question": "Which year?", "answer": "1", "category": "a"}\n'
+            '{"question": "What year?", "answer": "2", "category": ""}\n',
+            "other questions of the file have one",
+        ),
+        (
+            '{"question": "Which year?", "answer": "1801", "aliases": ["1802"]}\n'
+            '{"question": "What year?", "answer": "1802"}\n',
+            "is the answer of line 2",
+        ),
+    ],
+)
+def test_ready_pairs_that_cannot_be_are_refused_by_line(
+    workspace: Workspace, rows: str, said: str
+) -> None:
+    pairs = workspace.folder / "pairs.jsonl"
+    pairs.write_text(rows, encoding="utf-8")
+    configure(workspace.folder, NOWHERE)
+    with pytest.raises(BadInput) as refused:
+        built(workspace, [str(pairs)], evidence=0, primary_category="")
+    assert any(said in problem.what for problem in refused.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"as_of": "yesterday"}, "--as-of is a day as YYYY-MM-DD, not 'yesterday'"),
+        ({"questions": 0}, "--questions is 1 or more, not 0"),
+        ({"alike": 0.0}, "--alike is a share above 0, to 1, not 0.0"),
+        ({"shots": 90}, "there are 8 examples, and --shots asks for 90 a prompt"),
+        ({"against": "gone.jsonl"}, "--against gone.jsonl: there is no such file"),
+        ({"least_wrong": 6}, "a panel of 5 keeps what 1 to 5 of them get wrong, not 6"),
+        ({"primary_category": "", "secondary_category": "b"}, "needs the --primary-category"),
+    ],
+)
+def test_parameters_that_cannot_be(workspace: Workspace, params: dict[str, Any], said: str) -> None:
+    inputs = ingest(workspace, one=passage_of("rare", "Halite", 1801))
+    configure(workspace.folder, NOWHERE)
+    with pytest.raises(BadUsage, match=said):
+        built(workspace, inputs, **params)
