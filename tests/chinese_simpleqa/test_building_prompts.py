@@ -101,7 +101,7 @@ def test_prompts_to_authors_and_checkers_are_as_they_were_read(step: str, langua
     text = prompt_of(step, language)
     assert "{{" not in text
     assert "{%" not in text
-    compared(f"build.{step}.{language}.txt", text)
+    compared(f"build.{step}.{language}.txt", text + "\n")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
