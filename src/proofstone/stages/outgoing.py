@@ -158,7 +158,7 @@ def rows_would_leave(
 def searched_would_leave(store: Store, outgoing: Outgoing) -> Outgoing:
     """``outgoing`` of a step that shows what a search of all sources finds: texts of each may go
     along."""
-    known = store.knowledge.sources(store.indexed.sources())
+    known = store.knowledge.sources(each.id for each in store.indexed.sources())
     found = [Origin(each.title, each.licence, 0, (each.title,)) for each in known.values()]
     return structs.replace(outgoing, origins=_joined([*outgoing.origins, *found], max))
 
