@@ -61,6 +61,7 @@ from proofstone.records.judged import Judged
 from proofstone.records.judging import (
     Ballot,
     BallotState,
+    Citing,
     Exhibit,
     Heard,
     JudgeQuestion,
@@ -190,6 +191,7 @@ __all__ = [
     "AnswerState",
     "Ballot",
     "BallotState",
+    "Citing",
     "Bank",
     "Box",
     "Build",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 __all__ = [
     "Ballot",
     "BallotState",
+    "Citing",
     "Exhibit",
     "Heard",
     "JudgeQuestion",
@@ -37,16 +38,26 @@ class Exhibit(Struct, frozen=True, gc=False):
     text: str
 
 
+class Citing(Struct, frozen=True, gc=False):
+    """Which exhibits a verdict may rest on, by their names, and the labels that must name one of
+    them; under any other label a verdict may rest on none."""
+
+    names: tuple[str, ...]
+    needed_for: tuple[str, ...]
+
+
 class JudgeQuestion(Struct, frozen=True, gc=False, kw_only=True):
     """What judges are asked. ``task`` says what is to be decided, in our own words; ``labels`` are
     two or more; ``compared`` are places of ``exhibits`` whose order means nothing, so that it may
-    be permuted. ``language``: of the task, "en" or "zh"."""
+    be permuted. ``language``: of the task, "en" or "zh". With ``citing`` a reply names the exhibit
+    that it rests on as well, and one that names none of them holds no label."""
 
     task: str
     labels: tuple[Label, ...]
     exhibits: tuple[Exhibit, ...]
     compared: tuple[int, ...] = ()
     language: str = "en"
+    citing: Citing | UnsetType = UNSET  # left out of the bytes from which orders are drawn
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,7 +69,8 @@ class Heard(Struct, frozen=True, gc=False, kw_only=True):
     """One reply of a judge. ``vote`` counts its votes from 0, ``order`` is the arrangement it was
     asked in (0 as given), ``reask`` how often this arrangement was asked before; ``label`` is empty
     where none could be read, and ``trouble`` then says why. ``listed_at`` is the place of the label
-    in the list it was shown (from 0), -1 without a label."""
+    in the list it was shown (from 0), -1 without a label; ``cited`` the exhibit it rests on, where
+    one was asked for."""
 
     order: int
     reask: int = 0
@@ -67,12 +79,13 @@ class Heard(Struct, frozen=True, gc=False, kw_only=True):
     trouble: str = ""
     listed_at: int = -1
     vote: int = 0
+    cited: str = ""
 
 
 class Ballot(Struct, frozen=True, gc=False, kw_only=True):
     """What one judge came to. Only ``voted`` is a vote: ``unparsed`` gave no label in any
     arrangement (of one of its votes), ``split`` gave different ones in half of them or more,
-    ``failed`` was not heard (``trouble`` names the failure)."""
+    ``failed`` was not heard (``trouble`` names the failure). ``cited``: see ``Heard``."""
 
     judge: str
     state: BallotState
@@ -80,6 +93,7 @@ class Ballot(Struct, frozen=True, gc=False, kw_only=True):
     reason: str = ""
     trouble: str = ""
     heard: tuple[Heard, ...] = ()
+    cited: str = ""
 
 
 class PanelRules(Struct, frozen=True, gc=False, kw_only=True):

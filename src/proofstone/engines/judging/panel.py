@@ -137,7 +137,7 @@ async def _hear(
     for reask in range(reasks + 1):
         posed = pose(question, form, is_again=reask > 0)
         reply = await judge(posed, schema=schema, reask=reask, vote=vote)
-        read = read_label(reply, question.names, form)
+        read = read_label(reply, question.names, form, question.citing)
         listed_at = question.names.index(read.label) if read.label else -1
         heard.append(
             Heard(
@@ -148,6 +148,7 @@ async def _hear(
                 trouble=read.trouble,
                 listed_at=listed_at,
                 vote=vote,
+                cited=read.cited,
             )
         )
         if read.label:
@@ -168,8 +169,10 @@ def _counted(ballot: Ballot, n_votes: int) -> Ballot:
     label = _of_most(votes) if all(votes) else ""
     if not label:
         return structs.replace(ballot, state="split")
-    reason = next(heard.reason for heard in ballot.heard if heard.label == label)
-    return structs.replace(ballot, state="voted", label=label, reason=reason)
+    first = next(heard for heard in ballot.heard if heard.label == label)
+    return structs.replace(
+        ballot, state="voted", label=label, reason=first.reason, cited=first.cited
+    )
 
 
 def _of_most(labels: Sequence[str]) -> str:

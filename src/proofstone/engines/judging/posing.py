@@ -13,9 +13,20 @@ import msgspec
 from proofstone.engines.judging.fencing import fence_code, harmless
 from proofstone.records import JudgeQuestion, Message
 
-__all__ = ["ReplyForm", "Wording", "fence", "label_schema", "pose", "wording"]
+__all__ = [
+    "NOTHING",
+    "RESTS_ON",
+    "ReplyForm",
+    "Wording",
+    "fence",
+    "label_schema",
+    "pose",
+    "wording",
+]
 
 ReplyForm = Literal["json", "line"]
+RESTS_ON = "rests_on"  # the key under which a reply names what it rests on
+NOTHING = "none"  # what it says there where it rests on nothing that was shown
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +42,8 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     line: str
     last: str
     again: str
+    json_citing: str
+    line_citing: str
 
 
 def wording(language: str) -> Wording:
@@ -49,7 +62,7 @@ def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) ->
     label, and the form of the reply is asked for once more."""
     words = wording(question.language)
     code = fence_code([exhibit.text for exhibit in question.exhibits])
-    wanted = words.json if form == "json" else _lines(question, words)
+    wanted = _wanted(question, words, form)
     if is_again:
         wanted = words.again.replace("{form}", wanted)
     system = f"{words.role}\n\n{words.material.replace('{code}', code)}"
@@ -59,16 +72,27 @@ def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) ->
 
 def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
     """The JSON schema of a reply: the reason first, so that the label follows from it."""
+    fields: dict[str, Any] = {"reason": {"type": "string"}}
+    if question.citing:
+        fields[RESTS_ON] = {"type": "string", "enum": [*question.citing.names, NOTHING]}
+    fields["label"] = {"type": "string", "enum": list(question.names)}
     return {
         "title": "judgement",
         "type": "object",
-        "properties": {
-            "reason": {"type": "string"},
-            "label": {"type": "string", "enum": list(question.names)},
-        },
-        "required": ["reason", "label"],
+        "properties": fields,
+        "required": list(fields),
         "additionalProperties": False,
     }
+
+
+def _wanted(question: JudgeQuestion, words: Wording, form: ReplyForm) -> str:
+    """The form of the reply, in words."""
+    wanted = words.json if form == "json" else words.line
+    if question.citing:
+        wanted = words.json_citing if form == "json" else words.line_citing
+        wanted = wanted.replace("{names}", ", ".join(question.citing.names))
+        wanted = wanted.replace("{needed}", ", ".join(question.citing.needed_for))
+    return wanted if form == "json" else _lines(question, words, wanted)
 
 
 def _labels(question: JudgeQuestion, words: Wording) -> str:
@@ -79,10 +103,10 @@ def _labels(question: JudgeQuestion, words: Wording) -> str:
     return "\n".join([words.labels, *lines])
 
 
-def _lines(question: JudgeQuestion, words: Wording) -> str:
+def _lines(question: JudgeQuestion, words: Wording, wanted: str) -> str:
     """All last lines that a reply may end with: an example of one label would suggest it."""
     lines = [words.last.replace("{name}", name) for name in question.names]
-    return "\n".join([words.line, *lines])
+    return "\n".join([wanted, *lines])
 
 
 def fence(name: str, text: str, language: str) -> str:

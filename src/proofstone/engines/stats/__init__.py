@@ -43,6 +43,12 @@ from proofstone.engines.stats.drawn_means import (
     draw_means,
     draw_shares,
 )
+from proofstone.engines.stats.drawn_ratios import (
+    DrawnRatios,
+    draw_ratios,
+    harmonic_mean,
+    more_for_half_width,
+)
 from proofstone.engines.stats.factors import AverageEffect, Effect, Factor, analyse_factor
 from proofstone.engines.stats.filter_bias import (
     FilterBias,
@@ -183,6 +189,7 @@ __all__ = [
     "Disattenuated",
     "Discrimination",
     "DrawnMeans",
+    "DrawnRatios",
     "Effect",
     "Estimand",
     "Factor",
@@ -262,6 +269,7 @@ __all__ = [
     "discriminate_shares",
     "disjoint_clusters",
     "draw_means",
+    "draw_ratios",
     "draw_shares",
     "drop_between",
     "equal_weights",
@@ -275,6 +283,7 @@ __all__ = [
     "generator",
     "group_weights",
     "groups_apart",
+    "harmonic_mean",
     "holm",
     "homogeneity",
     "interval_against",
@@ -291,6 +300,7 @@ __all__ = [
     "measure_reliability",
     "measure_spread",
     "mixture_gap",
+    "more_for_half_width",
     "normal_quantile",
     "one_sided_p",
     "outcome_code",

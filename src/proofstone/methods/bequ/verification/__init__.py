@@ -1,0 +1,80 @@
+"""Triples checked both ways: is what was said true, and was what is known said."""
+
+from proofstone.methods.bequ.verification.counting import Counted
+from proofstone.methods.bequ.verification.gathering import Gathered, Told
+from proofstone.methods.bequ.verification.measures import (
+    BREAKDOWNS,
+    MEASURES,
+    Breakdown,
+    Measured,
+    measure_all,
+    measure_by,
+)
+from proofstone.methods.bequ.verification.people import (
+    Checked,
+    Corrected,
+    PeopleSaid,
+    checked_of,
+    correct_by_people,
+    read_people,
+)
+from proofstone.methods.bequ.verification.planning import (
+    RecallOver,
+    VerifyPlan,
+    VerifySettings,
+    make_plan,
+)
+from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
+from proofstone.methods.bequ.verification.records import (
+    EntityFacts,
+    GivenTriple,
+    Group,
+    ReferenceRow,
+    Verified,
+)
+from proofstone.methods.bequ.verification.result_rows import (
+    combined_rows,
+    counted_rows,
+    verdict_row,
+)
+from proofstone.methods.bequ.verification.sampling import SAMPLING_WAYS, SamplingWay, sample_places
+from proofstone.methods.bequ.verification.spool import Spool
+from proofstone.methods.bequ.verification.verifying import Posed, posed_questions, verify
+
+__all__ = [
+    "BREAKDOWNS",
+    "MEASURES",
+    "QUESTIONS_VERSION",
+    "SAMPLING_WAYS",
+    "Breakdown",
+    "Checked",
+    "Corrected",
+    "Counted",
+    "EntityFacts",
+    "Gathered",
+    "GivenTriple",
+    "Group",
+    "Measured",
+    "PeopleSaid",
+    "Posed",
+    "RecallOver",
+    "ReferenceRow",
+    "SamplingWay",
+    "Spool",
+    "Told",
+    "Verified",
+    "VerifyPlan",
+    "VerifySettings",
+    "checked_of",
+    "combined_rows",
+    "correct_by_people",
+    "counted_rows",
+    "make_plan",
+    "measure_all",
+    "measure_by",
+    "posed_questions",
+    "read_people",
+    "sample_places",
+    "verdict_row",
+    "verify",
+]

@@ -1,0 +1,126 @@
+"""What is known of one entity, cut into passages and indexed once; and candidates among triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from proofstone.engines.ingest.sentences import sentence_spans
+from proofstone.engines.retrieval import (
+    ChunkIndex,
+    Chunking,
+    ChunkPlace,
+    Postings,
+    SearchWay,
+    SourcePart,
+    cut_chunks,
+    terms_of,
+)
+from proofstone.methods.bequ.verification.records import GivenTriple, Passage, ReferenceRow
+from proofstone.methods.bequ.verification.texts import spoken
+from proofstone.ports import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["EntityCorpus", "TextIndex", "triple_words"]
+
+_CHUNKING = Chunking(most=200)
+
+
+def triple_words(subject: str, predicate: str, value: str) -> str:
+    """A triple as words to search by."""
+    return f"{subject} {spoken(predicate)} {value}"
+
+
+class TextIndex:
+    """Short texts, searched by words (BM25), by meaning, or by both."""
+
+    def __init__(self, texts: Sequence[str], way: SearchWay, embedder: Embedder | None) -> None:
+        self._texts = texts
+        self._way = way
+        self._embedder = None if way == "bm25" else embedder
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[int]]:
+        """For each query the places of the ``k`` best texts, best first. Where fewer are found at
+        all, the first of the others stand behind: what no word leads to may still be meant."""
+        everything = range(len(self._texts))
+        if len(self._texts) <= k:
+            return [list(everything) for _query in queries]
+        found = self._index.search(queries, k, self._way)
+        return [
+            _filled([int.from_bytes(hit.place.passage, "big") for hit in hits], everything, k)
+            for hits in found
+        ]
+
+    @cached_property
+    def _index(self) -> ChunkIndex:
+        places = tuple(
+            ChunkPlace(place.to_bytes(4, "big"), 0, len(text))
+            for place, text in enumerate(self._texts)
+        )
+        part = SourcePart(places, Postings.of(terms_of(text) for text in self._texts))
+        vectors: list[NDArray[np.float32]] = []
+        if self._embedder is not None:
+            vectors.append(self._embedder.embed(self._texts).astype("float32"))
+        return ChunkIndex([part], vectors=vectors, embedder=self._embedder)
+
+
+class EntityCorpus:
+    """The passages of an entity: its texts in pieces of whole sentences, and the passages of its
+    reference triples. A triple whose passage was not kept stands as its own words. No passage
+    stands twice."""
+
+    def __init__(
+        self,
+        name: str,
+        rows: Sequence[ReferenceRow],
+        *,
+        way: SearchWay = "bm25",
+        embedder: Embedder | None = None,
+    ) -> None:
+        found: dict[str, Passage] = {}
+        for row in rows:
+            for passage in row.passages:
+                _add(found, passage)
+            for triple in row.triples:
+                if triple.passage.text:
+                    _add(found, triple.passage)
+                else:
+                    words = f"{name}: {spoken(triple.predicate)}: {triple.object}"
+                    _add(found, _with_text(triple.passage, words))
+        self.passages = tuple(found.values())
+        self._index = TextIndex([passage.text for passage in self.passages], way, embedder)
+
+    def search(self, triples: Sequence[GivenTriple], k: int) -> list[list[Passage]]:
+        """For each triple the ``k`` passages nearest to it, best first; none of an empty corpus."""
+        queries = [triple_words(each.subject, each.predicate, each.object) for each in triples]
+        found = self._index.search(queries, k)
+        return [[self.passages[place] for place in places] for places in found]
+
+
+def _add(found: dict[str, Passage], passage: Passage) -> None:
+    if len(passage.text.encode()) <= 4 * _CHUNKING.most:
+        found.setdefault(passage.text, passage)
+        return
+    for chunk in cut_chunks(passage.text, _CHUNKING, count=_tokens, sentences=sentence_spans):
+        text = passage.text[chunk.start : chunk.end]
+        found.setdefault(text, _with_text(passage, text))
+
+
+def _tokens(text: str) -> int:
+    """About how many tokens a text has: four bytes are one, in Latin letters as in Chinese."""
+    return -(-len(text.encode()) // 4)
+
+
+def _with_text(passage: Passage, text: str) -> Passage:
+    return Passage(text, passage.source, passage.title, passage.url)
+
+
+def _filled(found: list[int], everything: Iterable[int], k: int) -> list[int]:
+    if len(found) < k:
+        held = set(found)
+        found += [place for place in everything if place not in held][: k - len(found)]
+    return found

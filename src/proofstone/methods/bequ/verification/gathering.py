@@ -1,0 +1,154 @@
+"""Both files read once: what was elicited and what is known, kept apart by entity on disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.bequ.verification.elicited_rows import read_elicited
+from proofstone.methods.bequ.verification.names import Entities, SameName
+from proofstone.methods.bequ.verification.records import (
+    EntityFacts,
+    GivenTriple,
+    Group,
+    ReferenceRow,
+)
+from proofstone.methods.bequ.verification.reference_rows import NamedReference, read_reference
+from proofstone.methods.bequ.verification.spool import Spool
+from proofstone.methods.bequ.verification.texts import plain_name
+from proofstone.ports import Row
+
+__all__ = ["Gathered", "Told"]
+
+_MOST_PROBLEMS = 1_000
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What there is of everything, and what is odd about it: entities with triples and no
+    reference, triples whose subject is not their entity, and those without an object."""
+
+    groups: int
+    elicited: int
+    entities: int
+    reference_entities: int
+    reference_triples: int
+    without_reference: tuple[str, ...]
+    of_others: int
+    without_object: int
+
+
+class Gathered:
+    """What was read. ``elicited`` has the triples of each (group, entity), ``reference`` the rows
+    of each entity, both by numbers: places in ``groups`` and ``entities``."""
+
+    def __init__(
+        self,
+        elicited: Spool[tuple[int, int], GivenTriple],
+        reference: Spool[int, ReferenceRow],
+    ) -> None:
+        self.elicited = elicited
+        self.reference = reference
+        self._entities = Entities()
+        self._groups: dict[Group, int] = {}
+        self._known: Counter[int] = Counter()  # reference triples of each entity
+        self._whole: dict[int, str] = {}  # where the row that lists an entity's triples stands
+        self._odd: Counter[str] = Counter()
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Whose triples they are, in order of appearance."""
+        return list(self._groups)
+
+    @property
+    def entities(self) -> Sequence[EntityFacts]:
+        """All entities, those of the reference first."""
+        return self._entities.facts
+
+    def take_reference(self, rows: Iterable[Row]) -> None:
+        """Reads the rows of a reference. Raises BadInput with every problem."""
+        problems: list[Problem] = []
+        for row in rows:
+            found = read_reference(row, problems)
+            if found is not None:
+                self._take_known(row.place, found, problems)
+        _refuse(problems)
+
+    def take_elicited(self, rows: Iterable[Row], *, model: str) -> None:
+        """Reads elicited triples, once the reference is read. Raises BadInput with every
+        problem."""
+        problems: list[Problem] = []
+        unclear: set[str] = set()  # names that were told of: once is enough
+        for row in rows:
+            found = read_elicited(row, model, problems)
+            if found is None:
+                continue
+            try:
+                entity = self._entities.find(found.name, found.identity)
+            except SameName as same:
+                if same.name not in unclear:
+                    unclear.add(same.name)
+                    problems.append(Problem(f"{row.place}, field subject_name", _which(same)))
+                continue
+            self._entities.describe(entity, found.domain, found.popularity)
+            group = self._groups.setdefault(found.group, len(self._groups))
+            self.elicited.add((group, entity), found.triple)
+            self._odd["all"] += 1
+            self._odd["without object"] += not found.triple.object
+            self._odd["of others"] += plain_name(found.triple.subject) != plain_name(found.name)
+        _refuse(problems)
+
+    def has_reference(self, entity: int) -> bool:
+        """Whether anything is known of an entity."""
+        return self.reference.count(entity) > 0
+
+    def count_known(self, entity: int) -> int:
+        """How many reference triples an entity has."""
+        return self._known[entity]
+
+    def told(self) -> Told:
+        """The counts. Names of entities without a reference come in their order."""
+        asked = dict.fromkeys(entity for _group, entity in self.elicited.keys())
+        bare = [entity for entity in asked if not self.has_reference(entity)]
+        return Told(
+            groups=len(self._groups),
+            elicited=self._odd["all"],
+            entities=len(asked),
+            reference_entities=sum(1 for _entity in self.reference.keys()),
+            reference_triples=sum(self._known.values()),
+            without_reference=tuple(self.entities[entity].name for entity in bare),
+            of_others=self._odd["of others"],
+            without_object=self._odd["without object"],
+        )
+
+    def _take_known(self, place: str, found: NamedReference, problems: list[Problem]) -> None:
+        try:
+            entity = self._entities.find(found.name, found.identity)
+        except SameName as same:
+            problems.append(Problem(f"{place}, field entity", _which(same)))
+            return
+        if found.is_whole and entity in self._whole:
+            first = self._whole[entity]
+            what = f'two entities are named "{plain_name(found.name)}" (the other: {first})'
+            problems.append(Problem(f"{place}, field entity", f"{what}; {_TELL}"))
+            return
+        if found.is_whole:
+            self._whole[entity] = place
+        self._entities.describe(entity, found.domain, found.popularity)
+        self.reference.add(entity, found.row)
+        self._known[entity] += len(found.row.triples)
+
+
+_TELL = "a column wikidata_id tells them apart"
+
+
+def _which(same: SameName) -> str:
+    named = ", ".join(identity or "none" for identity in same.identities)
+    return f'{len(same.identities)} entities are named "{same.name}" ({named}); {_TELL}'
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise BadInput("the rows cannot be read", problems[:_MOST_PROBLEMS])

@@ -1,0 +1,116 @@
+"""What is to be verified: the sample of both directions, by entity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from proofstone.engines.retrieval import SearchWay
+from proofstone.methods.bequ.verification.gathering import Gathered
+from proofstone.methods.bequ.verification.records import ReferenceTriple
+from proofstone.methods.bequ.verification.sampling import SamplingWay, sample_places
+
+__all__ = ["RecallOver", "Sampled", "VerifyPlan", "VerifySettings", "known_triples", "make_plan"]
+
+RecallOver = Literal["reference", "elicited"]
+
+
+class VerifySettings(Struct, frozen=True, kw_only=True):
+    """How triples are drawn (``sample`` of each direction; 0 is all) and found (``k`` passages a
+    triple, ``candidates`` elicited triples for one that is known). Recall is ``over`` all entities
+    of the reference, or those of which somebody gave a triple."""
+
+    sample: int = 500
+    sampling: SamplingWay = "entities"
+    seed: int = 0
+    k: int = 10
+    candidates: int = 10
+    way: SearchWay = "bm25"
+    over: RecallOver = "reference"
+
+
+class Sampled(Struct, frozen=True, gc=False, array_like=True):
+    """A triple of an entity by its place, and its number in the order of drawing, from 1 (0 where
+    all are taken)."""
+
+    place: int
+    drawn: int
+
+
+class VerifyPlan(Struct, frozen=True, kw_only=True):
+    """The sample: ``given`` of each (group, entity), ``known`` of each entity, which holds for
+    all ``recalled`` groups. ``entities`` are all that are in it."""
+
+    settings: VerifySettings
+    given: Mapping[tuple[int, int], Sequence[Sampled]]
+    known: Mapping[int, Sequence[Sampled]]
+    recalled: Sequence[int]
+    entities: Sequence[int]
+
+    @property
+    def n_given(self) -> int:
+        """Triples whose precision is looked at, over all groups."""
+        return sum(map(len, self.given.values()))
+
+    @property
+    def n_known(self) -> int:
+        """Reference triples that are looked for, in each group."""
+        return sum(map(len, self.known.values()))
+
+
+def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
+    """The sample of what was gathered; the same for the same rows in any order of entities.
+
+    Recall is measured of groups that gave a triple of an entity with a reference: of others it is
+    not known that they were asked.
+    """
+    order = _by_name(gathered)
+    given: dict[tuple[int, int], list[Sampled]] = {}
+    for group, who in enumerate(gathered.groups):
+        held = [entity for entity in order if gathered.elicited.count((group, entity))]
+        counts = [gathered.elicited.count((group, entity)) for entity in held]
+        purpose = f"precision {who.model}\0{who.setting}"
+        for entity, sampled in _drawn(held, counts, settings, purpose):
+            given.setdefault((group, entity), []).append(sampled)
+    asked = {entity for _group, entity in gathered.elicited.keys()}
+    held = [
+        entity
+        for entity in order
+        if gathered.count_known(entity) and (settings.over == "reference" or entity in asked)
+    ]
+    counts = [gathered.count_known(entity) for entity in held]
+    known: dict[int, list[Sampled]] = {}
+    for entity, sampled in _drawn(held, counts, settings, "recall"):
+        known.setdefault(entity, []).append(sampled)
+    within = {entity for entity in order if gathered.has_reference(entity)}
+    recalled = sorted({group for group, entity in gathered.elicited.keys() if entity in within})
+    wanted = {entity for _group, entity in given} | (set(known) if recalled else set())
+    return VerifyPlan(
+        settings=settings,
+        given=given,
+        known=known if recalled else {},
+        recalled=recalled,
+        entities=sorted(wanted),
+    )
+
+
+def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
+    """The reference triples of an entity in their order: what places in a plan mean."""
+    return [triple for row in gathered.reference.of(entity) for triple in row.triples]
+
+
+def _by_name(gathered: Gathered) -> list[int]:
+    facts = gathered.entities
+    return sorted(range(len(facts)), key=lambda each: (facts[each].name, facts[each].identity))
+
+
+def _drawn(
+    held: Sequence[int], counts: Sequence[int], settings: VerifySettings, purpose: str
+) -> Iterator[tuple[int, Sampled]]:
+    places = sample_places(
+        counts, settings.sample, settings.sampling, seed=settings.seed, purpose=purpose
+    )
+    for number, (at, place) in enumerate(places, start=1):
+        yield held[at], Sampled(place, number if settings.sample else 0)

@@ -1,0 +1,119 @@
+"""What a judge is asked of a triple: what its passages say of it, and what covers it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+from msgspec import Struct
+
+from proofstone.methods.bequ.verification.records import (
+    Direction,
+    GivenTriple,
+    Passage,
+    ReferenceTriple,
+)
+from proofstone.methods.bequ.verification.texts import has_han
+from proofstone.records import Citing, Exhibit, JudgeQuestion, Label
+
+__all__ = ["QUESTIONS_VERSION", "cited_place", "precision_question", "recall_question"]
+
+# Raised with every change of words that can move a verdict; results name it.
+QUESTIONS_VERSION = 1
+
+
+class _Words(Struct, frozen=True, forbid_unknown_fields=True):
+    task: str
+    labels: dict[str, str]
+    entity: str
+    triple: str
+    subject: str
+    predicate: str
+    object: str
+    passage: str
+    statement: str = ""
+
+
+def precision_question(
+    name: str, triple: GivenTriple, passages: Sequence[Passage]
+) -> JudgeQuestion:
+    """What the passages of an entity make of a triple: entailment and contradiction must rest on
+    one of them."""
+    language = _language(name, triple.predicate, triple.object)
+    words = _words("precision", language)
+    shown = tuple(
+        Exhibit(f"{words.passage} {place}", passage.text)
+        for place, passage in enumerate(passages, start=1)
+    )
+    said = _said(words, triple.subject, triple.predicate, triple.object)
+    return _question(
+        words,
+        (Exhibit(words.entity, name), Exhibit(words.triple, said)),
+        shown,
+        needed_for=("entailment", "contradiction"),
+        language=language,
+    )
+
+
+def recall_question(
+    name: str, known: ReferenceTriple, candidates: Sequence[GivenTriple]
+) -> JudgeQuestion:
+    """Whether one of the elicited triples covers a reference triple; the label that one does must
+    name it."""
+    language = _language(name, known.predicate, known.object)
+    words = _words("recall", language)
+    shown = tuple(
+        Exhibit(
+            f"{words.statement} {place}", _said(words, each.subject, each.predicate, each.object)
+        )
+        for place, each in enumerate(candidates, start=1)
+    )
+    about = [
+        Exhibit(words.entity, name),
+        Exhibit(words.triple, _said(words, name, known.predicate, known.object)),
+    ]
+    if known.passage.text:
+        about.append(Exhibit(words.passage, known.passage.text))
+    return _question(words, tuple(about), shown, needed_for=("covered",), language=language)
+
+
+def cited_place(cited: str) -> int | None:
+    """The place (from 0) of the exhibit that a verdict rests on, by its name; None for none."""
+    number = cited.rpartition(" ")[2]
+    return int(number) - 1 if number.isdecimal() else None
+
+
+def _question(
+    words: _Words,
+    about: tuple[Exhibit, ...],
+    shown: tuple[Exhibit, ...],
+    *,
+    needed_for: tuple[str, ...],
+    language: str,
+) -> JudgeQuestion:
+    return JudgeQuestion(
+        task=words.task.strip(),
+        labels=tuple(Label(name, meaning) for name, meaning in words.labels.items()),
+        exhibits=about + shown,
+        compared=tuple(range(len(about), len(about) + len(shown))),
+        language=language,
+        citing=Citing(tuple(exhibit.name for exhibit in shown), needed_for),
+    )
+
+
+def _said(words: _Words, subject: str, predicate: str, value: str) -> str:
+    return f"{words.subject}: {subject}\n{words.predicate}: {predicate}\n{words.object}: {value}"
+
+
+def _language(*texts: str) -> str:
+    """Judges are asked in Chinese of what is written in Chinese, else in English."""
+    return "zh" if any(map(has_han, texts[1:])) else "en"
+
+
+@cache
+def _words(direction: Direction, language: str) -> _Words:
+    file = files(__package__).joinpath(f"prompts/{direction}.{language}.toml")
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _Words)

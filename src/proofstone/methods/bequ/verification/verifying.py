@@ -1,0 +1,222 @@
+"""Verification, entity by entity: passages and candidates found, rules applied, the judge asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from msgspec import Struct
+
+from proofstone.identity import content_id
+from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
+from proofstone.methods.bequ.verification.families import family_of
+from proofstone.methods.bequ.verification.gathering import Gathered
+from proofstone.methods.bequ.verification.planning import Sampled, VerifyPlan, known_triples
+from proofstone.methods.bequ.verification.questions import (
+    cited_place,
+    precision_question,
+    recall_question,
+)
+from proofstone.methods.bequ.verification.records import (
+    Direction,
+    GivenTriple,
+    Passage,
+    ReferenceTriple,
+    Verdict,
+    Verified,
+)
+from proofstone.methods.bequ.verification.texts import folded, spoken
+from proofstone.ports import Embedder, Judge
+from proofstone.records import JudgeQuestion, PanelVerdict
+
+__all__ = ["Posed", "posed_questions", "verify"]
+
+_PAGE = 256  # triples that are judged at a time
+
+
+class Posed(Struct, frozen=True, gc=False, kw_only=True):
+    """A triple of the sample with what it takes to decide it: the question, and the texts that a
+    verdict may rest on; or the verdict, where a rule gives it."""
+
+    direction: Direction
+    group: int
+    entity: int
+    sampled: Sampled
+    subject: str
+    predicate: str
+    object: str
+    source: str
+    shown: Sequence[Passage] = ()
+    question: JudgeQuestion | None = None
+    ruled: Verdict | None = None
+
+
+def posed_questions(
+    gathered: Gathered, plan: VerifyPlan, embedder: Embedder | None = None
+) -> Iterator[Posed]:
+    """Every triple of a plan, by entity; the index of an entity is made once, and gone after it."""
+    for entity in plan.entities:
+        yield from _given_posed(gathered, plan, entity, embedder)
+        yield from _known_posed(gathered, plan, entity, embedder)
+
+
+async def verify(
+    gathered: Gathered, plan: VerifyPlan, judge: Judge | None, embedder: Embedder | None = None
+) -> AsyncIterator[list[Verified]]:
+    """The verdicts of a plan, a page at a time. Without a judge what no rule decides waits."""
+    page: list[Posed] = []
+    for posed in posed_questions(gathered, plan, embedder):
+        page.append(posed)
+        if len(page) == _PAGE:
+            yield await _judged_page(gathered, page, judge)
+            page = []
+    if page:
+        yield await _judged_page(gathered, page, judge)
+
+
+def _given_posed(
+    gathered: Gathered, plan: VerifyPlan, entity: int, embedder: Embedder | None
+) -> Iterator[Posed]:
+    name, settings = gathered.entities[entity].name, plan.settings
+    wanted = [
+        (group, sampled, gathered.elicited.read((group, entity), sampled.place))
+        for group in range(len(gathered.groups))
+        for sampled in plan.given.get((group, entity), ())
+    ]
+    if not wanted:
+        return
+    rows = gathered.reference.of(entity)
+    corpus = EntityCorpus(name, rows, way=settings.way, embedder=embedder)
+    found = corpus.search([triple for _group, _sampled, triple in wanted], settings.k)
+    for (group, sampled, triple), passages in zip(wanted, found, strict=True):
+        ruled = _ruled_given(triple, passages)
+        yield Posed(
+            direction="precision",
+            group=group,
+            entity=entity,
+            sampled=sampled,
+            subject=triple.subject,
+            predicate=triple.predicate,
+            object=triple.object,
+            source="",
+            shown=passages,
+            question=None if ruled else precision_question(name, triple, passages),
+            ruled=ruled,
+        )
+
+
+def _ruled_given(triple: GivenTriple, passages: Sequence[Passage]) -> Verdict | None:
+    """What is neutral without asking: nothing was said, or nothing is known."""
+    if not triple.object.strip():
+        return Verdict(label="neutral", basis="no object")
+    return None if passages else Verdict(label="neutral", basis="no reference")
+
+
+def _known_posed(
+    gathered: Gathered, plan: VerifyPlan, entity: int, embedder: Embedder | None
+) -> Iterator[Posed]:
+    wanted = plan.known.get(entity, ())
+    if not wanted:
+        return
+    name, settings = gathered.entities[entity].name, plan.settings
+    all_known = known_triples(gathered, entity)
+    known = [all_known[sampled.place] for sampled in wanted]
+    queries = [triple_words(name, each.predicate, each.object) for each in known]
+    for group in plan.recalled:
+        given = gathered.elicited.of((group, entity))
+        words = [triple_words(each.subject, each.predicate, each.object) for each in given]
+        index = TextIndex(words, settings.way, embedder)
+        said = {(folded(spoken(each.predicate)), folded(each.object)): each for each in given}
+        found = index.search(queries, settings.candidates)
+        for sampled, each, places in zip(wanted, known, found, strict=True):
+            candidates = [given[place] for place in places]
+            ruled = _ruled_known(each, given, said)
+            yield Posed(
+                direction="recall",
+                group=group,
+                entity=entity,
+                sampled=sampled,
+                subject=name,
+                predicate=each.predicate,
+                object=each.object,
+                source=each.passage.source,
+                shown=[Passage(_in_words(candidate)) for candidate in candidates],
+                question=None if ruled else recall_question(name, each, candidates),
+                ruled=ruled,
+            )
+
+
+def _ruled_known(
+    known: ReferenceTriple,
+    given: Sequence[GivenTriple],
+    said: dict[tuple[str, str], GivenTriple],
+) -> Verdict | None:
+    """What needs no judge: nothing was said of the entity, or the very same predicate and object
+    (but for case, width, punctuation and how words are joined)."""
+    if not given:
+        return Verdict(label="not covered", basis="nothing elicited")
+    same = said.get((folded(spoken(known.predicate)), folded(known.object)))
+    if same is None or not folded(known.object):
+        return None
+    return Verdict(label="covered", basis="same words", passage=Passage(_in_words(same)))
+
+
+async def _judged_page(
+    gathered: Gathered, page: Sequence[Posed], judge: Judge | None
+) -> list[Verified]:
+    verdicts = await asyncio.gather(*(_decided(posed, judge) for posed in page))
+    return [
+        _verified(gathered, posed, verdict)
+        for posed, verdict in zip(page, verdicts, strict=True)
+    ]
+
+
+async def _decided(posed: Posed, judge: Judge | None) -> Verdict:
+    if posed.ruled is not None or posed.question is None:
+        return posed.ruled or Verdict(label="", basis="waiting")
+    if judge is None:
+        return Verdict(label="", basis="waiting")
+    return _read_verdict(await judge(posed.question), posed.shown)
+
+
+def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
+    """A panel's verdict with the text it rests on; ``waiting`` where judges are missing that were
+    not heard."""
+    failed = any(ballot.state == "failed" for ballot in said.ballots)
+    if failed and (not said.label or said.by_rule):
+        return Verdict(label="", basis="waiting")
+    if not said.label:
+        trouble = next((each.trouble for each in said.ballots if each.trouble), said.state)
+        reason = next((heard.reason for each in said.ballots for heard in each.heard), "")
+        return Verdict(label="", basis="unparsed", trouble=trouble, reason=reason)
+    voted = next(ballot for ballot in said.ballots if ballot.label == said.label)
+    place = cited_place(voted.cited)
+    return Verdict(
+        label=said.label,  # type: ignore[arg-type] # one of the question's own
+        basis="judge",
+        reason=voted.reason,
+        passage=Passage("") if place is None else shown[place],
+    )
+
+
+def _verified(gathered: Gathered, posed: Posed, verdict: Verdict) -> Verified:
+    who, facts = gathered.groups[posed.group], gathered.entities[posed.entity]
+    said = [posed.subject, posed.predicate, posed.object]
+    key = [posed.direction, who.model, who.setting, facts.name, facts.identity, *said]
+    return Verified(
+        id=content_id("verified-triple", [*key, posed.sampled.place]).hex()[:16],
+        direction=posed.direction,
+        group=posed.group,
+        entity=posed.entity,
+        drawn=posed.sampled.drawn,
+        subject=posed.subject,
+        predicate=posed.predicate,
+        object=posed.object,
+        family=family_of(posed.predicate),
+        source=posed.source or verdict.passage.source,
+        verdict=verdict,
+    )
+
+
+def _in_words(triple: GivenTriple) -> str:
+    return f"{triple.subject} | {triple.predicate} | {triple.object}"
