@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.engines.judging import read_label
-from proofstone.records import Reply
+from proofstone.engines.judging import ReplyForm, read_label
+from proofstone.records import Citing, Reply
 
 NAMES = ("correct", "incorrect", "not attempted")
 
@@ -85,3 +85,27 @@ def test_no_text_reads_as_a_label_that_it_does_not_end_in(text: str) -> None:
     """Whatever a judge writes, a label comes only from a last line that ends in it."""
     read = read_label(said(text), NAMES, "line")
     assert not read.label or read.label in text.casefold()
+
+
+CITING = Citing(("passage 1", "passage 2"), needed_for=("correct",))
+CITED = [
+    ("json", '{"rests_on": "passage 2", "label": "correct"}', "correct", "passage 2", ""),
+    ("json", '{"rests_on": "Passage 1.", "label": "incorrect"}', "incorrect", "passage 1", ""),
+    ("json", '{"rests_on": "none", "label": "incorrect"}', "incorrect", "", ""),
+    ("json", '{"label": "incorrect"}', "incorrect", "", ""),
+    ("json", '{"rests_on": "none", "label": "correct"}', "", "", "rests_on_nothing"),
+    ("json", '{"rests_on": "passage 3", "label": "correct"}', "", "passage 3", "not_shown"),
+    ("json", '{"rests_on": "passage 3", "label": "incorrect"}', "", "passage 3", "not_shown"),
+    ("json", '{"rests_on": 2, "label": "correct"}', "", "", "rests_on_nothing"),
+    ("line", "So.\nRests on: passage 2\nLabel: correct", "correct", "passage 2", ""),
+    ("line", "理由。\n依据：passage 1\n标签：correct", "correct", "passage 1", ""),
+    ("line", "So.\nLabel: correct", "", "", "rests_on_nothing"),
+]
+
+
+@pytest.mark.parametrize(("form", "text", "label", "cited", "trouble"), CITED)
+def test_a_label_rests_on_what_was_shown(
+    form: ReplyForm, text: str, label: str, cited: str, trouble: str
+) -> None:
+    read = read_label(said(text), NAMES, form, CITING)
+    assert (read.label, read.cited, read.trouble) == (label, cited, trouble)

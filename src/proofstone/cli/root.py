@@ -65,6 +65,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Files": {
         "extract": ("files", "Extract answer letters from replies, a file in and a file out."),
         "grade": ("grading", "Grade replies to short questions, a file in and a file out."),
+        "verify-triples": ("verifying", "Verify triples both ways against a reference."),
         "metrics": ("grading", "Count grades of a file: n, CO, NA, IN, CGA and F, as JSON."),
     },
     "Admin": {
@@ -90,7 +91,8 @@ class LazyTree(click.Group):
         for commands in TREE.values():
             if cmd_name in commands:
                 module = importlib.import_module(f"proofstone.cli.{commands[cmd_name][0]}")
-                command: click.Command = getattr(module, f"{cmd_name}_command")
+                name = cmd_name.replace("-", "_")
+                command: click.Command = getattr(module, f"{name}_command")
                 return command
         return None
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse
     from proofstone.wiring.egress import AskEgress
 
-__all__ = ["GradedFile", "grade_file", "grading_method", "metrics_of_file"]
+__all__ = ["GradedFile", "grade_file", "grading_method", "metrics_of_file", "passing_workspace"]
 
 
 class GradedFile(Struct, frozen=True):
@@ -80,7 +80,7 @@ def grade_file(
     if spec is None:
         scores = Background(lambda _stop: score_units(method, replies.units, None)).wait()
     else:
-        with _workspace(folder) as workspace:
+        with passing_workspace(folder) as workspace:
             workspace.ask_egress = ask_egress
             scores = workspace.judge_units(
                 method, replies.units, spec, name=path.name, max_connections=max_connections,
@@ -102,7 +102,7 @@ def _read(grading: GradesFiles, rows: Iterable[Row]) -> _Replies:
 
 
 @contextmanager
-def _workspace(folder: Path | None) -> Iterator[Workspace]:
+def passing_workspace(folder: Path | None) -> Iterator[Workspace]:
     """The workspace of a folder, or the nearest one; else one that is gone afterwards, with the
     settings of models of the current folder."""
     try:

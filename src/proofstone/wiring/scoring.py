@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from proofstone.engines.store import Origin
 from proofstone.methods import find_method
-from proofstone.ports import Method
+from proofstone.ports import Judge, Method
 from proofstone.records import Score, Unit
 from proofstone.stages.score import Scored, score_run, score_units
 from proofstone.wiring.asking import Asking
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from proofstone.stages.kin import Kin
 
 __all__ = ["Scoring"]
+
+T = TypeVar("T")
 
 
 class Scoring(Asking):
@@ -81,17 +83,35 @@ class Scoring(Asking):
     ) -> list[Score]:
         """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
         ``name`` says what the units are of. Raises what stopped a judge."""
-        origin = Origin(name, "", len(units), (name,))
-        self._clear(loads_of(judges, self.config, {name.encode(): ([origin], len(units))}))
+        return self.with_judges(
+            judges, lambda judge: score_units(method, units, judge), names=(name,), n=len(units),
+            max_connections=max_connections, cache=cache, budget=budget,
+        )  # fmt: skip
+
+    def with_judges(
+        self,
+        judges: JudgeSpec,
+        ask: Callable[[Judge], Awaitable[T]],
+        *,
+        names: Sequence[str],
+        n: int,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+    ) -> T:
+        """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
+        are of, at most ``n`` of which they see. Raises what stopped a judge."""
+        origins = [Origin(name, "", n, (name,)) for name in names]
+        self._clear(loads_of(judges, self.config, {names[0].encode(): (origins, n)}))
         spending = self.spending(budget)
 
-        async def work(stop: asyncio.Event) -> list[Score]:
-            names = list(judges.models)
+        async def work(stop: asyncio.Event) -> T:
+            models = list(judges.models)
             async with (
-                self._askers(names, max_connections, stop, cache, spending) as askers,
+                self._askers(models, max_connections, stop, cache, spending) as askers,
                 seated(self.store, judges, askers, self.clock, spending) as judging,
             ):
-                return await score_units(method, units, judging.judge)
+                return await ask(judging.judge)
 
         return Background(work).wait()
 

@@ -110,13 +110,13 @@ class Gathered:
 
     def told(self) -> Told:
         """The counts. Names of entities without a reference come in their order."""
-        asked = dict.fromkeys(entity for _group, entity in self.elicited.keys())
+        asked = dict.fromkeys(entity for _group, entity in self.elicited)
         bare = [entity for entity in asked if not self.has_reference(entity)]
         return Told(
             groups=len(self._groups),
             elicited=self._odd["all"],
             entities=len(asked),
-            reference_entities=sum(1 for _entity in self.reference.keys()),
+            reference_entities=sum(1 for _entity in self.reference),
             reference_triples=sum(self._known.values()),
             without_reference=tuple(self.entities[entity].name for entity in bare),
             of_others=self._odd["of others"],

@@ -107,7 +107,9 @@ def _values(
     said = [getattr(facts, by) for facts in entities]
     names = sorted(set(said))
     numbers = {name: code for code, name in enumerate(names)}
-    return np.array([numbers[name] for name in said], dtype=np.intc)[counted.column("entity")], names
+    return np.array([numbers[name] for name in said], dtype=np.intc)[
+        counted.column("entity")
+    ], names
 
 
 def _measured(
@@ -128,9 +130,7 @@ def _measured(
 
     tops, bottoms = _sums(counted, chosen)
     drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
-    estimates = {
-        name: drawn.ratio(place) for place, name in enumerate(MEASURES) if drawn.n[place]
-    }
+    estimates = {name: drawn.ratio(place) for place, name in enumerate(MEASURES) if drawn.n[place]}
     if {"precision", "recall"} <= estimates.keys():
         estimates["f1"] = drawn.made_of(
             (0, 1), lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1])

@@ -268,11 +268,10 @@ def _share(
         return None
     unit = _units(np.array([each.entity for each in among]))
     n = int(unit.max()) + 1
-    tops = np.bincount(unit, weights=[float(is_so(each)) for each in among], minlength=n)
-    bottoms = np.bincount(unit, minlength=n).astype(np.float64)
-    drawn = draw_ratios(
-        tops[:, None], bottoms[:, None], clusters="entities", n_draws=n_draws, seed=seed
-    )
+    tops, bottoms = np.zeros((n, 1)), np.zeros((n, 1))
+    np.add.at(tops[:, 0], unit, [float(is_so(each)) for each in among])
+    np.add.at(bottoms[:, 0], unit, 1.0)
+    drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
     return drawn.ratio(0)
 
 

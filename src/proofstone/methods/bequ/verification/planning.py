@@ -74,7 +74,7 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
         purpose = f"precision {who.model}\0{who.setting}"
         for entity, sampled in _drawn(held, counts, settings, purpose):
             given.setdefault((group, entity), []).append(sampled)
-    asked = {entity for _group, entity in gathered.elicited.keys()}
+    asked = {entity for _group, entity in gathered.elicited}
     held = [
         entity
         for entity in order
@@ -85,7 +85,7 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
     for entity, sampled in _drawn(held, counts, settings, "recall"):
         known.setdefault(entity, []).append(sampled)
     within = {entity for entity in order if gathered.has_reference(entity)}
-    recalled = sorted({group for group, entity in gathered.elicited.keys() if entity in within})
+    recalled = sorted({group for group, entity in gathered.elicited if entity in within})
     wanted = {entity for _group, entity in given} | (set(known) if recalled else set())
     return VerifyPlan(
         settings=settings,

@@ -51,9 +51,9 @@ def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
         # A row's one passage is where its triple comes from.
         passage = passages[0] if passages else Passage("", source, "", fields.label("url"))
         value = object_text(row.values.get("object"))
-        triples = (ReferenceTriple(fields.required_text("predicate"), value, passage),)
+        triples = [ReferenceTriple(fields.required_text("predicate"), value, passage)]
     else:
-        triples = tuple(each for field in listed for each in _triples(fields, field, source))
+        triples = [each for field in listed for each in _triples(fields, field, source)]
     if fields.is_sound and not passages and not triples and not listed:
         fields.wrong("text", "expected a triple (predicate, object), a text or lists of triples")
     if not fields.is_sound:

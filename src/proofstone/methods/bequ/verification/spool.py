@@ -49,7 +49,7 @@ class Spool(Generic[Key, Record]):
         starts.append(self._end)
         self._end += _SIZE + len(body)
 
-    def keys(self) -> Iterator[Key]:
+    def __iter__(self) -> Iterator[Key]:
         """All keys, in the order of their first records."""
         return iter(self._starts)
 

@@ -22,8 +22,9 @@ def plain_name(name: str) -> str:
 
 
 def spoken(predicate: str) -> str:
-    """A predicate in words: ``rdf:birthPlace`` is "birth Place"; what has words already stays."""
-    return " ".join(_HUMP.sub(" ", _NAMESPACE.sub("", predicate.strip())).split())
+    """A predicate in words: ``rdf:birthPlace`` is "birth place"."""
+    words = _HUMP.sub(" ", _NAMESPACE.sub("", predicate.strip())).split()
+    return " ".join(word.lower() if word[1:].islower() else word for word in words)
 
 
 def folded(text: str) -> str:

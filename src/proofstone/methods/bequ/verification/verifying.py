@@ -166,8 +166,7 @@ async def _judged_page(
 ) -> list[Verified]:
     verdicts = await asyncio.gather(*(_decided(posed, judge) for posed in page))
     return [
-        _verified(gathered, posed, verdict)
-        for posed, verdict in zip(page, verdicts, strict=True)
+        _verified(gathered, posed, verdict) for posed, verdict in zip(page, verdicts, strict=True)
     ]
 
 

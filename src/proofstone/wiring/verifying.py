@@ -1,0 +1,311 @@
+"""Verifying triples of a file: read with their reference, drawn, judged, measured, written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from proofstone.engines.ingest import check_target, read_checked, write_rows
+from proofstone.errors import BadUsage, NotFound
+from proofstone.methods.bequ.verification import (
+    BREAKDOWNS,
+    Checked,
+    Corrected,
+    Counted,
+    EntityFacts,
+    Gathered,
+    GivenTriple,
+    Group,
+    Measured,
+    PeopleSaid,
+    ReferenceRow,
+    Spool,
+    Told,
+    Verified,
+    VerifyPlan,
+    VerifySettings,
+    checked_of,
+    combined_rows,
+    correct_by_people,
+    counted_rows,
+    make_plan,
+    measure_all,
+    measure_by,
+    posed_questions,
+    read_people,
+    verdict_row,
+    verify,
+)
+from proofstone.ports import Embedder, Judge, Row
+from proofstone.records import JudgeQuestion
+from proofstone.wiring.background import Background
+from proofstone.wiring.grading import passing_workspace
+from proofstone.wiring.judging import Judges, judge_spec
+
+if TYPE_CHECKING:
+    from proofstone.engines.models import Budget, CacheUse
+    from proofstone.stages.judging import JudgeSpec
+    from proofstone.wiring.egress import AskEgress
+
+__all__ = ["Example", "OpenedTriples", "ToVerify", "Verification", "opened_triples"]
+
+_TEXT_SUFFIXES = (".txt", ".md")
+
+
+class Example(Struct, frozen=True):
+    """A question as it would be put."""
+
+    direction: str
+    question: JudgeQuestion
+
+
+class ToVerify(Struct, frozen=True, kw_only=True):
+    """What verifying would ask: the triples drawn, how many of either direction a rule decides, and
+    how many questions, of how many characters, each judge gets; a few of them as examples."""
+
+    told: Told
+    precision: int
+    recall: int
+    by_rule: Mapping[str, int]
+    questions: int
+    characters: int
+    examples: tuple[Example, ...] = ()
+
+
+class Verification(Struct, frozen=True, kw_only=True):
+    """What came of it: each group's measures, these by breakdowns, and with people's labels taken
+    in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles`` counts
+    the unparsed verdicts by why no label could be read."""
+
+    told: Told
+    settings: VerifySettings
+    judge: str
+    measured: tuple[Measured, ...]
+    parts: tuple[Measured, ...]
+    corrected: tuple[Corrected, ...]
+    waiting: int
+    troubles: Mapping[str, int]
+
+
+class OpenedTriples:
+    """Both files, read and checked; see ``opened_triples``."""
+
+    def __init__(
+        self, gathered: Gathered, settings: VerifySettings, names: tuple[str, str]
+    ) -> None:
+        self._gathered = gathered
+        self._settings = settings
+        self._names = names
+        self._embedder: Embedder | None = None
+        if settings.way != "bm25":
+            from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
+
+            self._embedder = SentenceEncoder()
+        self.plan = make_plan(gathered, settings)
+
+    @property
+    def n(self) -> int:
+        """The triples that a judge sees at the most."""
+        return _most_questions(self.plan)
+
+    def to_ask(self, show: int = 0) -> ToVerify:
+        """What would be asked, with the first ``show`` questions; asks nobody."""
+        sides: Counter[str] = Counter()
+        by_rule: Counter[str] = Counter()
+        characters = 0
+        examples: list[Example] = []
+        for posed in posed_questions(self._gathered, self.plan, self._embedder):
+            sides[posed.direction] += 1
+            if posed.ruled is not None:
+                by_rule[posed.ruled.basis] += 1
+            if posed.question is not None:
+                characters += _characters(posed.question)
+                sides["asked"] += 1
+                if len(examples) < show:
+                    examples.append(Example(posed.direction, posed.question))
+        return ToVerify(
+            told=self._gathered.told(),
+            precision=sides["precision"],
+            recall=sides["recall"],
+            by_rule=dict(sorted(by_rule.items())),
+            questions=sides["asked"],
+            characters=characters,
+            examples=tuple(examples),
+        )
+
+    def verify(
+        self,
+        *,
+        judge: Judges = (),
+        people: Path | None = None,
+        output: Path | None = None,
+        tables: Path | None = None,
+        by: bool = True,
+        folder: Path | None = None,
+        ask_egress: AskEgress | None = None,
+        max_connections: int | None = None,
+        cache: CacheUse = "same",
+        budget: Budget | str | None = None,
+    ) -> Verification:
+        """Judges the sample and measures it. Each verdict goes to the file ``output``, tables in
+        BeQu's columns to the folder ``tables``. What a judge was asked is kept in the workspace of
+        ``folder`` or the nearest one; where there is none, nothing is kept.
+
+        Raises BadInput for labels of people that cannot be read, and what stopped a judge.
+        """
+        if output is not None:
+            check_target(output)
+        said = {} if people is None else read_checked(people, read_people)
+        spec = judge_spec(judge)
+        with Spool[str, Verified](Verified) as kept:
+            found = _Found(said, kept)
+
+            async def take(judge: Judge | None) -> None:
+                pages = verify(self._gathered, self.plan, judge, self._embedder)
+                async for page in pages:
+                    found.add(page)
+
+            if spec is None:
+                Background(lambda _stop: take(None)).wait()
+            else:
+                with passing_workspace(folder) as workspace:
+                    workspace.ask_egress = ask_egress
+                    workspace.with_judges(
+                        spec, take, names=self._names, n=self.n, max_connections=max_connections,
+                        cache=cache, budget=budget,
+                    )  # fmt: skip
+            made = self._measured(found, spec, by=by)
+            self._write(found, made, output, tables)
+        return made
+
+    def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
+        groups, seed = self._gathered.groups, self._settings.seed
+        entities = self._gathered.entities
+        parts = (
+            part
+            for name in (BREAKDOWNS if by else ())
+            for part in measure_by(found.counted, groups, entities, name, seed=seed)
+        )
+        return Verification(
+            told=self._gathered.told(),
+            settings=self._settings,
+            judge="" if spec is None else ", ".join(spec.models),
+            measured=tuple(measure_all(found.counted, groups, seed=seed)),
+            parts=tuple(parts),
+            corrected=tuple(correct_by_people(found.checked, groups, seed=seed)),
+            waiting=found.waiting,
+            troubles=dict(found.troubles.most_common()),
+        )
+
+    def _write(
+        self, found: _Found, made: Verification, output: Path | None, tables: Path | None
+    ) -> None:
+        groups, entities = self._gathered.groups, self._gathered.entities
+        if output is not None:
+            write_rows(output, found.rows(groups, entities))
+        if tables is not None:
+            tables.mkdir(parents=True, exist_ok=True)
+            for name, rows in _tables(made).items():
+                write_rows(tables / name, rows)
+            write_rows(tables / "results_detailed.csv", found.rows(groups, entities))
+
+
+class _Found:
+    """What was judged so far: counted, and kept on disk for the file of verdicts."""
+
+    def __init__(self, people: Mapping[str, PeopleSaid], kept: Spool[str, Verified]) -> None:
+        self.counted = Counted()
+        self.checked: list[Checked] = []
+        self.waiting = 0
+        self.troubles: Counter[str] = Counter()
+        self._people = people
+        self._kept = kept
+
+    def add(self, page: Sequence[Verified]) -> None:
+        """Takes a page of verdicts."""
+        for each in page:
+            self.counted.add(each)
+            self._kept.add(each.direction, each)
+            self.waiting += each.verdict.basis == "waiting"
+            self.troubles.update([each.verdict.trouble] if each.verdict.trouble else [])
+            if self._people and (checked := checked_of(each, self._people)) is not None:
+                self.checked.append(checked)
+
+    def rows(
+        self, groups: Sequence[Group], entities: Sequence[EntityFacts]
+    ) -> Iterator[dict[str, Any]]:
+        """A row a triple, precision's first, with what people said of it."""
+        for direction in ("precision", "recall"):
+            for place in range(self._kept.count(direction)):
+                found = self._kept.read(direction, place)
+                row = verdict_row(found, groups, entities)
+                said = self._people.get(found.id)
+                if said is not None:
+                    row["people"], row["is_true"] = said.label, said.is_true
+                yield row
+
+
+@contextmanager
+def opened_triples(
+    path: Path, reference: Path, settings: VerifySettings, *, encoding: str = ""
+) -> Iterator[OpenedTriples]:
+    """The triples of a file and their reference (a file of rows, or a folder of such files and of
+    texts named for their entities), drawn by ``settings``. Raises what reading files does."""
+    with ExitStack() as stack:
+        elicited = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
+        known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
+        gathered = Gathered(elicited, known)
+        for file in _reference_files(reference):
+            _take_reference(gathered, file, encoding)
+        model = path.name.partition(".")[0]
+        read_checked(
+            path, lambda rows: gathered.take_elicited(rows, model=model), encoding=encoding
+        )
+        yield OpenedTriples(gathered, settings, (path.name, reference.name))
+
+
+def _take_reference(gathered: Gathered, file: Path, encoding: str) -> None:
+    if file.suffix.lower() in _TEXT_SUFFIXES:
+        text = file.read_text(encoding=encoding or "utf-8-sig")
+        gathered.take_reference([Row(file.name, {"entity": file.stem, "text": text})])
+        return
+    read_checked(file, gathered.take_reference, encoding=encoding)
+
+
+def _reference_files(reference: Path) -> list[Path]:
+    if not reference.is_dir():
+        if not reference.exists():
+            raise NotFound(f"there is no {reference}", hint="name a file or a folder")
+        return [reference]
+    files = sorted(each for each in reference.iterdir() if each.is_file())
+    files = [each for each in files if not each.name.startswith(".")]
+    if not files:
+        raise BadUsage(f"{reference}: the folder holds no file")
+    return files
+
+
+def _most_questions(plan: VerifyPlan) -> int:
+    return max(1, plan.n_given + plan.n_known * len(plan.recalled))
+
+
+def _characters(question: JudgeQuestion) -> int:
+    return len(question.task) + sum(len(each.text) for each in question.exhibits)
+
+
+def _tables(made: Verification) -> dict[str, Iterable[dict[str, Any]]]:
+    """The tables by their names; those of a breakdown only where something has a value."""
+    by = {str(name): [part for part in made.parts if part.by == name] for name in BREAKDOWNS}
+    found: dict[str, Iterable[dict[str, Any]]] = {
+        "results.csv": counted_rows(made.measured),
+        "combined_results.csv": combined_rows([*made.measured, *by["domain"]]),
+    }
+    named = {"domain": ("category", "Domain"), "popularity": ("popularity", "Popularity")}
+    for name, (file, column) in named.items():
+        if by[name]:
+            found[f"results_by_{file}.csv"] = counted_rows(by[name], column)
+    return found

@@ -1,0 +1,198 @@
+"""Triples and references of anybody's files: every form read, every problem told with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from known_world import gathered, rows_of
+
+from proofstone.errors import BadInput
+from proofstone.methods.bequ.verification import Gathered, VerifySettings, make_plan
+from proofstone.methods.bequ.verification.corpus import EntityCorpus
+from proofstone.methods.bequ.verification.families import family_of
+from proofstone.methods.bequ.verification.planning import known_triples
+from proofstone.methods.bequ.verification.records import Passage, ReferenceRow, ReferenceTriple
+from proofstone.methods.bequ.verification.texts import object_text, spoken
+
+TRIPLE = {"subject": "Ulm", "predicate": "country", "object": "Germany", "subject_name": "Ulm"}
+KNOWN = {"entity": "Ulm", "predicate": "country", "object": "Germany"}
+
+
+def given(held: Gathered) -> list[tuple[str, str, str]]:
+    return [
+        (each.subject, each.predicate, each.object)
+        for key in held.elicited
+        for each in held.elicited.of(key)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (["a", 2, None, "b"], "a; 2; b"), ('["a", "b"]', "a; b"), (1924, "1924"), (True, "true"),
+        (None, ""), ("", ""), (" 8 March 1902 ", "8 March 1902"), ("[sic", "[sic"),
+    ],
+)  # fmt: skip
+def test_objects_of_any_kind_become_text(value: Any, text: str) -> None:
+    with gathered([{**TRIPLE, "object": value}], [KNOWN]) as held:
+        assert given(held) == [("Ulm", "country", text)]
+        assert held.told().without_object == (not text)
+
+
+def test_objects_in_objects_are_json() -> None:
+    assert object_text({"b": 1, "a": [2]}) == '{"a":[2],"b":1}'
+
+
+def test_all_problems_of_a_file_are_told_at_once() -> None:
+    rows = [TRIPLE, {"predicate": "p", "object": "o"}, {**TRIPLE, "predicate": " "},
+            {**TRIPLE, "subject_name": ["x"]}]  # fmt: skip
+    with pytest.raises(BadInput) as refused, gathered(rows, [KNOWN]):
+        pass
+    assert [str(problem) for problem in refused.value.problems] == [
+        "line 2, field subject_name: is missing or empty",
+        "line 3, field predicate: holds only white space",
+        "line 4, field subject_name: expected text or a whole number, came a list",
+    ]
+
+
+def test_all_problems_of_a_reference_are_told_at_once() -> None:
+    rows: list[dict[str, Any]] = [
+        {"text": "nameless"}, {"entity": "A"}, {"entity": "A", "triples_wiki": "x"},
+        {"entity": "B", "triples": [["p", "o"], ["p"], ["", "o"], ["", ""]]},
+        {"entity": "C", "passages": [3]},
+    ]  # fmt: skip
+    with pytest.raises(BadInput) as refused, gathered([TRIPLE], rows):
+        pass
+    assert [str(problem) for problem in refused.value.problems] == [
+        "line 1, field entity: is missing or empty",
+        "line 2, field text: expected a triple (predicate, object), a text or lists of triples",
+        "line 3, field triples_wiki: expected a list as JSON",
+        "line 4, field triples: entry 2: expected [predicate, object], came a list",
+        "line 4, field triples: entry 3: the predicate is missing",
+        "line 5, field passages: expected texts, or objects with a text, came 3",
+    ]
+
+
+def test_two_entities_with_one_name_are_told() -> None:
+    """Told apart by an identity; without one the row that does not say which is a problem."""
+    reference = [
+        {**KNOWN, "entity": "Mercury", "wikidata_id": identity} for identity in ("Q1", "Q2")
+    ]
+    rows = [{**TRIPLE, "subject_name": "Mercury", "wikidata_id": "Q2"}]
+    with gathered(rows, reference) as held:
+        assert [facts.identity for facts in held.entities] == ["Q1", "Q2"]
+        assert held.elicited.count((0, 1)) == 1
+    with (
+        pytest.raises(BadInput, match='2 entities are named "Mercury" \\(Q1, Q2\\)'),
+        gathered([{**TRIPLE, "subject_name": "Mercury"}] * 2, reference),
+    ):
+        pass
+
+
+def test_an_entity_whose_triples_are_listed_twice_is_told() -> None:
+    rows = [{"entity": "Ulm", "triples_wiki": [["country", "Germany"]]}] * 2
+    told = 'line 2, field entity: two entities are named "Ulm"'
+    with pytest.raises(BadInput, match=told), gathered([TRIPLE], rows):
+        pass
+
+
+def test_names_are_one_whatever_joins_their_words() -> None:
+    """Underscores and spaces, composed and decomposed letters; case tells apart."""
+    rows = [{**TRIPLE, "subject_name": name} for name in ("San_José", "San Jose\u0301", "san josé")]
+    with gathered(rows, [{**KNOWN, "entity": "San José"}]) as held:
+        assert [facts.name for facts in held.entities] == ["San José", "san josé"]
+        assert held.told().without_reference == ("san josé",)
+
+
+@pytest.mark.parametrize("name", ["القاهرة", "東京", "北京大学", "Ὅμηρος", "תל אביב"])
+def test_any_script_is_read_and_found(name: str) -> None:
+    rows = [{"subject": name, "predicate": "p", "object": f"x {name}"}]
+    with gathered(rows, [{"entity": name, "text": f"{name} is x."}]) as held:
+        assert held.told().without_reference == ()
+        corpus = EntityCorpus(name, held.reference.of(0))
+        assert [each.text for each in corpus.search(held.elicited.of((0, 0)), 3)[0]] == [
+            f"{name} is x."
+        ]
+
+
+def test_a_reference_has_many_forms() -> None:
+    rows = [
+        {"entity": "Ulm", "predicate": "river", "object": "Danube", "passage": "On the Danube.",
+         "source": "web", "url": "https://example.org"},
+        {"title": "Ulm", "text": "Ulm is a city."},
+        {"entity": "Ulm", "snippet": "Ulm ...", "triples_wiki": [["country", "Germany"], ["x", ""]],
+         "triples_web": '[["river", "Iller", "A page"]]', "passages": ["One.", {"text": "Two."}]},
+    ]  # fmt: skip
+    with gathered([TRIPLE], rows) as held:
+        known = known_triples(held, 0)
+        assert [(each.predicate, each.object, each.passage.source) for each in known] == [
+            ("river", "Danube", "web"), ("country", "Germany", "wiki"), ("river", "Iller", "web"),
+        ]  # fmt: skip
+        passages = EntityCorpus("Ulm", held.reference.of(0)).passages
+        assert [each.text for each in passages] == [
+            "On the Danube.", "Ulm is a city.", "Ulm ...", "One.", "Two.", "Ulm: country: Germany",
+            "Ulm: river: Iller",
+        ]  # fmt: skip
+        assert passages[-1].title == "A page"
+
+
+def test_an_article_of_two_megabytes_is_cut_and_searched() -> None:
+    """Every sentence stands in one passage, and the one that is meant is found first."""
+    sentences = [f"Sentence {at} is about thing{at} and nothing else." for at in range(40_000)]
+    article = " ".join(sentences)
+    assert len(article) > 1_900_000
+    corpus = EntityCorpus("E", [ReferenceRow((Passage(article),), ())])
+    assert all(len(each.text) <= 800 for each in corpus.passages)
+    with gathered([{**TRIPLE, "object": "thing31337"}], [KNOWN]) as held:
+        (found,) = corpus.search(held.elicited.of((0, 0)), 3)
+    assert "thing31337 " in found[0].text
+
+
+def test_recall_is_not_measured_of_who_was_not_asked_of_the_reference() -> None:
+    rows = [TRIPLE, {**TRIPLE, "model": "b", "subject_name": "Nowhere"}]
+    with gathered(rows, [KNOWN, {**KNOWN, "entity": "Berlin"}]) as held:
+        plan = make_plan(held, VerifySettings())
+        assert [held.groups[group].model for group in plan.recalled] == ["file"]
+        assert plan.n_known == 2
+        assert make_plan(held, VerifySettings(over="elicited")).n_known == 1
+
+
+def test_the_sample_does_not_depend_on_the_order_of_the_entities() -> None:
+    names = [f"E{at}" for at in range(9)]
+    rows = [{**TRIPLE, "subject_name": name, "object": name} for name in names for _ in range(3)]
+    known = [{**KNOWN, "entity": name} for name in names]
+
+    def drawn(rows: list[dict[str, Any]]) -> set[str]:
+        with gathered(rows, known) as held:
+            plan = make_plan(held, VerifySettings(sample=5))
+            return {held.entities[entity].name for _group, entity in plan.given}
+
+    backwards = [row for name in reversed(names) for row in rows if row["object"] == name]
+    assert drawn(rows) == drawn(backwards)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "words", "family"),
+    [
+        ("locatedAlongRiver", "located along river", "place"), ("rdf:type", "type", "kind"),
+        ("dateOfBirth", "date of birth", "date"), ("FIPSCode", "FIPS code", "identifier"),
+        ("number_of_seats", "number of seats", "number"), ("出生地", "出生地", "place"),
+        ("reaffirms", "reaffirms", "other"), ("https://x", "https://x", "other"),
+    ],
+)  # fmt: skip
+def test_predicates_are_words_of_a_family(predicate: str, words: str, family: str) -> None:
+    assert spoken(predicate) == words
+    assert family_of(predicate) == family
+
+
+def test_a_triple_without_its_passage_stands_as_its_words_once() -> None:
+    triples = tuple(ReferenceTriple("partOf", "X", Passage("", "web")) for _ in range(2))
+    (only,) = EntityCorpus("E", [ReferenceRow((), triples)]).passages
+    assert (only.text, only.source) == ("E: part of: X", "web")
+
+
+def test_rows_without_a_group_are_those_of_their_file() -> None:
+    with gathered([TRIPLE], [KNOWN]) as held:
+        assert [group.model for group in held.groups] == ["file"]
+    assert rows_of([TRIPLE])[0].place == "line 1"

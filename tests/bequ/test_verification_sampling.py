@@ -1,0 +1,51 @@
+"""Which triples are verified: every one as likely as it should be, by seed, the longer sample
+beginning with the shorter."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofstone.methods.bequ.verification import SAMPLING_WAYS, SamplingWay, sample_places
+
+COUNTS = st.lists(st.integers(0, 6), max_size=8)
+
+
+@given(COUNTS, st.integers(1, 60), st.sampled_from(SAMPLING_WAYS), st.integers(0, 5))
+def test_a_sample_has_different_places_that_exist(
+    counts: list[int], n: int, way: SamplingWay, seed: int
+) -> None:
+    drawn = sample_places(counts, n, way, seed=seed, purpose="p")
+    assert len(drawn) == len(set(drawn)) == min(n, sum(counts))
+    assert all(0 <= place < counts[entity] for entity, place in drawn)
+    assert drawn == sample_places(counts, n, way, seed=seed, purpose="p")
+    longer = sample_places(counts, n + 3, way, seed=seed, purpose="p")
+    assert longer[: len(drawn)] == drawn
+
+
+@given(COUNTS, st.sampled_from(SAMPLING_WAYS))
+def test_zero_means_all_in_their_order(counts: list[int], way: SamplingWay) -> None:
+    drawn = sample_places(counts, 0, way, seed=1, purpose="p")
+    assert drawn == [(at, place) for at, n in enumerate(counts) for place in range(n)]
+
+
+@pytest.mark.parametrize(("way", "share"), [("entities", 1 / 2), ("triples", 90 / 100)])
+def test_the_way_says_how_much_an_entity_weighs(way: SamplingWay, share: float) -> None:
+    """Of 90 and 10 triples, over seeds: half of the first draws each, or nine in ten."""
+    first = [sample_places([90, 10], 1, way, seed=seed, purpose="p")[0][0] for seed in range(600)]
+    assert Counter(first)[0] / 600 == pytest.approx(share, abs=0.06)
+
+
+def test_draws_never_change() -> None:
+    """A sample is named by its seed: these are golden values."""
+    assert sample_places([3, 1, 5], 5, "entities", seed=0, purpose="recall") == GOLDEN["entities"]
+    assert sample_places([3, 1, 5], 5, "triples", seed=0, purpose="recall") == GOLDEN["triples"]
+
+
+GOLDEN = {
+    "entities": [(0, 2), (0, 1), (0, 0), (1, 0), (2, 2)],
+    "triples": [(2, 2), (2, 3), (0, 1), (0, 2), (1, 0)],
+}

@@ -1,0 +1,183 @@
+"""A judge of known errors: the exact precision, recall and F1 come out, and people's labels of a
+few bring the truth back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from known_world import (
+    N_KNOWN,
+    N_SAID,
+    KnownJudge,
+    elicited_rows,
+    gathered,
+    is_covered,
+    reference_rows,
+    true_label,
+)
+from msgspec import structs
+
+from proofstone.methods.bequ.verification import (
+    Checked,
+    Counted,
+    Gathered,
+    PeopleSaid,
+    Verified,
+    VerifySettings,
+    checked_of,
+    correct_by_people,
+    make_plan,
+    measure_all,
+    measure_by,
+    verify,
+)
+from proofstone.methods.bequ.verification.records import Verdict
+from proofstone.ports import Judge
+
+N = 40
+
+
+async def verified(held: Gathered, settings: VerifySettings, judge: Judge | None) -> list[Verified]:
+    pages = verify(held, make_plan(held, settings), judge)
+    return [each async for page in pages for each in page]
+
+
+def counted(found: list[Verified]) -> Counted:
+    made = Counted()
+    for each in found:
+        made.add(each)
+    return made
+
+
+def truth(each: Verified) -> str:
+    if each.direction == "recall":
+        return "covered" if is_covered(each.subject, each.predicate) else "not covered"
+    return true_label(each.subject, each.predicate, each.object)
+
+
+async def test_a_judge_without_errors_gives_the_exact_figures() -> None:
+    """Of ten triples of a town six are right, two wrong and two about nothing that is written;
+    six of twelve facts are said. A rule settles the six, for they are said word by word."""
+    judge = KnownJudge()
+    with gathered(elicited_rows(N), reference_rows(N)) as held:
+        found = await verified(held, VerifySettings(sample=0), judge)
+        (made,) = measure_all(counted(found), held.groups)
+    values = {name: each.value for name, each in made.estimates.items()}
+    precision, recall = 6 / N_SAID, 6 / N_KNOWN
+    assert values["precision"] == pytest.approx(precision)
+    assert values["recall"] == pytest.approx(recall)
+    assert values["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert values["contradiction"] == values["neutral"] == pytest.approx(2 / 10)
+    assert values["precision_decided"] == pytest.approx(6 / (6 + 2))
+    assert made.counts["recall"] == {"covered": 6 * N, "not covered": 6 * N}
+    assert judge.asked == N_SAID * N + 6 * N
+    assert made.estimates["f1"].resampled == "entities"
+    rested = {each.verdict.passage.text for each in found if each.verdict.label == "entailment"}
+    assert all(text.startswith("Town ") for text in rested)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+async def test_people_bring_back_the_truth_that_a_judge_missed(seed: int) -> None:
+    """One verdict in four is wrong. What the judge says comes out exactly as it says it; corrected
+    by 150 labels of either direction, each figure's interval holds the truth."""
+    judge = KnownJudge(rate=0.25)
+    with gathered(elicited_rows(N), reference_rows(N)) as held:
+        settings = VerifySettings(sample=350, seed=seed)
+        found = await verified(held, settings, judge)
+        (made,) = measure_all(counted(found), held.groups)
+        sides = {
+            side: [each for each in found if each.direction == side]
+            for side in ("precision", "recall")
+        }
+        for side, right in (("precision", "entailment"), ("recall", "covered")):
+            said = sum(each.verdict.label == right for each in sides[side])
+            assert len(sides[side]) == 350
+            assert made.estimates[side].value == pytest.approx(said / 350)
+        (corrected,) = correct_by_people(
+            labelled(found, {each.id for each in found if each.drawn <= 150}), held.groups
+        )
+    assert corrected.n_people == {"precision": 150, "recall": 150}
+    wanted = {"precision": 6 / N_SAID, "recall": 6 / N_KNOWN}
+    rates = {"precision": corrected.precision, "recall": corrected.recall}
+    for side, rate in rates.items():
+        assert rate is not None
+        assert rate.corrected.low < wanted[side] < rate.corrected.high
+    assert corrected.f1 is not None
+    f1 = 2 * wanted["precision"] * wanted["recall"] / sum(wanted.values())
+    assert corrected.f1.low < f1 < corrected.f1.high
+    assert corrected.agreement is not None
+    assert 0.6 < corrected.agreement.value < 0.95
+
+
+def labelled(found: list[Verified], chosen: set[str]) -> list[Checked]:
+    """What people say of the chosen ones: the truth."""
+    people = {
+        each.id: PeopleSaid(truth(each), truth(each) == "entailment")
+        for each in found
+        if each.id in chosen
+    }
+    made = [checked_of(each, people) for each in found]
+    return [each for each in made if each is not None]
+
+
+async def test_what_is_not_parsed_or_has_no_reference_stays_in_the_denominator() -> None:
+    """As published; beside it stands precision over what was judged."""
+    rows = [*elicited_rows(2), {**elicited_rows(1)[0], "subject_name": "Nowhere"}]
+    with gathered(rows, reference_rows(2)) as held:
+        found = await verified(held, VerifySettings(sample=0), KnownJudge())
+        bad = [unparsed(each) if each.predicate == "fact0" else each for each in found]
+        (made,) = measure_all(counted(bad), held.groups)
+        waiting = await verified(held, VerifySettings(sample=0), None)
+        (unmade,) = measure_all(counted(waiting), held.groups)
+    assert made.counts["precision"]["unparsed"] == 2
+    assert made.counts["precision"]["no reference"] == 1
+    right = made.counts["precision"]["entailment"]
+    values = {name: each.value for name, each in made.estimates.items()}
+    assert values["precision"] == pytest.approx(right / 21)
+    assert values["precision_judged"] == pytest.approx(right / (21 - 2 - 1))
+    assert values["unparsed"] == pytest.approx(2 / 21)
+    # What waits is in no figure: all that a rule settles here has no reference.
+    assert unmade.estimates["precision"].n == 1
+    assert unmade.counts["precision"] == {"waiting": 20, "no reference": 1}
+
+
+def unparsed(each: Verified) -> Verified:
+    if each.direction == "recall" or each.verdict.basis == "no reference":
+        return each
+    return structs.replace(each, verdict=Verdict(label="", basis="unparsed"))
+
+
+async def test_measures_by_domain_and_source_add_up() -> None:
+    with gathered(elicited_rows(8), reference_rows(8)) as held:
+        found = await verified(held, VerifySettings(sample=0), KnownJudge())
+        every = counted(found)
+        by_domain = list(measure_by(every, held.groups, held.entities, "domain"))
+        by_source = list(measure_by(every, held.groups, held.entities, "source"))
+    assert [part.value for part in by_domain] == ["A", "B"]
+    assert sum(part.counts["precision"]["entailment"] for part in by_domain) == 6 * 8
+    assert {part.value: n_known(part.counts) for part in by_source} == {
+        "web": N_KNOWN // 2 * 8, "wiki": N_KNOWN // 2 * 8,
+    }  # fmt: skip
+
+
+def n_known(counts: Mapping[str, Mapping[str, Any]]) -> int:
+    return sum(counts["recall"].values())
+
+
+async def test_a_label_of_people_says_how_much_the_reference_leaves_out() -> None:
+    """Of three triples that are true two are in the reference: its recall is 2/3."""
+    checked = [
+        Checked(direction="precision", group=0, entity=at, label=label, said=PeopleSaid("", true))
+        for at, (label, true) in enumerate(
+            [("entailment", True), ("entailment", True), ("neutral", True), ("neutral", False)]
+        )
+    ]
+    with gathered(elicited_rows(1), reference_rows(1)) as held:
+        (made,) = correct_by_people(checked, held.groups)
+    assert made.corpus is not None
+    assert made.corpus.value == pytest.approx(2 / 3)
+    assert made.true_share is not None
+    assert made.true_share.value == pytest.approx(3 / 4)
+    assert made.precision is None

@@ -1,0 +1,205 @@
+"""``verify-triples FILE --reference FILE``: a file in, figures and files out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_world import elicited_rows, is_covered, reference_rows, true_label
+
+from proofstone.cli import main
+from scripted_server import Act, Seen, answer, error
+from serving import configure, serving
+
+N = 6
+_SAID = re.compile(r"subject: (.*)\npredicate: (.*)\nobject: (.*)")
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert isinstance(left.value.code, int)
+    return left.value.code, out, err
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Triples of a CSV file and their reference, in a folder that is no workspace."""
+    monkeypatch.chdir(tmp_path)
+    triples, reference = tmp_path / "triples.csv", tmp_path / "reference.jsonl"
+    rows = elicited_rows(N)
+    with triples.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = [json.dumps(row) for row in reference_rows(N)]
+    reference.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return triples, reference
+
+
+def read_csv(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def truthful(text: str) -> dict[str, str]:
+    """What a judge without errors replies."""
+    said = _SAID.search(text)
+    assert said is not None
+    if "reference fact" in text:
+        label = "covered" if is_covered(said[1], said[2]) else "not covered"
+        return {"reason": "r", "rests_on": "statement 1", "label": label}
+    return {
+        "reason": "r",
+        "rests_on": "passage 1",
+        "label": true_label(said[1], said[2], said[3]),
+    }
+
+
+def script(reply: Callable[[str], dict[str, str] | None]) -> Callable[[Seen], Act]:
+    def act(seen: Seen) -> Act:
+        made = reply(seen.json["messages"][-1]["content"])
+        if made is None:
+            return error(400, {"error": {"message": "not this one"}})
+        return answer(json.dumps(made))
+
+    return act
+
+
+def test_the_whole_way_with_a_judge_behind_an_endpoint(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures as JSON, a verdict a row with its passage and reason, tables in BeQu's columns;
+    the labels that people fill in come back as agreement."""
+    with serving(script(truthful)) as server:
+        configure(Path.cwd(), server.url)
+        command = ["verify-triples", files[0], "--reference", files[1], "--judge", "scripted/judge"]
+        more = ["--sample", 0, "--json", "-q"]
+        code, out, err = told(capsys, *command, *more, "-o", "verdicts.csv", "--tables", "tables")
+        asked = server.requests
+        assert (code, err) == (0, "")
+        (made,) = json.loads(out)["measured"]
+        values = {name: each["value"] for name, each in made["estimates"].items()}
+        assert values["precision"] == pytest.approx(6 / 10)
+        assert values["recall"] == pytest.approx(6 / 12)
+        rows = read_csv("verdicts.csv")
+        assert len(rows) == N * (10 + 12)
+        assert asked == N * (10 + 6)
+        for row in rows:
+            row["people"] = row["verdict"] if row["drawn"] == "0" else ""
+        with Path("people.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        code, out, _err = told(capsys, *command, *more, "--people", "people.csv")
+    (corrected,) = json.loads(out)["corrected"]
+    assert corrected["agreement"]["value"] == 1.0
+    right = next(row for row in rows if row["verdict"] == "entailment")
+    assert right["passage"].startswith("Town ")
+    assert right["reason"] == "r"
+    table = read_csv("tables/results.csv")
+    assert [list(row.values())[:7] for row in table] == [
+        ["m", "Precision (RAG)", "", "60", "36", "12", "12"],
+        ["m", "Recall", "", "72", "36", "0", "36"],
+    ]
+    assert {path.name for path in Path("tables").iterdir()} == {
+        "results.csv", "combined_results.csv", "results_by_category.csv", "results_detailed.csv",
+    }  # fmt: skip
+    assert not (Path.cwd() / ".proofstone").exists()
+
+
+def test_what_a_judge_cites_and_was_not_given_is_told(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Asked again twice; then the verdict is unparsed, in the denominator, and in words below."""
+
+    def cites_wrongly(text: str) -> dict[str, str]:
+        said = truthful(text)
+        return said if said["label"] != "entailment" else {**said, "rests_on": "passage 99"}
+
+    with serving(script(cites_wrongly)) as server:
+        configure(Path.cwd(), server.url)
+        code, out, _err = told(
+            capsys, "verify-triples", *(files[0], "--reference", files[1]), "--judge",
+            "scripted/judge", "--sample", 0,
+        )  # fmt: skip
+        assert server.requests == N * (4 + 3 * 6 + 6)
+    assert code == 0
+    assert "rests on a passage that was not given 36" in out
+    assert re.search(r"^m +60 +72 +0\.0 ", out, re.MULTILINE), out
+
+
+def test_what_no_judge_was_heard_on_waits(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No verdict is made of a failure, and the exit code says so; nor without a judge."""
+    arguments = ["verify-triples", files[0], "--reference", files[1], "--sample", 0]
+    code, out, err = told(capsys, *arguments)
+    assert code == 3
+    assert f"{N * (10 + 6):,} triples wait for a judge: --judge PROVIDER/NAME" in err
+    with serving(script(lambda text: None if "rumour" in text else truthful(text))) as server:
+        configure(Path.cwd(), server.url)
+        code, out, err = told(capsys, *arguments, "--judge", "scripted/judge", "--json")
+    waiting = json.loads(out)["waiting"]
+    assert (code, waiting > 0) == (3, True)
+    (made,) = json.loads(out)["measured"]
+    assert made["counts"]["precision"]["waiting"] + made["estimates"]["precision"]["n"] == 60
+
+
+def test_a_dry_run_says_what_would_be_asked(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _err = told(
+        capsys, "verify-triples", files[0], "--reference", files[1], "--show", 1, "--sample", 20
+    )
+    assert code == 0
+    assert out.startswith(
+        "60 triples of 6 entities by 1 (model, setting); reference: 72 triples of 6 entities\n"
+        "drawn: 20 elicited, 20 of the reference; decided by rule: same words "
+    )
+    assert "--- precision" in out
+    assert "[passage 10 | begin" in out
+
+
+def test_a_folder_of_texts_is_a_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file is named for its entity; precision needs no reference triples, recall has none."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "Ulm.txt").write_text("Ulm is in Germany.", encoding="utf-8")
+    Path("t.csv").write_text("subject,predicate,object\nUlm,country,Germany\n", encoding="utf-8")
+
+    def entails(_text: str) -> dict[str, Any]:
+        return {"reason": "", "rests_on": "passage 1", "label": "entailment"}
+
+    with serving(script(entails)) as server:
+        configure(Path.cwd(), server.url)
+        code, out, _err = told(
+            capsys, "verify-triples", "t.csv", "--reference", folder, "--judge", "scripted/judge",
+            "--json",
+        )  # fmt: skip
+    (made,) = json.loads(out)["measured"]
+    assert code == 0
+    assert made["estimates"]["precision"]["value"] == 1.0
+    assert "recall" not in made["estimates"]
+
+
+def test_problems_of_both_files_have_their_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("subject,predicate,object\n,,x\nUlm,,x\n", encoding="utf-8")
+    Path("r.jsonl").write_text('{"entity": "Ulm", "text": "Ulm."}\n', encoding="utf-8")
+    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "r.jsonl")
+    assert code == 2
+    assert "line 2, field subject_name: is missing or empty" in err
+    assert "line 3, field predicate: is missing or empty" in err
