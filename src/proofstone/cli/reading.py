@@ -152,6 +152,19 @@ def leaderboard_command(
     metavar="BASE=CHAT,...",
     help="With --study alignment: which chat model was made from which base model.",
 )
+@click.option(
+    "--beside",
+    default="",
+    metavar="TARGET|FILE",
+    help="With --study rankings: the other benchmark, as a form, bank or run, or a file of models "
+    "and scores, or of scores by item.",
+)
+@click.option(
+    "--beside-items",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many items stand behind a file of scores alone.",
+)
 @_level
 @_estimand
 @_by_cards
@@ -169,6 +182,8 @@ def report_command(
     output: Path | None,
     study: str | None,
     pairs: tuple[str, ...],
+    beside: str,
+    beside_items: int | None,
     level: str,
     estimand: str,
     group_by: str,
@@ -206,15 +221,18 @@ def report_command(
       settings  single statements, verdicts on each, whole questions, side by side
       judges    the same replies under several judges (score RUN --judge OTHER)
       alignment base models beside the chat models made from them, paired
+      rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
     """
     if study is not None:
         report_study(
             study, read_list(targets), output, estimand, folder,
-            pairs=read_list(pairs), as_json=as_json,
+            pairs=read_list(pairs), beside=beside, beside_items=beside_items, as_json=as_json,
         )  # fmt: skip
         return
     if pairs:
         raise click.UsageError("--pairs goes with --study alignment")
+    if beside or beside_items:
+        raise click.UsageError("--beside goes with --study rankings")
     from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 

@@ -22,6 +22,7 @@ STUDY_NAMES = (
     "settings",
     "judges",
     "alignment",
+    "rankings",
     "choices",
 )
 
@@ -34,13 +35,18 @@ def report_study(
     folder: Path | None,
     *,
     pairs: Sequence[str] = (),
+    beside: str = "",
+    beside_items: int | None = None,
     as_json: bool,
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there."""
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        study = workspace.study(name, *targets, estimand=estimand, pairs=pairs)
+        study = workspace.study(
+            name, *targets, estimand=estimand, pairs=pairs, beside=beside,
+            beside_items=beside_items or 0,
+        )  # fmt: skip
         if output is not None:
             workspace.write_figure_data(study, output)
     if as_json:

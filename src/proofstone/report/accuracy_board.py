@@ -19,13 +19,13 @@ from proofstone.report.board import (
 )
 from proofstone.wording import say
 
-__all__ = ["accuracy_board", "accuracy_notes"]
+__all__ = ["accuracy_board", "accuracy_notes", "overall_accuracies"]
 
 
 def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboard:
     """The models of a table of accuracies, best first; with intervals, ranks and ties where the
     numbers of items are known. A model without an overall accuracy is left out."""
-    overall = _overall(found)
+    overall = overall_accuracies(found)
     n = found.n_items
     known = np.flatnonzero(~np.isnan(overall))
     order = sorted(known.tolist(), key=lambda place: (-overall[place], found.models[place]))
@@ -68,7 +68,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
     )
 
 
-def _overall(found: Accuracies) -> NDArray[np.float64]:
+def overall_accuracies(found: Accuracies) -> NDArray[np.float64]:
     """As the source states it; else the mean of the strata, weighted by items where known."""
     if not len(found.strata):
         return found.overall

@@ -32,6 +32,7 @@ from proofstone.engines.tables import (
 )
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable, Worth
+from proofstone.records.accuracies import Accuracies
 from proofstone.records.audience import Audience
 from proofstone.records.families import family_of
 from proofstone.records.model_names import shown_names
@@ -53,7 +54,15 @@ from proofstone.stages.hands import with_hands_of
 from proofstone.stages.work_files import write_work_file
 from proofstone.wording import counted, noted, say, say_of
 
-__all__ = ["Asked", "audit_files", "audit_page", "audit_table", "read_results", "write_work_list"]
+__all__ = [
+    "Asked",
+    "audit_files",
+    "audit_page",
+    "audit_table",
+    "read_either",
+    "read_results",
+    "write_work_list",
+]
 
 # With fewer, intervals for other clusters hardly tell anybody apart.
 _FEW_CLUSTERS = 20
@@ -133,6 +142,17 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
             )
     _parts, table, _told = _assembled(read, asked)
     return table, _measure(table)
+
+
+def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure] | Accuracies:
+    """The scores of files with their measure; of one file of accuracies alone, these.
+
+    Raises what ``read_results`` does.
+    """
+    read = [_read(path, asked) for given in paths for path in _files(given)]
+    if len(read) == 1 and read[0].layout.kind == "accuracies":
+        return read_accuracies(read[0].table, read[0].layout, asked.items)
+    return read_results(paths, asked)
 
 
 def _assembled(

@@ -173,12 +173,13 @@ class Reading(Catalogue):
 
     def study(self, name: str, *targets: Target, **options: Any) -> Study:
         """A study of runs, forms or banks: ``estimand``, ``confidence`` and what the study takes as
-        options.
+        options; ``beside`` names the other benchmark of a study of rankings.
 
         Raises BadUsage for a name that is none, or targets that it cannot stand on.
         """
         from proofstone.report.studies import STUDIES, perform_study  # noqa: PLC0415 - numpy
         from proofstone.stages.judge_parts import parts_by_judge  # noqa: PLC0415
+        from proofstone.stages.ranking_parts import benchmark_beside  # noqa: PLC0415
         from proofstone.stages.studies import parts_by_form, parts_together  # noqa: PLC0415
 
         kind = STUDIES.get(name)
@@ -190,6 +191,11 @@ class Reading(Catalogue):
         else:
             read = parts_by_form if kind.parts == "by form" else parts_together
             parts = read(self.store, find_method, found, lengths=kind.lengths, origins=kind.origins)
+        n_items = options.pop("beside_items", 0)
+        if named := options.pop("beside", ""):
+            options["beside"] = benchmark_beside(
+                self.store, find_method, lambda text: self._found([text])[0], named, n_items
+            )
         return perform_study(name, parts, **options)
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:

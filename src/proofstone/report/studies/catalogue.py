@@ -17,6 +17,7 @@ from proofstone.report.studies.levels import study_levels
 from proofstone.report.studies.options import study_options
 from proofstone.report.studies.parts import Part
 from proofstone.report.studies.positions import study_positions
+from proofstone.report.studies.rankings import study_rankings
 from proofstone.report.studies.seeds import study_seeds
 from proofstone.report.studies.settings import study_settings
 from proofstone.report.studies.study import Study
@@ -74,6 +75,11 @@ STUDIES: Mapping[str, StudyKind] = {
         perform=study_alignment,
         takes=("pairs",),
     ),
+    "rankings": StudyKind(
+        help="where the same models stand on another benchmark, and how far ranks agree",
+        perform=study_rankings,
+        takes=("beside",),
+    ),
     "choices": StudyKind(
         help="the same questions over options, over shuffled options, and open",
         perform=study_choices,
@@ -99,7 +105,7 @@ def perform_study(
     if estimand not in ESTIMANDS:
         known = ", ".join(ESTIMANDS)
         raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
-    asked = {option: value for option, value in more.items() if value}
+    asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
     strange = [option for option in asked if option not in STUDIES[name].takes]
     if strange:
         raise BadUsage(f"the study {name} takes no --{strange[0]}")
