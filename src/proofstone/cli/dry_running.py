@@ -15,6 +15,7 @@ from proofstone.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from proofstone.stages.forecasts import DryRun
+    from proofstone.stages.judging import JudgeSpec
     from proofstone.stages.kin import Kin
     from proofstone.stages.run_request import RunRequest
     from proofstone.wiring import Workspace
@@ -59,11 +60,13 @@ def perform_dry_run(
     asked: DryRunAsked,
     kin: Sequence[Kin],
     *,
+    judges: JudgeSpec | None = None,
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Shows prompts and the forecast; returns the exit code."""
+    """Shows prompts and the forecast, of ``judges`` too; returns the exit code."""
     from proofstone.cli.dry_run_text import forecast_lines, prompt_lines, talk  # noqa: PLC0415
+    from proofstone.cli.judging_text import judging_lines  # noqa: PLC0415
     from proofstone.cli.progress import tell_interrupt, watching  # noqa: PLC0415
     from proofstone.wiring.run_files import forecast_request, specs_of_request  # noqa: PLC0415
 
@@ -76,11 +79,17 @@ def perform_dry_run(
         found = forecast_request(
             workspace, request, pilot=asked.pilot, watch=watch, on_interrupt=tell_interrupt
         )
+    judging = None
+    if judges is not None:
+        specs = specs_of_request(workspace, request)
+        judging = workspace.forecast_judging(specs, judges, max_connections=request.max_connections)
     if as_json:
         whole = {**msgspec.structs.asdict(found), "kin": kin}
+        whole |= {} if judging is None else {"judging": judging}
         print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
-        click.echo("\n".join(forecast_lines(found)))
+        lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
+        click.echo("\n".join(lines))
     for line in talk(found):
         say(line, quiet=quiet)
     return _exit_code(found)

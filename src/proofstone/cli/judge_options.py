@@ -12,9 +12,10 @@ from proofstone.cli.options import read_panel, with_options
 
 if TYPE_CHECKING:
     from proofstone.stages.judging import JudgeSpec
+    from proofstone.stages.run_request import RunRequest
     from proofstone.wiring import Workspace
 
-__all__ = ["judge_options", "read_judges", "tell_judges"]
+__all__ = ["judge_options", "judges_of", "read_judges", "tell_judges"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -45,6 +46,13 @@ def judge_options(command: Command) -> Command:
             help="What decides in a panel: more than half of the votes cast, the most, or all.",
         ),
     )(command)  # fmt: skip
+
+
+def judges_of(request: RunRequest) -> JudgeSpec | None:
+    """Who is to judge by a run file and the options over it; None for nobody."""
+    from proofstone.wiring.judging import judge_spec  # noqa: PLC0415
+
+    return judge_spec(request.judges or ())
 
 
 def read_judges(options: dict[str, Any]) -> JudgeSpec | None:

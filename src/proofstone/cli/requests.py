@@ -10,10 +10,11 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
-from proofstone.cli.options import read_list, read_settings
+from proofstone.cli.options import read_list, read_panel, read_settings
 from proofstone.engines.models import SETTINGS, THINKING
 from proofstone.records import CONTEXTS, ContextName
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
+from proofstone.stages.run_keys import JUDGE_RULES
 from proofstone.stages.run_request import Asking, RunRequest
 from proofstone.stages.thinking import THINKING_TOKENS
 
@@ -54,6 +55,8 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         context_tokens=given.get("context_tokens"),
         context_chunks=given.get("context_chunks"),
         context_search=given.get("context_search") or "",
+        judge=read_panel(given.get("judge", ())),
+        judge_rules={name: given[name] for name in JUDGE_RULES if name in given},
     )
     if whole and not request.targets:
         raise click.UsageError("name a target: a form or a bank", context)

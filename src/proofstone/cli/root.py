@@ -42,7 +42,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
         "run": ("running", "Ask models the questions of a form or bank, and score them."),
         "resume": ("running", "Go on with a run where it stopped."),
-        "score": ("running", "Score a run's stored replies; no contestant is asked."),
+        "score": ("scoring", "Score a run's stored replies; no contestant is asked."),
     },
     "Read": {
         "leaderboard": ("reading", "Rank what was run, with intervals and ties."),

@@ -1,4 +1,4 @@
-"""``run``, ``resume`` and ``score``."""
+"""``run`` and ``resume``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from proofstone.cli.asking_options import model_options
 from proofstone.cli.dry_running import dry_run_options, perform_dry_run, read_dry_run
 from proofstone.cli.egress import TerminalEgress
-from proofstone.cli.judge_options import judge_options, read_judges, tell_judges
+from proofstone.cli.judge_options import judge_options, judges_of, read_judges, tell_judges
 from proofstone.cli.kin import run_lines, tell_lines
 from proofstone.cli.listing_plans import plans_of, tell_plans
 from proofstone.cli.options import (
@@ -22,8 +22,9 @@ from proofstone.cli.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.cli.output import print_json, print_table, say
+from proofstone.cli.output import print_json, say
 from proofstone.cli.presets import preset_option
+from proofstone.cli.scoring import waiting_line
 from proofstone.cli.spending import spent_text, tell_lost
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.kin import Kin, KinPart
 
-__all__ = ["report_results", "resume_command", "run_command", "score_command"]
+__all__ = ["report_results", "resume_command", "run_command"]
 
 _RUNS_NAMED = 4
 
@@ -109,8 +110,9 @@ def run_command(
     )
 
     wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
-    judges = read_judges(options)
+    del options  # read from the context, with what the run file says below them
     asked = read_request(click.get_current_context())
+    judges = judges_of(asked.request)
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
@@ -124,7 +126,9 @@ def run_command(
         tell_lines(run_lines(kin), quiet=quiet)
         tell_judges(workspace, judges, list(request.models), quiet=quiet)
         if wanted is not None:
-            code = perform_dry_run(workspace, request, wanted, kin, as_json=as_json, quiet=quiet)
+            code = perform_dry_run(
+                workspace, request, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
+            )
             click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
             results = perform_request(
@@ -187,84 +191,6 @@ def resume_command(
         code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
-
-
-@click.command("score")
-@click.argument("run")
-@click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
-@click.option("--list", "only_list", is_flag=True, help="Only list the scorings that there are.")
-@judge_options
-@click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
-@cache_option
-@yes_option
-@budget_option
-@workspace_option
-@json_option
-@quiet_option
-def score_command(
-    run: str,
-    again: bool,
-    only_list: bool,
-    max_connections: int | None,
-    cache: CacheUse,
-    yes: bool,
-    budget: str | None,
-    folder: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
-    """Score a run's stored replies; no contestant is asked.
-
-    What only a --judge can decide waits until one is named; several are a panel. Another judge
-    makes another scoring of the same replies. A judge whose reply holds no label is asked again,
-    twice; then that reply has no grade, which is never the contestant's error.
-
-    Scoring again makes a new scoring; the latest whole one is what leaderboards show, and the
-    others stay: leaderboard --scoring ID. What people ruled stands beside all of them and is
-    applied by leaderboards.
-    """
-    from proofstone.wiring import open_workspace  # noqa: PLC0415
-
-    judges = read_judges(options)
-    with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
-        tell_lost(workspace, quiet=quiet)
-        tell_judges(workspace, judges, [workspace.respondent_of(run)], quiet=quiet)
-        scored = None
-        if not only_list:
-            scored = workspace.score(
-                run, again=again, judge=judges or (), max_connections=max_connections,
-                cache=cache, budget=budget,
-            )  # fmt: skip
-        scorings = workspace.scorings(run)
-    code = 3 if scored is not None and scored.waiting else 0
-    if as_json:
-        n_scored, waiting = (scored.n, scored.waiting) if scored else (None, None)
-        print_json({"run": run, "scored": n_scored, "waiting": waiting, "scorings": scorings})
-        click.get_current_context().exit(code)
-    if scored is not None:
-        click.echo(f"{run}   {scored.n} scored")
-        if scored.waiting:
-            say(waiting_line(run, scored.waiting), quiet=quiet)
-    if only_list or again:
-        rows: list[Sequence[Any]] = [("scoring", "made", "scorer", "judge", "replies", "")]
-        rows += [
-            (
-                f"scoring:{s.id}", s.made_at, s.scorer_version, s.judge, s.n_scored,
-                "current" * s.is_current,
-            )
-            for s in scorings
-        ]  # fmt: skip
-        kept = [at for at in range(len(rows[0])) if at != 3 or any(row[3] for row in rows[1:])]
-        print_table([tuple(row[at] for at in kept) for row in rows])
-    click.get_current_context().exit(code)
-
-
-def waiting_line(run: str, n: int) -> str:
-    """That replies wait for a judge, and how one is asked."""
-    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
-    return f"{what} for a judge: proofstone score {run} --judge PROVIDER/NAME"
 
 
 def report_results(

@@ -13,7 +13,7 @@ from proofstone.engines.judging import JudgingRules, Panel, PanelRules
 from proofstone.engines.models import Asker
 from proofstone.errors import CallFailed, NotAsked
 from proofstone.identity import canonical_json, digest
-from proofstone.ports import CallRecord, ModelRequest
+from proofstone.ports import CallRecord, Model, ModelRequest
 from proofstone.records import (
     Ballot,
     JudgeQuestion,
@@ -23,10 +23,16 @@ from proofstone.records import (
     Reply,
 )
 
-__all__ = ["JUDGE_SETTINGS", "AskedJudge", "Bench", "JudgeSpec"]
+__all__ = ["JUDGE_SETTINGS", "AskedJudge", "Bench", "JudgeSpec", "takes_schema"]
 
 # Room for a reason and a label; a judge that thinks aloud is given more by its entry.
 JUDGE_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 512})
+
+
+def takes_schema(model: Model) -> bool:
+    """Whether a model's endpoint holds replies to a JSON schema."""
+    _sent, dropped = model.sent_settings({"schema": {"type": "object"}})
+    return "schema" not in dropped
 
 
 class AskedJudge:
@@ -40,8 +46,7 @@ class AskedJudge:
         settings: Mapping[str, Any] = JUDGE_SETTINGS,
     ) -> None:
         self.name = asker.model.name
-        _sent, dropped = asker.model.sent_settings({"schema": {"type": "object"}})
-        self.takes_schema = "schema" not in dropped
+        self.takes_schema = takes_schema(asker.model)
         self._asker = asker
         self._keep = keep
         self._settings = dict(settings)

@@ -29,6 +29,7 @@ from proofstone.engines.models.toml_lines import KeyPath, line_of
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.stages.run_keys import (
     ASKING_KEYS,
+    JUDGE_RULES,
     MODEL_KEYS,
     TOP_KEYS,
     beside,
@@ -159,6 +160,8 @@ def _request(
         context_tokens=document.get("context_tokens"),
         context_chunks=document.get("context_chunks"),
         context_search=document.get("context_search", ""),
+        judge=tuple(_listed(document.get("judge", ())) or ()),
+        judge_rules={name: document[name] for name in JUDGE_RULES if name in document},
     )
 
 

@@ -50,6 +50,8 @@ def _top(
         "context_tokens": request.context_tokens,
         "context_chunks": request.context_chunks,
         "context_search": request.context_search or None,
+        "judge": list(request.judge) or None,
+        **request.judge_rules,
     }
     yield from _lines({name: value for name, value in whole.items() if value is not None})
     if request.thinking:

@@ -17,6 +17,7 @@ from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = [
     "ASKING_KEYS",
+    "JUDGE_RULES",
     "MODEL_KEYS",
     "TOP_KEYS",
     "UNSET",
@@ -33,10 +34,12 @@ _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a pe
 _SETTINGS = SETTINGS | {THINKING_TOKENS}
 ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
 MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
+JUDGE_RULES = ("votes", "orders", "quorum", "majority")
 TOP_KEYS = (
     *ASKING_KEYS,
     "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
-    "preset", "context", "context_tokens", "context_chunks", "context_search",
+    "preset", "context", "context_tokens", "context_chunks", "context_search", "judge",
+    *JUDGE_RULES,
 )  # fmt: skip
 
 
@@ -87,6 +90,11 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "context_chunks": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "context_search": (lambda value: value in SEARCH_WAYS, '"bm25", "dense" or "hybrid"'),
+    "judge": (_texts, "a model or several"),
+    "votes": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "orders": (lambda value: _whole(value, 1), "a whole number from 1 up"),
+    "quorum": (lambda value: _whole(value, 0), "a whole number from 0 up"),
+    "majority": (lambda value: value in ("half", "most", "all"), '"half", "most" or "all"'),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "ask": (_texts, "a way of asking or several"),
     "target": (_texts, "a form or bank, or several"),

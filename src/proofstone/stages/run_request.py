@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, structs
@@ -16,6 +17,7 @@ from msgspec import Struct, structs
 from proofstone.engines.models import Entry
 from proofstone.records import ContextName, OwnPrompt
 from proofstone.stages.evidence import MOST_TOKENS
+from proofstone.stages.judging import JudgeSpec
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 from proofstone.stages.retrieved import CHUNKS, read_search
@@ -24,6 +26,7 @@ from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
 
 DEFAULT_WAY = "direct"
+_NO_RULES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Asking(Struct, frozen=True, kw_only=True):
@@ -71,6 +74,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     single models are reached (a file's place, connections), over the configuration. ``budget`` is
     as it was written; ``cache`` "same" or "any"; ``preset`` names choices of a method that lie
     below what holds for all. ``contexts`` asks everything once with each; none means "none".
+    ``judge`` names models, ``judge_rules`` what is said of how they decide (``JudgeSpec``).
     """
 
     targets: tuple[str, ...] = ()
@@ -89,6 +93,13 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     context_chunks: int | None = None
     context_search: str = ""
+    judge: tuple[str, ...] = ()
+    judge_rules: Mapping[str, Any] = {}
+
+    @property
+    def judges(self) -> JudgeSpec | None:
+        """Who is to grade what no rule can, and how they decide; None for nobody."""
+        return JudgeSpec(models=self.judge, **self.judge_rules) if self.judge else None
 
     def ways_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
@@ -148,6 +159,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         context_tokens: int | None = None,
         context_chunks: int | None = None,
         context_search: str = "",
+        judge: Sequence[str] = (),
+        judge_rules: Mapping[str, Any] = _NO_RULES,
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
         meant instead of its own, and keep the layers that it has for them."""
@@ -168,6 +181,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             context_tokens=context_tokens or self.context_tokens,
             context_chunks=context_chunks or self.context_chunks,
             context_search=context_search or self.context_search,
+            judge=tuple(judge) or self.judge,
+            judge_rules={**self.judge_rules, **judge_rules},
         )
 
     def resolved(

@@ -9,7 +9,7 @@ finished replies is not whole, and counts nowhere.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -24,6 +24,7 @@ __all__ = [
     "Judging",
     "Scored",
     "open_scoring",
+    "pages_to_score",
     "score_replies",
     "score_run",
     "score_units",
@@ -121,20 +122,29 @@ async def score_units(method: Method, units: Sequence[Unit], judge: Judge | None
     return found
 
 
+def pages_to_score(
+    store: Store, key: int, run: Run, scoring: int | None
+) -> Iterator[list[Finished]]:
+    """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
+    yet, a page of items at a time."""
+    for page in store.runs.reply_pages(key, run.item_set, _PAGE):
+        keys = [entry.item.key for entry in page]
+        scored = set() if scoring is None else store.scores.scored_among(scoring, keys)
+        yield [
+            Finished(entry.item, {step: _reply(raw) for step, raw in steps.items()}, sample)
+            for entry in page
+            for sample, steps in _finished(entry, run.last_step)
+            if (entry.item.key, sample) not in scored
+        ]
+
+
 async def _score_missing(
     store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None
 ) -> None:
     # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
     # in a thread, the driver would wait for the interpreter lock at every row.
     storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
-    for page in store.runs.reply_pages(key, run.item_set, _PAGE):
-        scored = store.scores.scored_among(scoring, [entry.item.key for entry in page])
-        missing = [
-            Finished(entry.item, {step: _reply(raw) for step, raw in steps.items()}, sample)
-            for entry in page
-            for sample, steps in _finished(entry, run.last_step)
-            if (entry.item.key, sample) not in scored
-        ]
+    for missing in pages_to_score(store, key, run, scoring):
         rows = await score_replies(store, method, missing, judge)
         await asyncio.gather(*storing)
         storing = [asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))]

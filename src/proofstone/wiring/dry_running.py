@@ -17,6 +17,8 @@ from proofstone.wiring.targets import Target
 if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse, Spending
     from proofstone.stages.forecasts import DryRun
+    from proofstone.stages.judging import JudgeSpec
+    from proofstone.stages.judging_forecast import JudgingForecast
     from proofstone.stages.pilot import Pilot
     from proofstone.stages.rendered import RenderedPrompt
     from proofstone.stages.survey import Group
@@ -95,6 +97,24 @@ class DryRunning(Asking):
                 on_interrupt(sum(progress.in_flight for progress in shown))
 
         return background.wait_stoppable(watching, interrupted)
+
+    def forecast_judging(
+        self, specs: Sequence[RunSpec], judges: JudgeSpec, *, max_connections: int | None = None
+    ) -> JudgingForecast:
+        """What judging the replies to come of these runs takes at the most; nobody is asked."""
+        from proofstone.stages.judging_forecast import forecast_of_runs  # noqa: PLC0415
+
+        groups = Background(lambda stop: self._survey(specs, stop, max_connections, "same", None))
+        surveys = [survey for group in groups.wait() for survey in group.surveys]
+        methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
+
+        async def work(stop: asyncio.Event) -> JudgingForecast:
+            async with self._askers(list(judges.models), max_connections, stop) as askers:
+                return await forecast_of_runs(
+                    self.store, methods, surveys, judges, list(askers.values())
+                )
+
+        return Background(work).wait()
 
     def rendered(self, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
         """The prompts of the first ``n`` questions in each way as they would be sent."""

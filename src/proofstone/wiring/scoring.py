@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from proofstone.engines.store import Origin
+from proofstone.errors import BadUsage
 from proofstone.methods import find_method
 from proofstone.ports import Judge, Method
 from proofstone.records import Score, Unit
@@ -19,6 +20,7 @@ from proofstone.wiring.targets import Target, find_target
 if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse
     from proofstone.stages.judging import JudgeSpec
+    from proofstone.stages.judging_forecast import JudgingForecast
     from proofstone.stages.kin import Kin
 
 __all__ = ["Scoring"]
@@ -66,6 +68,33 @@ class Scoring(Asking):
                 return await score_run(
                     self.store, method, key, record,
                     clock=self.clock, again=again, judging=judging,
+                )  # fmt: skip
+
+        return Background(work).wait()
+
+    def score_forecast(
+        self,
+        run: Target,
+        judge: Judges,
+        *,
+        again: bool = False,
+        max_connections: int | None = None,
+    ) -> JudgingForecast:
+        """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
+        from proofstone.stages.judging_forecast import forecast_of_replies  # noqa: PLC0415
+
+        found = find_target(self.store, run, ("run",))
+        key, record = self.store.runs.run(found.id)
+        spec = judge_spec(judge)
+        if spec is None:
+            raise BadUsage("nobody is to judge, so there is nothing to foresee",
+                           hint="--judge PROVIDER/NAME")  # fmt: skip
+
+        async def work(stop: asyncio.Event) -> JudgingForecast:
+            async with self._askers(list(spec.models), max_connections, stop) as askers:
+                return await forecast_of_replies(
+                    self.store, find_method(record.method), key, record, spec,
+                    list(askers.values()), again=again,
                 )  # fmt: skip
 
         return Background(work).wait()

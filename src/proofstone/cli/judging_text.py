@@ -1,0 +1,41 @@
+"""What judging would take, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from proofstone.cli.dry_run_text import price_notes, shown_range
+from proofstone.report.columns import aligned, printable
+
+if TYPE_CHECKING:
+    from proofstone.stages.judging_forecast import JudgingForecast
+
+__all__ = ["judging_lines"]
+
+
+def judging_lines(found: JudgingForecast) -> Iterator[str]:
+    """How many replies are for judges, a row a judge, and where the ranges come from."""
+    replies = found.replies
+    of = f"{found.of:,} {'reply' if found.of == 1 else 'replies'}"
+    if not replies.high:
+        yield f"judging  no judge is needed for {of}"
+        return
+    if replies.likely is not None:
+        n = shown_range(replies, "amount")
+        yield f"judging  {n} of {of} are for judges; rules settle the rest"
+    else:
+        yield f"judging  up to {replies.high:,.0f} of {of} are for judges; rules settle some"
+    rows = [["", "requests", "tokens", "USD"]]
+    rows += [
+        [
+            printable(each.judge),
+            shown_range(each.amounts.requests, "amount"),
+            shown_range(each.amounts.tokens, "amount"),
+            shown_range(each.amounts.cost_usd, "usd"),
+        ]
+        for each in found.judges
+    ]
+    yield from aligned(rows, left=(0,))
+    yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+    yield from price_notes(found.unpriced)
