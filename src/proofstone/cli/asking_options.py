@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from proofstone.cli.declared import PromptOption, WayOption
+from proofstone.cli.declared import PromptOption, RangeOption, WayOption
 from proofstone.cli.options import budget_option, cache_option, with_options
 
 __all__ = [
@@ -41,7 +41,10 @@ model_options = with_options(
         help="A model to ask; repeat it or use commas.",
     ),
     click.option(
-        "--ask", "ways", multiple=True, metavar="WAY", cls=WayOption,
+        "--ask", "--prompt-set", "ways", multiple=True, metavar="WAY", cls=WayOption,
+    ),
+    click.option(
+        "--range", "ranges", multiple=True, metavar="LOW-HIGH", cls=RangeOption,
     ),
     click.option(
         "--shots", "--num-fewshot", type=click.IntRange(0), default=0, show_default=True,

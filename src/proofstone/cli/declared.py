@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from proofstone.ports import Method
 
-__all__ = ["PromptOption", "WayOption"]
+__all__ = ["PromptOption", "RangeOption", "WayOption"]
 
 
 class WayOption(click.Option):
@@ -21,6 +21,23 @@ class WayOption(click.Option):
         ways = {name: says for method in _carried() for name, says in method.ways.items()}
         told = "; ".join(f"{name} ({says})" for name, says in ways.items())
         self.help = f"Ways of asking: {told}. Default: direct."
+        return super().get_help_record(ctx)
+
+
+class RangeOption(click.Option):
+    """``--range``: how much a reply is asked for."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option with the ranges of every method that takes one."""
+        from proofstone.ports import TakesRanges  # noqa: PLC0415
+
+        taking = [method for method in _carried() if isinstance(method, TakesRanges)]
+        names = dict.fromkeys(name for method in taking for name in method.ranges)
+        self.help = (
+            "Of entities: how many triples are asked for of one that is widely known; of one that "
+            f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
+            "each. Default: the first. --ask WAY@LOW-HIGH says both."
+        )
         return super().get_help_record(ctx)
 
 

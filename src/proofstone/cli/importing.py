@@ -21,7 +21,7 @@ __all__ = ["import_command"]
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--as", "kind", type=click.Choice(["bank", "form"]), required=True)
+@click.option("--as", "kind", type=click.Choice(["bank", "form", "entities"]), required=True)
 @click.option("--name", help="Its name; else the file's.")
 @click.option("--method", metavar="NAME", help="The method that reads it; else its columns tell.")
 @click.option(
@@ -38,6 +38,13 @@ __all__ = ["import_command"]
     metavar="FILE",
     help="With --filter: write each row dropped or cleaned here, with the reason.",
 )
+@click.option(
+    "--with",
+    "columns",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Of a form or entities: a column that every row gets where it has no value there.",
+)
 @encoding_option
 @workspace_option
 @json_option
@@ -49,11 +56,12 @@ def import_command(
     roles: tuple[str, ...],
     is_sifted: bool,
     dropped: Path | None,
+    columns: tuple[str, ...],
     encoding: str,
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Read a bank or a form from a file, checked whole.
+    """Read a bank, a form or a list of entities from a file, checked whole.
 
     A bank of statements, or a form made elsewhere, as JSONL, CSV or Parquet. The file is checked
     whole first: every problem is named by its line and field, and where there is one nothing is
@@ -73,6 +81,12 @@ def import_command(
     answer (a letter, a place from 0, the option's text). 'build open-questions' makes open
     questions of the same file.
 
+    Entities that models are asked about: name (or title); description, aliases, redirects, domain,
+    tier, wikidata, wikipedia, length, statements, popularity, fictional, language. In a .json file
+    they may stand in groups: {"person": [...], "event": [...]}. Rows that mean one entity become
+    one; two entities that no model could tell apart by name are refused. Of a list of what does not
+    exist: --with fictional=true.
+
     A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
     marked where it or its family is on a leaderboard of it.
 
@@ -84,18 +98,16 @@ def import_command(
     show BANK tells it.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
-    from proofstone.wiring.question_files import (  # noqa: PLC0415
-        method_of_bank_file,
-        method_of_file,
-    )
 
-    known = method_of_bank_file if kind == "bank" else method_of_file
     taken: dict[str, Any] = {
-        "method": method or known(file, otherwise="encyclo_k", encoding=encoding),
+        "method": method or _method_of(file, kind, encoding),
         "name": name, "roles": read_roles(roles), "tell_unread": _tell_unread,
         "encoding": encoding,
     }  # fmt: skip
     _check_filter(kind, is_sifted, dropped)
+    if columns and kind == "bank":
+        raise click.UsageError("--with is for forms and entities")
+    again = 0
     sifted: SiftedRows | None = None
     with open_workspace(folder) as workspace:
         if is_sifted:
@@ -106,19 +118,52 @@ def import_command(
             bank = workspace.import_bank(file, **taken)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = workspace.import_form(file, **taken)
+            form = workspace.import_form(file, columns=_columns(columns), **taken)
             shown, n, identity = form.name, form.n_items, form.id
+            again = form.recipe.get("rows", n) - n
     if as_json:
         funnel = _funnel_fields(sifted) if sifted else {}
         print_json({kind: identity, "name": shown, "rows": n, **funnel})
         return
     if sifted:
         _print_funnel(sifted, dropped)
-    what = "statements" if taken["method"] == "encyclo_k" and kind == "bank" else "questions"
+    what = _called(taken["method"], kind)
     click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
+    if again:
+        rows = "1 row names" if again == 1 else f"{again:,} rows name"
+        say(f"note: {rows} one that another row names too; they were taken as one")
     tell_known_name(name, shown, what)
     step = "build form" if kind == "bank" else "run"
     say(f"next: proofstone {step} {pasted(f'{shown}-{short(identity, 4)}')}")
+
+
+def _method_of(file: Path, kind: str, encoding: str) -> str:
+    from proofstone.wiring.question_files import (  # noqa: PLC0415
+        method_of_bank_file,
+        method_of_file,
+    )
+
+    if kind == "entities":
+        return "bequ"
+    known = method_of_bank_file if kind == "bank" else method_of_file
+    return known(file, otherwise="encyclo_k", encoding=encoding)
+
+
+def _columns(columns: Sequence[str]) -> dict[str, str]:
+    parts = [text.partition("=") for text in columns]
+    for name, sign, _value in parts:
+        if not name or not sign:
+            raise click.BadParameter(f"{name!r}: expected NAME=VALUE", param_hint="--with")
+    return {name: value for name, _sign, value in parts}
+
+
+def _called(method: str, kind: str) -> str:
+    from proofstone.methods import find_method  # noqa: PLC0415
+    from proofstone.stages.exchange import items_called  # noqa: PLC0415
+
+    if kind == "bank" and method == "encyclo_k":
+        return "statements"
+    return items_called(find_method(method))
 
 
 def _tell_unread(columns: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from proofstone.engines.models import SETTINGS, THINKING
 from proofstone.records import CONTEXTS, ContextName
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
 from proofstone.stages.run_keys import JUDGE_RULES
-from proofstone.stages.run_request import Asking, RunRequest
+from proofstone.stages.run_request import DEFAULT_WAY, Asking, RunRequest
 from proofstone.stages.thinking import THINKING_TOKENS
 
 __all__ = ["AskedFor", "read_request"]
@@ -44,7 +44,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
     request = (RunRequest() if file is None else file.request).over(
         targets=[target for target in targets if not is_run_file(target)],
         models=read_list(values["models"]),
-        ways=read_list(values["ways"]),
+        ways=_ways(read_list(values["ways"]), read_list(values.get("ranges", ()))),
         thinking=_thinking(read_list(values["thinking"])),
         flags=_flags(given),
         max_connections=given.get("max_connections"),
@@ -65,6 +65,16 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
             "name a model: -m openai/gpt-5.1, -m local/FILE.gguf, -m sim/x", context
         )
     return AskedFor(request=request, workspace=None if file is None else file.workspace, file=file)
+
+
+def _ways(ways: list[str], ranges: list[str]) -> list[str]:
+    """Each way with each of the ranges, where any is named."""
+    if not ranges:
+        return ways
+    told = [way for way in ways if "@" in way]
+    if told:
+        raise click.BadParameter(f"{told[0]} has a range already", param_hint="--range")
+    return [f"{way}@{named}" for way in ways or [DEFAULT_WAY] for named in ranges]
 
 
 def _thinking(words: list[str]) -> list[str]:

@@ -60,7 +60,10 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "restore": ("correcting", "Take a retired item or fact into leaderboards again."),
         "rule": ("correcting", "Rule on a stored reply: correct, incorrect or void."),
         "export": ("things", "Write a bank, form, run, scores or leaderboard to a file."),
-        "import": ("importing", "Read a bank or a form from a file, checked whole."),
+        "import": (
+            "importing",
+            "Read a bank, a form or a list of entities from a file, checked whole.",
+        ),
     },
     "Files": {
         "extract": ("files", "Extract answer letters from replies, a file in and a file out."),

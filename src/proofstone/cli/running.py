@@ -141,7 +141,12 @@ def run_command(
 
 
 def _tell_form(form: ItemSet, *, quiet: bool) -> None:
-    say(f"form {form.name}-{short(form.id, 4)}   {form.n_items:,} questions", quiet=quiet)
+    from proofstone.methods import find_method  # noqa: PLC0415
+    from proofstone.stages.exchange import items_called  # noqa: PLC0415
+
+    kind = "entities" if form.kind == "entities" else "form"
+    what = items_called(find_method(form.method))
+    say(f"{kind} {form.name}-{short(form.id, 4)}   {form.n_items:,} {what}", quiet=quiet)
 
 
 @click.command("resume")

@@ -263,7 +263,9 @@ def _as_text(shown: ShownReply) -> dict[str, Any]:
 @click.argument("identity", metavar="ID")
 @click.option(
     "--what",
-    type=click.Choice(["facts", "items", "responses", "scores", "leaderboard", "verdicts"]),
+    type=click.Choice(
+        ["facts", "items", "responses", "scores", "leaderboard", "verdicts", "triples"]
+    ),
     help="Of a bank its facts, of a form its items, of a run its responses, unless named.",
 )
 @output_option
@@ -277,6 +279,9 @@ def export_command(
     Of a build: every row that it dropped or that is held up, with the step and the reason; with
     --what verdicts every ballot of its judges. Of a taxonomy (taxonomy:kina): its nodes, as the
     table that can be changed and named with --taxonomy.
+
+    Of a run on entities, with --what triples: every triple that was said, each once an entity
+    (subject, predicate, object, subject_name), and the response and place where it stands.
 
     JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
     a form can be imported again: a bank gives the very same facts.

@@ -38,6 +38,7 @@ from proofstone.ports.building import (
     StepContext,
 )
 from proofstone.ports.checking import Contrast, Contrasts
+from proofstone.ports.eliciting import Elicits, NamesItems, TakesRanges
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
@@ -78,6 +79,7 @@ __all__ = [
     "Contrasts",
     "Costs",
     "Drop",
+    "Elicits",
     "Embedder",
     "FactBuilder",
     "FileRows",
@@ -95,6 +97,7 @@ __all__ = [
     "Model",
     "ModelRequest",
     "ModelRole",
+    "NamesItems",
     "Outcome",
     "Parameter",
     "PayloadType",
@@ -116,6 +119,7 @@ __all__ = [
     "StepCall",
     "StepContext",
     "TakesPrompts",
+    "TakesRanges",
     "Ticket",
     "TokenCounter",
 ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import structs
 
-from proofstone.engines.ingest import TellUnread, read_checked, write_rows
+from proofstone.engines.ingest import TellUnread, read_checked, read_watched, write_rows
 from proofstone.engines.store import Store
-from proofstone.errors import BadInput
-from proofstone.ports import BuiltFact, Clock, Method, Row
+from proofstone.errors import BadInput, BadUsage
+from proofstone.ports import BuiltFact, Clock, Method, NamesItems, Row
 from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
 from proofstone.stages.export_rows import response_rows
 
@@ -22,12 +23,14 @@ __all__ = [
     "export_responses",
     "import_bank",
     "import_items",
+    "items_called",
 ]
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
 
 ReadFacts = Callable[[Iterable[Row]], Sequence[BuiltFact]]
+ReadItems = Callable[[Iterable[Row]], Sequence[Item]]
 
 
 def import_bank(
@@ -69,16 +72,19 @@ def import_items(
     roles: Sequence[Role] = (),
     tell_unread: TellUnread | None = None,
     encoding: str = "",
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ItemSet, bool]:
     """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
-    of models that had a hand in the whole file.
+    of models that had a hand in the whole file; ``columns`` are values that every row gets where
+    it has none. Where several rows are one item, the set's recipe says how many rows there were.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
+    rows_read = _Completed(columns)
     items: list[Item] = list(
         read_checked(
             path,
-            method.read_items,
+            lambda rows: rows_read.read(rows, method.read_items),
             line_limit=_ROW_BYTES,
             tell_unread=tell_unread,
             encoding=encoding,
@@ -89,8 +95,9 @@ def import_items(
     item_set = ItemSet(
         id=imported_set_id(method.name, tuple(item.id for item in items)),
         name=name or path_stem(path),
-        kind="imported",
+        kind="entities" if items_called(method) == "entities" else "imported",
         method=method.name,
+        recipe={"rows": rows_read.n} if rows_read.n > len(items) else {},
         n_items=len(items),
     )
     is_new = store.items.add_set(item_set, items, clock.now())
@@ -122,6 +129,36 @@ def export_responses(store: Store, method: Method, run: bytes, path: Path) -> in
     """Writes the responses of a run to a file, see ``response_rows``; returns how many."""
     key, record = store.runs.run(run)
     return write_rows(path, response_rows(store, method, key, record))
+
+
+def items_called(method: Method) -> str:
+    """What a method's items are called, in the plural."""
+    return method.items_called if isinstance(method, NamesItems) else "questions"
+
+
+class _Completed:
+    """Rows with the values of ``columns`` where they have none of their own, and their number."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self._columns = columns
+        self.n = 0
+
+    def read(self, rows: Iterable[Row], read: ReadItems) -> Sequence[Item]:
+        """What ``read`` makes of the rows. Raises BadUsage for a column that it never asks for."""
+        if not self._columns:
+            return read(self._counted(rows))
+        return read_watched(self._counted(rows), read, self._refuse_unread)
+
+    def _counted(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for self.n, row in enumerate(rows, start=1):
+            own = {name: value for name, value in row.values.items() if value not in (None, "")}
+            row.values.update({**self._columns, **own})
+            yield row
+
+    def _refuse_unread(self, unread: Sequence[str]) -> None:
+        unknown = [told for told in unread if told.partition(" ")[0] in self._columns]
+        if unknown:
+            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
 
 
 def path_stem(path: Path) -> str:

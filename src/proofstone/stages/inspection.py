@@ -13,13 +13,24 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
-from proofstone.ports import CallRecord, Method
-from proofstone.records import Build, LoadedItem, Message, Ruling, Run, Score, asked_as, seats_of
+from proofstone.ports import CallRecord, Elicits, Method
+from proofstone.records import (
+    Build,
+    LoadedItem,
+    Message,
+    Reply,
+    Ruling,
+    Run,
+    Score,
+    asked_as,
+    seats_of,
+)
 from proofstone.report.checked_judges import checked_judges_sentences
 from proofstone.report.funnels import funnel_sentence
 from proofstone.stages.ancestry import PURGED
 from proofstone.stages.dates import minute
 from proofstone.stages.description import Description
+from proofstone.stages.exchange import items_called
 from proofstone.stages.following import facts_elsewhere
 from proofstone.stages.history import history_lines, ruling_line
 from proofstone.stages.judged_replies import verdict_lines
@@ -32,7 +43,7 @@ from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.stored_maps import stored_map_lines
 from proofstone.stages.summarise import headline, select_runs
 
-__all__ = ["Description", "ShownReply", "describe", "show_replies"]
+__all__ = ["Description", "ShownReply", "describe", "replies_of", "show_replies"]
 
 
 _PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
@@ -52,6 +63,7 @@ class ShownReply(Struct, frozen=True, kw_only=True):
     scores: tuple[Score, ...]
     response: str = ""
     rulings: tuple[Ruling, ...] = ()
+    read: str = ""  # what was read of it, where a method tells
 
     def __str__(self) -> str:
         head = f"response:{self.response}  {self.model} {self.way}"
@@ -60,7 +72,11 @@ class ShownReply(Struct, frozen=True, kw_only=True):
             for message in msgspec.json.decode(call.prompt, type=list[Message]):
                 parts += ["", f"--- sent, {message.role}", message.text]
             parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
-        parts += ["", *(line for score in self.scores for line in _score_lines(score))]
+        scores = self.scores
+        if self.read:
+            parts += ["", "--- what was read of it", self.read]
+            scores = scores[:1]  # of the item; what was read tells the others
+        parts += ["", *(line for score in scores for line in _score_lines(score))]
         parts += [f"--- {ruling_line(ruling)}" for ruling in self.rulings]
         return "\n".join(parts)
 
@@ -152,7 +168,26 @@ def _replies_of(
             scores=tuple(sorted((s for group in found for s in group), key=is_other)),
             response=response_name(run.id, loaded.item.id, sample),
             rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
+            read=_read_of(store, method, key, loaded, item, sample),
         )
+
+
+def _read_of(
+    store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
+) -> str:
+    """What a method that elicits tells of the replies to an item; nothing of another's."""
+    if not isinstance(method, Elicits):
+        return ""
+    return method.show_reply(loaded, replies_of(store, key, item, sample))
+
+
+def replies_of(store: Store, run: int, item: int, sample: int) -> dict[str, Reply]:
+    """The replies to an item in one sample of a run, by step."""
+    return {
+        step: read_reply(call.wire, call.raw)
+        for at, step, call in store.runs.calls_of_item(run, item)
+        if at == sample
+    }
 
 
 def _rulings(store: Store, run: int, item: int, sample: int, step: str) -> Iterator[Ruling]:
@@ -270,7 +305,11 @@ def _judge_lines(build: Build) -> Iterator[tuple[str, str]]:
 def _describe_form(store: Store, found: Found, limit: int) -> Description:
     form = store.items.item_set(found.id)
     method = find_method(form.method)
-    lines = [("form", found.id.hex()), ("questions", str(form.n_items)), ("method", form.method)]
+    lines = [
+        ("form", found.id.hex()),
+        (items_called(method), str(form.n_items)),
+        ("method", form.method),
+    ]
     if form.bank is not None:
         lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
     lines += [(name, str(value)) for name, value in form.recipe.items()]

@@ -12,7 +12,7 @@ from proofstone.engines.store import CallTrace, Failure, Found, Store, derived_r
 from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.ports import CallRecord
+from proofstone.ports import CallRecord, Elicits
 from proofstone.records import (
     PROMPT,
     PROMPT_NAME,
@@ -25,7 +25,7 @@ from proofstone.records import (
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.built import describe_build
 from proofstone.stages.dates import minute
-from proofstone.stages.inspection import Description, describe
+from proofstone.stages.inspection import Description, describe, replies_of
 from proofstone.stages.judged_replies import judges_of_reply, verdict_lines
 from proofstone.stages.naming import (
     call_id,
@@ -102,22 +102,37 @@ def _response(store: Store, rest: str) -> Description:
             ("model", run_label(run)),
             ("sample", str(response.sample)),
             ("step", response.step),
-            *_scores_of(store, run_key, item, response.sample),
+            *_scores_of(store, run_key, run, item, response.sample),
         ),
         texts=(
             _question(store, item),
             *_bodies(record),
+            *(_read_of(store, run_key, run, item, response.sample) if record.raw else ()),
             *judges_of_reply(store, run_key, item.key, response.sample),
         ),
     )
     return _with(described, Ancestry(store).of_response(response, item))
 
 
-def _scores_of(store: Store, run: int, item: Found, sample: int) -> list[tuple[str, str]]:
-    current = store.scores.current(run)
+def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tuple[str, ...]:
+    """What a method that elicits tells of the replies to an item; nothing of another's."""
+    method = find_method(run.method)
+    if not isinstance(method, Elicits):
+        return ()
+    replies = replies_of(store, key, item.key, sample)
+    if run.last_step not in replies:
+        return ()
+    told = method.show_reply(store.items.one(item.key), replies)
+    return (f"--- what was read of it\n{told}",)
+
+
+def _scores_of(store: Store, key: int, run: Run, item: Found, sample: int) -> list[tuple[str, str]]:
+    current = store.scores.current(key)
     if current is None:
         return []
     scores = store.traces.scores(current.key, item.key)
+    if isinstance(find_method(run.method), Elicits):  # what was read of it tells the others
+        scores = [score for score in scores if score.unit == "item"]
     return [
         ("score", f"{score_id(score)}  {score.outcome}{_value(score.value)}")
         for score in scores

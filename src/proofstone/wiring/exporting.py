@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORTED", "Exporting", "What"]
 
-What = Literal["facts", "items", "responses", "scores", "leaderboard", "verdicts"]
+What = Literal["facts", "items", "responses", "scores", "leaderboard", "verdicts", "triples"]
 EXPORTED: tuple[What, ...] = get_args(What)
 _USUAL: dict[str, What] = {"bank": "facts", "form": "items", "run": "responses"}
 
@@ -37,9 +37,9 @@ class Exporting(Reading):
         Of a bank its facts, of a form its items, of a run its responses, of a plan the plan, of
         a build the rows that it dropped or that are held up, each with why, or with ``what``
         "verdicts" every ballot of its judges; with ``what`` also the
-        "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are
-        those of ``leaderboard``. Facts and items can be imported again. Raises BadUsage for what a
-        row has none of.
+        "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are those of
+        ``leaderboard``, and of a run that elicits them its "triples". Facts and items can be
+        imported again. Raises BadUsage for what a row has none of.
         """
         found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
         if found.kind == "build":
@@ -50,6 +50,8 @@ class Exporting(Reading):
         file = Path(path)
         if what in ("scores", "leaderboard"):
             return self._export_results(found, file, what, options)
+        if what == "triples" and found.kind == "run":
+            return self._export_triples(found, file)
         if what != _USUAL[found.kind]:
             raise BadUsage(
                 f"a {found.kind} has no {what}",
@@ -95,6 +97,12 @@ class Exporting(Reading):
     def _export_form(self, found: Found, file: Path) -> int:
         method = find_method(self.store.items.item_set(found.id).method)
         return export_items(self.store, method, found.id, file)
+
+    def _export_triples(self, found: Found, file: Path) -> int:
+        from proofstone.stages.elicited import triple_rows  # noqa: PLC0415
+
+        key, run = self.store.runs.run(found.id)
+        return write_rows(file, triple_rows(self.store, find_method(run.method), key, run))
 
     def _export_run(self, found: Found, file: Path) -> int:
         _key, run = self.store.runs.run(found.id)

@@ -6,9 +6,9 @@ a loop of its own thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.models.clock import SystemClock
@@ -161,12 +161,14 @@ class Workspace(
         roles: Sequence[Role] = (),
         tell_unread: TellUnread | None = None,
         encoding: str = "",
+        columns: Mapping[str, str] = MappingProxyType({}),
     ) -> ItemSet:
-        """Reads a form made elsewhere, checked whole; ``roles`` are those of models in it all."""
+        """Reads a form made elsewhere, or a list of entities, checked whole; ``roles`` are those of
+        models in it all, ``columns`` values that each row gets where it has none."""
         form, _is_new = import_items(
             self.store, find_method(method), Path(path),
             name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
-            encoding=encoding,
+            encoding=encoding, columns=columns,
         )  # fmt: skip
         return form
 

@@ -22,6 +22,7 @@ from proofstone.engines.ingest.rows import (
 from proofstone.engines.ingest.scan.installed import INSTALL as INSTALL_OCR
 from proofstone.engines.ingest.scan.installed import OCR_READER, is_ocr_installed
 from proofstone.engines.ingest.stated import Stated, StatedFor, merged, read_stated
+from proofstone.engines.ingest.unread import read_watched
 from proofstone.engines.ingest.wiki.api import (
     AT_ONCE,
     WIKI_SUFFIX,
@@ -102,6 +103,7 @@ __all__ = [
     "read_rows",
     "read_stated",
     "read_titles",
+    "read_watched",
     "resting_on",
     "table_suffix",
     "write_rows",

@@ -1,6 +1,7 @@
 """Tabular files as rows: the good ones are yielded, and every problem is kept with its place.
 
-By suffix: ``.jsonl`` and ``.ndjson`` (an object a line), ``.json`` (an array of objects),
+By suffix: ``.jsonl`` and ``.ndjson`` (an object a line), ``.json`` (an array of objects, or an
+object of such arrays, whose names are then the rows' ``group``),
 ``.csv``, ``.tsv``, each also with ``.gz`` behind it, and ``.parquet`` (extra ``[parquet]``).
 Text is UTF-8, with or without a byte-order mark; lines end in LF or CRLF.
 """
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 from proofstone.engines.ingest.csv_rows import separated_rows
 from proofstone.engines.ingest.encodings import checked_encoding, likely_readings
+from proofstone.engines.ingest.json_groups import group_rows, may_be_grouped
 from proofstone.engines.ingest.json_rows import array_rows, line_rows
 from proofstone.engines.ingest.lines import (
     LINE_LIMIT,
@@ -96,16 +98,17 @@ class RowReader:
             yield from read(stream, self.problems, limit=self._limit)
 
     def _json_rows(self) -> Iterator[Row]:
-        """An array of objects; what is no array is read as an object a line, as many tools write
-        under this suffix."""
+        """An array of objects, or arrays in groups; what is neither is read as an object a line, as
+        many tools write under this suffix."""
         with open_bytes(self.path, self._encoding) as stream:
             head = stream.read(4096).removeprefix(UTF8_BOM).lstrip()
-        if not head.startswith(b"["):
+        if not head.startswith(b"[") and not may_be_grouped(head):
             return self._streamed(line_rows)
-        return array_rows(
-            read_whole_file(self.path, encoding=self._encoding).removeprefix(UTF8_BOM),
-            self.problems,
-        )
+        whole = read_whole_file(self.path, encoding=self._encoding).removeprefix(UTF8_BOM)
+        if head.startswith(b"["):
+            return array_rows(whole, self.problems)
+        grouped = group_rows(whole, self.problems)
+        return self._streamed(line_rows) if grouped is None else iter(grouped)
 
 
 def read_rows(

@@ -50,7 +50,7 @@ from proofstone.engines.store.reviews import ReadItems, ReviewStore
 from proofstone.engines.store.roles import RoleStore
 from proofstone.engines.store.rulings import RulingInForce, RulingStore
 from proofstone.engines.store.runs import Failure, ItemReplies, RawReply, RunStore, RunTotals
-from proofstone.engines.store.scores import ScoreRow, ScoreStore, UnitRow
+from proofstone.engines.store.scores import ScoreRow, ScoreStore, ScoreTally, UnitRow
 from proofstone.engines.store.sent import SentCalls, SentRows, SentSource
 from proofstone.engines.store.served import ServedRows, ServedShare
 from proofstone.engines.store.snapshot import Readable, snapshot
@@ -104,6 +104,7 @@ __all__ = [
     "RulingInForce",
     "RunTotals",
     "ScoreRow",
+    "ScoreTally",
     "ScoreTrace",
     "ScoringTrace",
     "SentCalls",

@@ -23,7 +23,7 @@ from proofstone.records import OUTCOMES, PanelVerdict, Run, Score
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Clusters", "ScoreRow", "ScoreStore", "ScoringInfo", "UnitRow"]
+__all__ = ["Clusters", "ScoreRow", "ScoreStore", "ScoreTally", "ScoringInfo", "UnitRow"]
 
 Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
 
@@ -67,6 +67,17 @@ class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
     judge: str
     created_at: float
     completed_at: float | None
+
+
+class ScoreTally(msgspec.Struct, frozen=True, gc=False):
+    """How many scores of a kind of unit, right label and outcome there are, and their sum."""
+
+    kind: str
+    gold: str
+    measure: str
+    outcome: str
+    n: int
+    total: float
 
 
 class ScoreStore:
@@ -195,6 +206,34 @@ class ScoreStore:
         )
         with self._database.reading() as connection:
             return connection.execute(query).first() is not None
+
+    def tallies(self, scoring: int) -> list[ScoreTally]:
+        """The scores of a scoring, counted."""
+        table, unit = schema.score, schema.unit
+        groups = (unit.c.kind, unit.c.gold, table.c.measure, table.c.outcome)
+        query = (
+            select(*groups, func.count(), func.sum(table.c.value))
+            .join(unit, unit.c.id == table.c.unit_id)
+            .where(table.c.scoring_id == scoring)
+            .group_by(*groups)
+            .order_by(*groups)
+        )
+        with self._database.reading() as connection:
+            return [
+                ScoreTally(kind, gold, measure, OUTCOMES[outcome], n, total or 0.0)
+                for kind, gold, measure, outcome, n, total in connection.execute(query)
+            ]
+
+    def flags(self, scoring: int, measure: str) -> list[str]:
+        """The flags of all scores of a measure, one by one."""
+        table = schema.score
+        query = select(table.c.flags).where(
+            table.c.scoring_id == scoring, table.c.measure == measure, table.c.flags != ""
+        )
+        with self._database.reading() as connection:
+            return [
+                flag for (text,) in connection.execute(query) for flag in text.split(_BETWEEN_FLAGS)
+            ]
 
     def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
         """Which (item key, sample) of some items have scores in a scoring."""

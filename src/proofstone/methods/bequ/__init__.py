@@ -1,0 +1,14 @@
+"""BeQu (under review at ARR, 2026): what a model says of an entity of its own accord, as triples.
+
+Read in this order: payloads, names, entity_rows, ways, prompting, ask, elicited, score, measures;
+README.md says what of the paper is where.
+"""
+
+from __future__ import annotations
+
+from proofstone.methods.bequ.method import BeQu
+from proofstone.ports import Method
+
+__all__ = ["METHOD"]
+
+METHOD: Method = BeQu()

@@ -1,0 +1,244 @@
+"""Entities from the rows of a file, and the rows of them.
+
+Names after a bar are read as well; columns that are not named here are ignored. A missing column,
+null and an empty text are the same. Rows that mean one entity become one, see ``names``.
+
+- ``name`` | ``title`` | ``entity`` | ``label`` is required. ``description`` tells two of one name
+  apart, and is asked with the name.
+- ``aliases`` | ``redirects`` | ``also_known_as``: other names, as a list or with commas.
+- ``domain`` | ``category``: one of the ten, or another word. ``tier`` | ``popularity_bucket``. The
+  name of a group of rows (``group``) is a tier where it ends in %, else the domain.
+- ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address;
+  ``wikipedia`` | ``url``: the address of a page; ``page_id`` | ``pageid``: its number.
+- ``length``, ``statements`` | ``wikidata_statements``, ``popularity`` | ``page_views``: counts.
+- ``fictional``: true where nothing of that name exists; ids of such a row belong to something
+  else, and are not taken.
+- ``language`` | of the name, a code; guessed for all rows without one. ``id``, ``number`` and
+  ``corrects`` as an export has them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
+from proofstone.errors import BadInput, Problem
+from proofstone.methods.bequ.names import NamedRow, plain_name, same_entities
+from proofstone.methods.bequ.payloads import Entity, entity_of
+from proofstone.ports import Row
+from proofstone.records import Item, LoadedItem, Stratum, item_id
+
+__all__ = ["DOMAINS", "read_entities", "recognises", "write_entity"]
+
+NAME = ("name", "title", "entity", "label")
+DOMAINS = (
+    "person",
+    "organisation",
+    "location",
+    "event",
+    "work of art",
+    "artifact",
+    "scientific concept",
+    "cultural concept",
+    "animal",
+    "plant",
+)
+_SPELLED = {"organization": "organisation", "artefact": "artifact", "artwork": "work of art"}
+# Columns of what else has names: questions, statements, triples.
+_OTHERS = frozenset(
+    {"question", "problem", "query", "answer", "options", "choices", "statement", "text", "correct",
+     "subject", "predicate", "object"}
+)  # fmt: skip
+_Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,14})")
+# What turns the direction of all that follows it, so that a line no longer reads as it is.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class _Draft(Struct, frozen=True):
+    """A row's entity; ``language`` None: to be guessed."""
+
+    place: str
+    entity: Entity
+    domain: str
+    tier: str
+    language: str | None
+    number: int
+    corrects: bytes | None
+
+
+def recognises(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns lists entities: names, and nothing that is asked, answered
+    or said of them."""
+    names = set(columns)
+    return not names.isdisjoint(NAME) and not names & _OTHERS
+
+
+def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
+    """Entities in the order of their rows, each once. Raises BadInput with every problem."""
+    problems: list[Problem] = []
+    drafts = [_draft(Fields(row, problems)) for row in rows]
+    named = [_named(draft) for draft in drafts]
+    groups = same_entities(named, problems) if not problems else []
+    merged = [_merged([drafts[place] for place in group], problems) for group in groups]
+    if problems:
+        raise BadInput("The entities cannot be read.", problems)
+    guessed = guess_language(d.entity.name for d in merged if d.language is None)
+    return [_item(d, guessed if d.language is None else d.language) for d in merged]
+
+
+def _draft(fields: Fields) -> _Draft:
+    is_fictional = bool(fields.truth("fictional", "is_fictional"))
+    domain, tier = _places(fields)
+    entity = Entity(
+        name=_name(fields),
+        description=fields.text("description").strip(),
+        aliases=tuple(filter(None, map(str.strip, _aliases(fields)))),
+        wikidata=_wikidata(fields, is_fictional=is_fictional),
+        wikipedia="" if is_fictional else fields.text("wikipedia", "url").strip(),
+        page_id="" if is_fictional else fields.key("page_id", "pageid"),
+        length=fields.number("length"),
+        statements=_count(fields, "statements", "wikidata_statements"),
+        popularity=_count(fields, "popularity", "page_views"),
+        is_fictional=is_fictional,
+    )
+    return _Draft(
+        place=fields.place,
+        entity=entity,
+        domain=domain,
+        tier=tier,
+        language=fields.language(),
+        number=fields.number("number") or 0,
+        corrects=fields.identity("corrects"),
+    )
+
+
+def _name(fields: Fields) -> str:
+    name = fields.required_text(*NAME).strip()
+    bad = [sign for sign in name if sign in _TURNING or unicodedata.category(sign) == "Cc"]
+    if bad:
+        where = fields.find(*NAME)[0]
+        fields.wrong(where, f"holds U+{ord(bad[0]):04X}, which is no part of a name")
+    elif name and not plain_name(name):
+        fields.wrong(fields.find(*NAME)[0], f"{came(name)} holds nothing that can be read")
+    return name
+
+
+def _aliases(fields: Fields) -> tuple[str, ...]:
+    return (
+        *fields.texts("aliases"),
+        *fields.texts("redirects"),
+        *fields.texts("also_known_as"),
+    )
+
+
+def _wikidata(fields: Fields, *, is_fictional: bool) -> str:
+    name, value = fields.find("wikidata", "wikidata_id", "wikibase_item", "qid")
+    if value is None or is_fictional:
+        return ""
+    found = _Q_NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        fields.wrong(name, f"expected a Wikidata number such as Q42, came {came(value)}")
+        return ""
+    return found[1]
+
+
+def _count(fields: Fields, *names: str) -> int | None:
+    return fields.number(fields.find(*names)[0])
+
+
+def _places(fields: Fields) -> tuple[str, str]:
+    """The domain and the tier of a row."""
+    group = fields.label("group").strip()
+    tier = fields.label("tier", "popularity_bucket", "popularity_tier").strip()
+    domain = fields.label("domain", "category").strip()
+    if group.endswith("%"):
+        tier = tier or group
+    else:
+        domain = domain or group
+    plain = domain.replace("_", " ").casefold()
+    return _SPELLED.get(plain, plain), tier
+
+
+# ---------------------------------------------------------------- rows that mean one entity
+
+
+def _named(draft: _Draft) -> NamedRow:
+    entity = draft.entity
+    return NamedRow(draft.place, entity.name, entity.description, entity.aliases, entity.wikidata)
+
+
+def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
+    """One entity of rows that mean it: the first one's name, the others among its aliases, and of
+    the rest what a row says first. In two domains it would be counted in one of them by chance."""
+    first = drafts[0]
+    domains = {draft.domain: draft for draft in drafts if draft.domain}
+    if len(domains) > 1:
+        one, other = list(domains.values())[:2]
+        what = f'is "{other.domain}" here and "{one.domain}" in {one.place}, and one entity'
+        problems.append(Problem(f"{other.place}, field domain", what))
+    if any(draft.entity.is_fictional != first.entity.is_fictional for draft in drafts):
+        what = f"is said to be fictional in one row, and not in another ({first.place})"
+        problems.append(Problem(f"{drafts[-1].place}, field fictional", what))
+    aliases: dict[str, str] = {}
+    for draft in drafts:
+        for name in draft.entity.names:
+            aliases.setdefault(plain_name(name), name)
+    aliases.pop(plain_name(first.entity.name), None)
+    said = {
+        name: next((value for d in drafts if (value := getattr(d.entity, name))), None)
+        for name in ("wikidata", "wikipedia", "page_id", "length", "statements", "popularity")
+    }
+    known = {name: value for name, value in said.items() if value}
+    entity = structs.replace(first.entity, aliases=tuple(aliases.values()), **known)
+    return structs.replace(
+        first,
+        entity=entity,
+        domain=next(iter(domains), ""),
+        tier=next((draft.tier for draft in drafts if draft.tier), ""),
+    )
+
+
+# ---------------------------------------------------------------- made and written
+
+
+def _item(draft: _Draft, language: str) -> Item:
+    item = Item(
+        kind="bequ.entity",
+        payload=draft.entity,
+        language=language,
+        stratum=Stratum(discipline=draft.domain, field=draft.tier),
+        number=draft.number,
+        corrects=draft.corrects,
+    )
+    return structs.replace(item, id=item_id(item))
+
+
+def write_entity(loaded: LoadedItem) -> dict[str, Any]:
+    """The row of an entity, from which ``read_entities`` takes the same."""
+    item, entity = loaded.item, entity_of(loaded)
+    optional = {
+        "description": entity.description,
+        "aliases": list(entity.aliases),
+        "domain": item.stratum.discipline,
+        "tier": item.stratum.field,
+        "wikidata": entity.wikidata,
+        "wikipedia": entity.wikipedia,
+        "page_id": entity.page_id,
+        "length": entity.length,
+        "statements": entity.statements,
+        "popularity": entity.popularity,
+        "fictional": entity.is_fictional,
+        "corrects": item.corrects.hex() if item.corrects else "",
+    }
+    return {
+        "id": item.id.hex(),
+        "name": entity.name,
+        **{name: value for name, value in optional.items() if value},
+        "language": item.language or UNDETERMINED,
+        "number": item.number,
+    }

@@ -1,0 +1,153 @@
+"""The method as stages see it: each part delegated to the module that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from proofstone.methods.bequ import (
+    ask,
+    compose,
+    entity_rows,
+    entity_statistics,
+    measures,
+    score,
+    showing,
+    ways,
+)
+from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
+from proofstone.ports import (
+    BankReader,
+    BuiltFact,
+    Call,
+    FactBuilder,
+    Judge,
+    Parameter,
+    PayloadType,
+    Row,
+    Sifter,
+    TokenCounter,
+)
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Measure,
+    Preset,
+    Reply,
+    Scale,
+    Score,
+    Tabulation,
+    Unit,
+    Way,
+)
+
+__all__ = ["BeQu"]
+
+
+class BeQu:
+    """BeQu as a ``ports.Method``."""
+
+    def __init__(self) -> None:
+        self.name = "bequ"
+        self.title = "BeQu: open elicitation of triples"
+        self.scorer_version = score.SCORER_VERSION
+        self.items_called = "entities"
+        self.payloads: Mapping[str, PayloadType] = {
+            "bequ.entity": PayloadType(Entity),
+            "bequ.triple": PayloadType(ElicitedTriple),
+        }
+        self.ways: Mapping[str, str] = ways.WAYS
+        self.scales: Mapping[str, Scale] = {}
+        self.measures: tuple[Measure, ...] = measures.MEASURES
+        self.headline = measures.HEADLINE
+        self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
+        self.parameters: tuple[Parameter, ...] = ()
+        self.presets: Mapping[str, Preset] = {}
+        self.sift: Sifter | None = None
+
+    @property
+    def ranges(self) -> Sequence[str]:
+        """See ``ways.ranges``."""
+        return tuple(ways.ranges())
+
+    def recognises(self, columns: Iterable[str]) -> bool:
+        """See ``entity_rows.recognises``."""
+        return entity_rows.recognises(columns)
+
+    def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """See ``compose.recipe``."""
+        return compose.recipe(params)
+
+    def compose(self, bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
+        """See ``compose.compose``."""
+        return compose.compose(bank, recipe, seed)
+
+    def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """See ``compose.read_facts``."""
+        return compose.read_facts(rows)
+
+    def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
+        """See ``compose.write_fact``."""
+        return compose.write_fact(built, facts)
+
+    def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
+        """See ``entity_rows.read_entities``."""
+        return entity_rows.read_entities(rows)
+
+    def write_item(self, item: LoadedItem) -> dict[str, Any]:
+        """See ``entity_rows.write_entity``."""
+        return entity_rows.write_entity(item)
+
+    def settings(self, way: str) -> dict[str, Any]:
+        """See ``ways.settings``."""
+        return ways.settings(way)
+
+    def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+        """See ``ask.prepare``."""
+        return ask.prepare(way, shots, item_set, bank)
+
+    async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
+        """See ``ask.ask``."""
+        await ask.ask(item, way, call)
+
+    def units(self, item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+        """See ``score.units``."""
+        return score.units(item, replies, sample)
+
+    async def score(self, units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
+        """See ``score.score``."""
+        return await score.score(units, judge)
+
+    def gold(self, unit: Unit) -> tuple[str, int]:
+        """See ``score.gold``."""
+        return score.gold(unit)
+
+    def query(self, item: LoadedItem) -> str:
+        """What to search for: the entity's name."""
+        return entity_of(item).name
+
+    def show(self, item: LoadedItem) -> str:
+        """See ``showing.show_entity``."""
+        return showing.show_entity(item)
+
+    def show_reply(self, item: LoadedItem, replies: Mapping[str, Reply]) -> str:
+        """See ``showing.show_reply``."""
+        return showing.show_reply(item, replies)
+
+    def triple_rows(
+        self, item: LoadedItem, replies: Mapping[str, Reply]
+    ) -> Sequence[dict[str, Any]]:
+        """See ``showing.triple_rows``."""
+        return showing.triple_rows(item, replies)
+
+    def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
+        """None: entities are no facts."""
+        return ()
+
+    def item_statistics(
+        self, items: Iterable[LoadedItem], tokens: TokenCounter
+    ) -> Sequence[Tabulation]:
+        """See ``entity_statistics.entity_statistics``."""
+        return entity_statistics.entity_statistics(items)

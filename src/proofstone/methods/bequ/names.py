@@ -1,0 +1,103 @@
+"""Names that mean one thing: how they are compared, and which rows of a list are one entity."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from proofstone.errors import Problem
+
+__all__ = ["NamedRow", "plain_name", "same_entities"]
+
+
+class NamedRow(Struct, frozen=True):
+    """What tells which entity a row means; ``place`` is where it stands."""
+
+    place: str
+    name: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    wikidata: str = ""
+
+
+def plain_name(name: str) -> str:
+    """A name as it is compared: without regard to case, width, underscores and direction marks."""
+    wide = unicodedata.normalize("NFKC", name).replace("_", " ")
+    shown = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
+    return " ".join(shown.casefold().split())
+
+
+def same_entities(rows: Sequence[NamedRow], problems: list[Problem]) -> list[list[int]]:
+    """The places of rows that mean one entity, in groups, in the order of their first rows.
+
+    Two rows mean one where they have the same Wikidata number; or the same name and description, or
+    one's name among the other's aliases, and not two numbers. The same name and description with
+    two numbers is a problem: the question would not tell which of them is meant.
+    """
+    joined = _Joined(rows)
+    joined.by_number()
+    joined.by_name(problems)
+    joined.by_alias()
+    return joined.groups()
+
+
+class _Joined:
+    """Rows joined into groups, each named by its first row's place."""
+
+    def __init__(self, rows: Sequence[NamedRow]) -> None:
+        self._rows = rows
+        self._first = list(range(len(rows)))
+        self._number = [row.wikidata for row in rows]
+
+    def by_number(self) -> None:
+        seen: dict[str, int] = {}
+        for place, row in enumerate(self._rows):
+            if row.wikidata:
+                self._join(seen.setdefault(row.wikidata, place), place)
+
+    def by_name(self, problems: list[Problem]) -> None:
+        seen: dict[tuple[str, str], int] = {}
+        for place, row in enumerate(self._rows):
+            other = seen.setdefault((plain_name(row.name), row.description.strip()), place)
+            if other != place and not self._join(other, place):
+                problems.append(_two_of_one_name(self._rows[other], row))
+
+    def by_alias(self) -> None:
+        named = {plain_name(row.name): at for at, row in reversed(list(enumerate(self._rows)))}
+        for place, row in enumerate(self._rows):
+            for alias in row.aliases:
+                other = named.get(plain_name(alias))
+                if other is not None:
+                    self._join(other, place)
+
+    def groups(self) -> list[list[int]]:
+        found: dict[int, list[int]] = {}
+        for place in range(len(self._rows)):
+            found.setdefault(self._root(place), []).append(place)
+        return list(found.values())
+
+    def _root(self, place: int) -> int:
+        while self._first[place] != place:
+            self._first[place] = self._first[self._first[place]]
+            place = self._first[place]
+        return place
+
+    def _join(self, one: int, other: int) -> bool:
+        """Joins the groups of two rows, unless they have two numbers."""
+        first, second = sorted((self._root(one), self._root(other)))
+        numbers = {self._number[first], self._number[second]} - {""}
+        if len(numbers) > 1:
+            return False
+        self._first[second] = first
+        self._number[first] = next(iter(numbers), "")
+        return True
+
+
+def _two_of_one_name(first: NamedRow, row: NamedRow) -> Problem:
+    return Problem(
+        f"{row.place}, field name",
+        f'"{row.name}" is {row.wikidata} here and {first.wikidata} in {first.place}: a model could '
+        "not tell which is meant; give each a description, or a name such as NAME (what it is)",
+    )

@@ -1,0 +1,53 @@
+"""What is stored: an entity that models are asked about, and a triple that one of them said."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.records import LoadedItem
+
+__all__ = ["ElicitedTriple", "Entity", "entity_of"]
+
+
+class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
+    """Something with a name. Its domain and its tier of popularity are its item's stratum.
+
+    ``aliases`` are other names of it (redirects among them). ``wikidata`` is its Q number,
+    ``wikipedia`` the address of its page, ``page_id`` that page's number; a fictional entity has
+    none of these. ``length`` counts the characters of its article, ``statements`` those of Wikidata
+    about it, ``popularity`` whatever its list counts (visits of its page).
+    """
+
+    name: str
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    wikidata: str = ""
+    wikipedia: str = ""
+    page_id: str = ""
+    length: int | None = None
+    statements: int | None = None
+    popularity: int | None = None
+    is_fictional: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name and its aliases."""
+        return (self.name, *self.aliases)
+
+
+class ElicitedTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.triple"):
+    """A triple that a model said when it was asked about an entity, its texts as written.
+
+    It is the same whoever said it and wherever in a reply: that stands in its scores. So a verdict
+    on it holds for all who said it.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+
+
+def entity_of(loaded: LoadedItem) -> Entity:
+    """The entity that an item asks about."""
+    payload: Entity = loaded.item.payload
+    return payload

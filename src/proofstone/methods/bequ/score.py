@@ -1,0 +1,117 @@
+"""Scoring: whether an entity got triples, and each triple as a unit of its own.
+
+Whether a triple is true is decided later and by judges; what stands here needs none. A triple's
+score says where in which reply it stands and how it was read: its scoring is of one run, its unit
+of one entity, and so the reply is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from proofstone.methods.bequ.ask import TRIPLES
+from proofstone.methods.bequ.elicited import elicited, triple_of
+from proofstone.methods.bequ.measures import GIVEN, RECOVERED, TRIPLE
+from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
+from proofstone.ports import Judge
+from proofstone.records import LoadedItem, Reply, Score, Unit
+
+__all__ = ["SCORER_VERSION", "gold", "score", "units"]
+
+# Raised with every change that can move a score (how replies are read too); each score names it.
+SCORER_VERSION = 1
+_SHOWN = 200  # characters of a triple that are kept with its score
+
+
+def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+    """The entity, then each of its triples once; none where the reply is missing. Triples of one
+    entity depend on each other."""
+    if TRIPLES not in replies:
+        return ()
+    of_entity = (("entity", item.item.id),)
+    whole = Unit(item=item, sample=sample, replies=replies, clusters=of_entity)
+    said = elicited(entity_of(item), replies)
+    return [
+        whole,
+        *(
+            Unit(
+                item=item,
+                kind=TRIPLE,
+                payload=triple_of(triple),
+                sample=sample,
+                replies=replies,
+                clusters=of_entity,
+            )
+            for triple in said.triples
+        ),
+    ]
+
+
+async def score(units: Sequence[Unit], _judge: Judge | None) -> Sequence[Score]:
+    """A score for each unit, in their order."""
+    read: dict[int, _Read] = {}  # by the replies, which the units of one entity share
+    scores = []
+    for place, unit in enumerate(units):
+        known = read.get(id(unit.replies))
+        if known is None:
+            known = read[id(unit.replies)] = _Read(entity_of(unit.item), unit.replies)
+        make = _of_entity if unit.kind == "item" else _of_triple
+        scores.append(make(place, unit, known))
+    return scores
+
+
+def gold(unit: Unit) -> tuple[str, int]:
+    """Whether the entity exists: of one that does not, nothing is known."""
+    return ("fictional" if entity_of(unit.item).is_fictional else "real"), 0
+
+
+class _Read:
+    """A reply that was read, its triples by what they say."""
+
+    def __init__(self, entity: Entity, replies: Mapping[str, Reply]) -> None:
+        self.said = elicited(entity, replies)
+        self.by_triple = {triple_of(each): each for each in self.said.triples}
+        self.others = {triple_of(each) for each in self.said.about_others(entity)}
+
+    def counts(self) -> list[str]:
+        """What there is to say of the reply beside its number of triples."""
+        said = self.said
+        counts = {
+            "recovered": said.n_recovered,
+            "said again": said.n_said - len(said.triples),
+            "about another entity": len(self.others),
+            "parts unread": len(said.unread),
+        }
+        return [f"{n} {what}" for what, n in counts.items() if n]
+
+
+def _of_entity(place: int, _unit: Unit, read: _Read) -> Score:
+    said = read.said
+    n = len(said.triples)
+    return Score(
+        unit=place,
+        measure=GIVEN,
+        outcome=said.outcome,
+        value=float(n > 0) if said.outcome == "answered" else None,
+        answer="1 triple" if n == 1 else f"{n:,} triples",
+        basis="abstention" if said.has_abstained else "reading the reply",
+        flags=(*said.flags, *read.counts()),
+    )
+
+
+def _of_triple(place: int, unit: Unit, read: _Read) -> Score:
+    triple: ElicitedTriple = unit.payload
+    found = read.by_triple[triple]
+    text = f"{triple.subject} | {triple.predicate} | {triple.object}"
+    flags = [f"at {found.first.start}-{found.first.end}"]
+    flags += [f"said {found.times} times"] if found.again else []
+    flags += ["about another entity"] if triple in read.others else []
+    return Score(
+        unit=place,
+        measure=RECOVERED,
+        outcome="answered",
+        value=float(found.first.is_recovered),
+        answer=text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...",
+        basis=" and ".join(found.first.faults) or "JSON as asked for",
+        flags=tuple(flags),
+    )

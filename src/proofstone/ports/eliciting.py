@@ -1,0 +1,39 @@
+"""What a method may have besides whose items are entities, and whose replies hold triples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from proofstone.records import LoadedItem, Reply
+
+__all__ = ["Elicits", "NamesItems", "TakesRanges"]
+
+
+@runtime_checkable
+class NamesItems(Protocol):
+    """What a method may have besides: what its items are called where they are no questions."""
+
+    items_called: str
+    """In the plural: ``entities``. Sets of these are listed and imported as such."""
+
+
+@runtime_checkable
+class TakesRanges(Protocol):
+    """What a method may have besides: how much a reply is asked for (``run --range``)."""
+
+    ranges: Sequence[str]
+    """The names there are, the default first. A way with a range is named ``WAY@RANGE``."""
+
+
+@runtime_checkable
+class Elicits(Protocol):
+    """What a method may have besides, whose replies hold triples."""
+
+    def show_reply(self, item: LoadedItem, replies: Mapping[str, Reply]) -> str:
+        """What was read of an item's replies (by step), and what was left, as people read it."""
+
+    def triple_rows(
+        self, item: LoadedItem, replies: Mapping[str, Reply]
+    ) -> Sequence[dict[str, Any]]:
+        """A row a triple: subject, predicate, object, subject_name, and where it stands."""

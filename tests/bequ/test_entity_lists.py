@@ -1,0 +1,193 @@
+"""Lists of entities: what their rows may say, which rows are one entity, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proofstone.engines.ingest import read_checked
+from proofstone.errors import BadInput
+from proofstone.methods.bequ import METHOD
+from proofstone.methods.bequ.entity_rows import DOMAINS
+from proofstone.methods.bequ.names import plain_name
+from proofstone.methods.bequ.payloads import Entity
+from proofstone.records import Item, LoadedItem, Row
+
+REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ" / "entities"
+
+
+def read(*rows: dict[str, Any]) -> list[Item]:
+    return list(METHOD.read_items(Row(f"line {n}", dict(row)) for n, row in enumerate(rows, 1)))
+
+
+def entities(*rows: dict[str, Any]) -> list[Entity]:
+    return [item.payload for item in read(*rows)]
+
+
+def problems(*rows: dict[str, Any]) -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        read(*rows)
+    return [f"{problem.where}: {problem.what}" for problem in caught.value.problems]
+
+
+def test_a_row_says_all_there_is_to_say() -> None:
+    (item,) = read(
+        {
+            "title": "Ada Lovelace",
+            "description": "English mathematician",
+            "redirects": ["Ada Byron", "Countess of Lovelace"],
+            "domain": "Person",
+            "popularity_bucket": "66-100%",
+            "wikibase_item": "https://www.wikidata.org/wiki/Q7259",
+            "url": "https://en.wikipedia.org/wiki/Ada_Lovelace",
+            "length": "51073",
+            "wikidata_statements": 120,
+            "page_views": 4000,
+            "language": "en",
+        }
+    )
+    assert item.payload == Entity(
+        name="Ada Lovelace",
+        description="English mathematician",
+        aliases=("Ada Byron", "Countess of Lovelace"),
+        wikidata="Q7259",
+        wikipedia="https://en.wikipedia.org/wiki/Ada_Lovelace",
+        length=51073,
+        statements=120,
+        popularity=4000,
+    )
+    assert (item.stratum.discipline, item.stratum.field) == ("person", "66-100%")
+
+
+def test_what_is_written_is_read_as_the_same_entity() -> None:
+    items = read(
+        {"name": "أم كلثوم", "aliases": ["Umm Kulthum"], "domain": "person", "qid": "Q150899"},
+        {"name": "鲁迅", "tier": "0-33%", "length": 9},
+        {"name": "Gulf of Nowhere", "fictional": True},
+    )
+    rows = [METHOD.write_item(LoadedItem(item, ())) for item in items]
+    assert [item.id for item in read(*rows)] == [item.id for item in items]
+
+
+def test_the_name_of_a_group_is_a_tier_where_it_ends_in_percent_else_a_domain() -> None:
+    items = read(
+        {"name": "A", "group": "work_of_art"},
+        {"name": "B", "group": "organization"},
+        {"name": "C", "group": "0-33%"},
+    )
+    places = [(item.stratum.discipline, item.stratum.field) for item in items]
+    assert places == [("work of art", ""), ("organisation", ""), ("", "0-33%")]
+
+
+def test_of_what_does_not_exist_no_ids_are_taken() -> None:
+    """In a published list they belong to other entities."""
+    (entity,) = entities(
+        {"name": "Valdora Strait", "fictional": "true", "wikibase_item": "Q122510615"}
+    )
+    assert entity == Entity(name="Valdora Strait", is_fictional=True)
+
+
+def test_rows_that_mean_one_entity_become_one_in_the_place_of_the_first() -> None:
+    """By number, by name in other letters, and by a redirect, also from the other side."""
+    found = entities(
+        {"name": "Myanmar", "wikidata": "Q836"},
+        {"name": "Ada Byron"},
+        {"name": "Burma", "wikidata": "Q836", "statements": 90},
+        {"name": "Ada Lovelace", "redirects": ["ada_byron"], "wikidata": "Q7259"},
+        {"name": "ＭＹＡＮＭＡＲ", "domain": "location"},
+    )
+    assert [entity.name for entity in found] == ["Myanmar", "Ada Byron"]
+    assert found[0].aliases == ("Burma",)
+    assert (found[0].wikidata, found[0].statements) == ("Q836", 90)
+    assert (found[1].aliases, found[1].wikidata) == (("Ada Lovelace",), "Q7259")
+
+
+def test_two_entities_with_one_name_are_told_and_a_description_sets_them_apart() -> None:
+    planet = {"name": "Mercury", "wikidata": "Q308"}
+    metal = {"name": "mercury", "wikidata": "Q925"}
+    assert problems(planet, metal) == [
+        'line 2, field name: "mercury" is Q925 here and Q308 in line 1: a model could not tell '
+        "which is meant; give each a description, or a name such as NAME (what it is)"
+    ]
+    described = [{**planet, "description": "planet"}, {**metal, "description": "metal"}]
+    assert len(read(*described)) == 2
+
+
+def test_an_alias_of_two_entities_joins_neither() -> None:
+    found = entities(
+        {"name": "Georgia (country)", "aliases": "Georgia", "wikidata": "Q230"},
+        {"name": "Georgia", "wikidata": "Q1428"},
+    )
+    assert len(found) == 2
+
+
+def test_every_problem_of_a_list_is_told_with_its_place() -> None:
+    assert problems(
+        {"name": "  "},
+        {"name": "A\u202eB"},
+        {"name": "\u200f"},
+        {"name": "C", "wikidata": "7259"},
+        {"name": "D", "length": "long", "fictional": "maybe"},
+    ) == [
+        "line 1, field name: holds only white space",
+        "line 2, field name: holds U+202E, which is no part of a name",
+        'line 3, field name: "\u200f" holds nothing that can be read',
+        'line 4, field wikidata: expected a Wikidata number such as Q42, came "7259"',
+        'line 5, field fictional: expected true or false (correct, incorrect, 1, 0), came "maybe"',
+        'line 5, field length: expected a whole number of 0 or more, came "long"',
+    ]
+
+
+def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
+    twice = {"name": "A", "wikidata": "Q1"}
+    assert problems({**twice, "domain": "person"}, {**twice, "domain": "event"}) == [
+        'line 2, field domain: is "event" here and "person" in line 1, and one entity'
+    ]
+    assert problems({"name": "A"}, {"name": "a", "fictional": True}) == [
+        "line 2, field fictional: is said to be fictional in one row, and not in another (line 1)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_list"),
+    [
+        (["title", "length"], True),
+        (["entity"], True),
+        (["title", "text", "correct"], False),
+        (["question", "answer", "label"], False),
+        (["subject", "predicate", "object", "name"], False),
+        (["length"], False),
+    ],
+)
+def test_a_list_is_known_by_its_columns(columns: list[str], is_list: bool) -> None:
+    assert METHOD.recognises(columns) is is_list  # type: ignore[attr-defined]
+
+
+def test_names_are_compared_without_regard_to_case_width_and_marks() -> None:
+    assert plain_name("Straße_des  17. Juni\u200e") == plain_name("STRASSE des 17. JUNI")
+
+
+def test_groups_of_a_json_file_are_read_as_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    groups = {"person": [{"title": "A"}, {"title": "B"}], "plant": [{"title": "C"}], "none": []}
+    path.write_text(json.dumps(groups, indent=2), encoding="utf-8")
+    items = read_checked(path, METHOD.read_items)
+    assert [(i.payload.name, i.stratum.discipline) for i in items] == [
+        ("A", "person"), ("B", "person"), ("C", "plant"),
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="needs ../shared/data/bequ/entities")
+def test_the_published_lists_are_read_as_they_stand() -> None:
+    def of(name: str) -> list[Item]:
+        return list(read_checked(REAL / name, METHOD.read_items))
+
+    assert len(of("random_200.json")) == 200
+    assert len(of("non_existent_10.json")) == 10
+    domains = [item.stratum.discipline for item in of("by_domain_1000.json")]
+    assert {name: domains.count(name) for name in domains} == dict.fromkeys(DOMAINS, 100)
+    tiers = [item.stratum.field for item in of("popularity_600.json")]
+    assert {t: tiers.count(t) for t in tiers} == {"66-100%": 200, "33-66%": 200, "0-33%": 200}
