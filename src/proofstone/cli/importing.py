@@ -78,7 +78,7 @@ def import_command(
     twice are refused.
 
     Multiple-choice sets as a bank, as they stand: question; A, B, C, D or options or choices;
-    answer (a letter, a place from 0, the option's text). 'build open-questions' makes open
+    answer (a letter, a place from 0, the option's text). 'build short-qa --from-choices' makes open
     questions of the same file.
 
     Entities that models are asked about: name (or title); description, aliases, redirects, domain,

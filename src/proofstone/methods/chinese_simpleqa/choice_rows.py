@@ -110,12 +110,11 @@ def _twin(fields: Fields) -> _Draft:
     draft = read_draft(fields)
     options = read_options(fields)
     gold = read_letter(fields, options) if options.texts else None
-    closed = Closed(
-        question=fields.required_text("closed_question"), options=options.texts, gold=gold or 0
-    )
     twin = Twin(
         **structs.asdict(draft.asked),
-        closed=closed,
+        closed_question=fields.required_text("closed_question"),
+        options=options.texts,
+        gold=gold or 0,
         origin=fields.identity("origin"),
         made=_made(fields),
     )
@@ -179,9 +178,9 @@ def write_choice(built: BuiltFact) -> dict[str, Any]:
         row = _row(fact.id, payload, fact.stratum, fact.language)
         return {**row, "corrects": fact.corrects.hex()} if fact.corrects else row
     twin = {
-        "closed_question": payload.closed.question,
-        "options": list(payload.closed.options),
-        "answer_letter": LETTERS[payload.closed.gold],
+        "closed_question": payload.closed_question,
+        "options": list(payload.options),
+        "answer_letter": LETTERS[payload.gold],
         "origin": payload.origin.hex() if payload.origin else "",
         "made": payload.made,
     }

@@ -111,7 +111,9 @@ def _order(fact: Fact, closed: Closed, posed: Posed, seed: int) -> tuple[int, ..
     return tuple(Draws(seed, number, "option order").shuffled(places))
 
 
-_OPENED = "make them open: proofstone build open-questions FILE; or ask them: --posed original"
+_OPENED = (
+    "make them open: build short-qa FILE --from-choices; or ask them as they are: --posed original"
+)
 _CLOSED = "generate options for them: proofstone build choices FILE"
 
 

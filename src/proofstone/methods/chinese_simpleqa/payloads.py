@@ -83,13 +83,20 @@ class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.
 
 
 class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
-    """A fact: one question in two forms, open and ``closed``. ``origin`` is the fact that it was
-    made from: the choice that was ``converted``, or the pair that options were ``generated`` for.
-    """
+    """A fact: one question in two forms, open, and ``closed_question`` over ``options``, of which
+    the one at ``gold`` is right. ``origin`` is the fact that it was made from: the choice that was
+    ``converted``, or the pair that options were ``generated`` for."""
 
-    closed: Closed
+    closed_question: str
+    options: tuple[str, ...]
+    gold: int
     origin: bytes | None = None
     made: TwinMade = ""
+
+    @property
+    def closed(self) -> Closed:
+        """Its form over options."""
+        return Closed(question=self.closed_question, options=self.options, gold=self.gold)
 
 
 class AskedPair(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked"):

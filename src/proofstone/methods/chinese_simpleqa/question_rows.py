@@ -26,6 +26,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import structs
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
+from proofstone.engines.ingest.option_columns import has_option_columns
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.chinese_simpleqa.payloads import (
     ANSWER_TYPES,
@@ -115,11 +116,21 @@ def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
 
     def watched() -> Iterator[Row]:
         for row in rows:
+            _check_open(row)
             passages.append(Fields(row, []).text("passage").strip())
             yield row
 
     items = read_items(watched())
     return list(zip(items, passages, strict=True))
+
+
+def _check_open(row: Row) -> None:
+    """Raises BadInput for a question with options: its answer is a letter, and no pair's."""
+    if has_option_columns(row.values):
+        raise BadInput(
+            f"{row.place} has options; expected a question and its answer",
+            hint="make open questions of them: --from-choices",
+        )
 
 
 def read_question(fields: Fields) -> Item:

@@ -29,6 +29,7 @@ __all__ = ["FORMS", "study_choices"]
 FORMS = ("original", "shuffled", "open")
 _NAMES = {"original": "options", "shuffled": "options shuffled", "open": "open"}
 Floats = NDArray[np.float64]
+_FEW = 50  # questions, below which a bootstrap's ends are rough
 
 
 class _Asked(Struct, frozen=True):
@@ -72,6 +73,7 @@ def study_choices(parts: Sequence[Part], *, estimand: Estimand, confidence: floa
             f"under no grade ({' + '.join(_NAMES[form] for form in forms)}).",
             f"relative drop: ({_closed(forms)} - open) / {_closed(forms)}, with a bootstrap "
             "interval over questions; below 0 where accuracy rose.",
+            *_few(common),
             *_left_apart(parts, common),
             *left_out(used, labels),
         ),
@@ -187,6 +189,12 @@ def _points(found: Sequence[_Asked]) -> list[Point]:
 
 def _closed(forms: Sequence[str]) -> str:
     return _NAMES["original" if "original" in forms else "shuffled"]
+
+
+def _few(common: Sequence[bytes]) -> tuple[str, ...]:
+    """A note that intervals are rough, where they are."""
+    few = len(common) < _FEW
+    return (f"Fewer than {_FEW} questions: the intervals are approximate.",) if few else ()
 
 
 def _left_apart(parts: Sequence[Part], common: Sequence[bytes]) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""``build short-qa INPUT...``: from passages, or from ready pairs, to a bank of short questions.
+"""``build short-qa INPUT...``: from passages, ready pairs or multiple-choice questions to a bank of
+short questions; ``build choices FILE...``: options for them.
 
 Read ``pipeline`` first: it names the steps in their order, each in a file of its own.
 """

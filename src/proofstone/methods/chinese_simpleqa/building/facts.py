@@ -8,7 +8,7 @@ from msgspec import structs
 
 from proofstone.engines.panel import filtered_roles
 from proofstone.methods.chinese_simpleqa.building.rows import Draft
-from proofstone.methods.chinese_simpleqa.payloads import Pair
+from proofstone.methods.chinese_simpleqa.payloads import Pair, Twin
 from proofstone.ports import BuiltFact
 from proofstone.records import Fact, Role, RoleName, fact_id, seats_of
 
@@ -41,9 +41,10 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[
 
 def _fact(draft: Draft) -> Fact:
     ground = draft.support if draft.support.passage else draft.ground
+    payload = _payload(draft)
     fact = Fact(
-        kind="chinese_simpleqa.pair",
-        payload=Pair(**structs.asdict(draft.asked())),
+        kind=str(type(payload).__struct_config__.tag),
+        payload=payload,
         language=draft.language,
         stratum=draft.stratum,
         source=ground.source or None,
@@ -51,3 +52,18 @@ def _fact(draft: Draft) -> Fact:
         page=ground.page,
     )
     return structs.replace(fact, id=fact_id(fact))
+
+
+def _payload(draft: Draft) -> Pair | Twin:
+    asked = structs.asdict(draft.asked())
+    if draft.closed is None:
+        return Pair(**asked)
+    closed = draft.closed
+    return Twin(
+        **asked,
+        closed_question=closed.question,
+        options=closed.options,
+        gold=closed.gold,
+        origin=draft.origin,
+        made=draft.made,
+    )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
+
+from msgspec import Struct
 
 from proofstone.engines.judging import panel_parameters, seated_judges
 from proofstone.errors import BadUsage
 from proofstone.methods.chinese_simpleqa.building.checking import check_step
+from proofstone.methods.chinese_simpleqa.building.closing import CLOSING
 from proofstone.methods.chinese_simpleqa.building.deleting import delete_step
 from proofstone.methods.chinese_simpleqa.building.difficulty import difficulty_step
 from proofstone.methods.chinese_simpleqa.building.evidence import evidence_step
 from proofstone.methods.chinese_simpleqa.building.examples import read_shots
 from proofstone.methods.chinese_simpleqa.building.facts import facts_by
+from proofstone.methods.chinese_simpleqa.building.from_sets import choices_of
 from proofstone.methods.chinese_simpleqa.building.kinds import kind_step
 from proofstone.methods.chinese_simpleqa.building.knowledge import knowledge_step, rules_step
 from proofstone.methods.chinese_simpleqa.building.known import read_known
+from proofstone.methods.chinese_simpleqa.building.opening import opening_steps
 from proofstone.methods.chinese_simpleqa.building.ready import ready_pairs
 from proofstone.methods.chinese_simpleqa.building.repeats import left_step, near_step, rewrite_step
 from proofstone.methods.chinese_simpleqa.building.rows import Draft
@@ -36,6 +41,13 @@ from proofstone.records import seats_of
 __all__ = ["PIPELINES", "from_pairs", "from_passages"]
 
 PARAMETERS = (
+    Parameter(
+        name="from_choices",
+        kind="flag",
+        default=False,
+        help="INPUTs are files of multiple-choice questions, which are made open first; each keeps "
+        "its options beside.",
+    ),
     Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
     Parameter(
         name="as_of",
@@ -163,6 +175,11 @@ ROLES = {
 def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps from passages. Raises BadUsage or BadInput for what parameters and their files
     cannot be."""
+    if params["from_choices"]:
+        raise BadUsage(
+            "--from-choices takes files of multiple-choice questions, and none is named",
+            hint="of a bank: proofstone export BANK -o FILE, then name the file",
+        )
     _check(params)
     shots = read_shots(params["shots"], params["examples"])
     asked = PairsAsked(
@@ -181,9 +198,15 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 
 
 def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps that are left for ready pairs. Raises as ``from_passages``."""
+    """The steps that are left for ready pairs, or for choices. Raises as ``from_passages``."""
     _check(params)
-    return _pipeline((), params, models)
+    first = opening_steps(seated_judges(params, models)) if params["from_choices"] else ()
+    return _pipeline(first, params, models)
+
+
+def _rows(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterable[Struct]:
+    read = choices_of if params["from_choices"] else ready_pairs
+    return read(inputs, params)
 
 
 def _pipeline(
@@ -239,8 +262,9 @@ PIPELINES = {
         make=from_passages,
         roles=ROLES,
         parameters=PARAMETERS,
-        files=FileRows(make=from_pairs, rows=ready_pairs),
+        files=FileRows(make=from_pairs, rows=_rows),
         help="Short questions with one answer from the passages of sources, each pair checked, "
         "compared with what a search finds, and answered by a panel.",
-    )
+    ),
+    **CLOSING,
 }

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct, structs
 
-from proofstone.methods.chinese_simpleqa.payloads import AnswerType, ShortQuestion
+from proofstone.methods.chinese_simpleqa.payloads import AnswerType, Closed, ShortQuestion, TwinMade
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records import SourcedPassage, Stratum
 
@@ -54,7 +54,10 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A pair on its way. ``ground`` is what it was written from, ``support`` what was found to say
     it. ``by_author``: a model wrote it, or part of it. ``wrong`` members of a panel did not get it
     right (None: no panel was asked); ``like`` quotes the question that it is too near to, until it
-    is worded anew."""
+    is worded anew.
+
+    A twin has its ``closed`` form too, the fact that it was ``made`` from (``origin``) and how; its
+    answer stays the right option, whatever becomes of its question."""
 
     question: str
     answer: str
@@ -69,6 +72,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     wrong: int | None = None
     like: str = ""
     by_author: bool = False
+    closed: Closed | None = None
+    origin: bytes | None = None
+    made: TwinMade = ""
 
     def asked(self) -> ShortQuestion:
         """The pair as one that is asked and graded."""
@@ -82,7 +88,10 @@ class Draft(Struct, frozen=True, kw_only=True):
         )
 
     def with_pair(self, written: Written) -> Draft:
-        """The same with another pair, by the author."""
+        """The same with another pair, by the author; of a twin with another question alone."""
+        if self.closed is not None:
+            question = " ".join(written.question.split())
+            return structs.replace(self, question=question, by_author=True)
         answer = " ".join(written.answer.split())
         return structs.replace(
             self,

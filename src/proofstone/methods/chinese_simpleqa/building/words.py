@@ -35,6 +35,8 @@ QUESTIONS = WordedQuestions(
         "sensitive": "harmless",
         "type": "other",
         "grade": "INCORRECT",
+        "opened": "same",
+        "distractor": "wrong",
     },
 )
 
