@@ -133,6 +133,7 @@ def test_page_and_table_files_hold_all_measures(tmp_path: Path) -> None:
         evidence = workspace._board(workspace._selection(["found"]), {}).evidence
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "By answer type, other measures" in page
+    assert "20 items by secondary category within primary category" in page
     table = tmp_path / "tables" / "strata-6.csv"
     assert table.with_suffix(".tex").exists()
     head, organisation, _person = table.read_text(encoding="utf-8-sig").splitlines()

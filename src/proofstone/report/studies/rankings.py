@@ -3,6 +3,7 @@ SimpleQA 4.5, Figure 8)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.errors import BadUsage
 from proofstone.records.accuracies import Accuracies
-from proofstone.report.numbers import points, shown_rank
+from proofstone.report.numbers import MISSING, points, shown_rank
 from proofstone.report.studies.benchmark import Benchmark, benchmark_of, same_models
 from proofstone.report.studies.parts import Part
 from proofstone.report.studies.study import Point, Study
@@ -95,7 +96,7 @@ def _row(both: _Both, at: int) -> tuple[str, ...]:
         both.models[at],
         points(both.first.drawn.means[at]), _rank(both.first, at, move.rank_first),
         points(both.second.drawn.means[at]), _rank(both.second, at, move.rank_second),
-        climbs, "yes" if move.moved else "no",
+        climbs, MISSING if math.isnan(move.p_holm) else "yes" if move.moved else "no",
     )  # fmt: skip
 
 
@@ -127,17 +128,21 @@ def _finding(both: _Both) -> str:
     tau = both.tau
     if tau.models.value != tau.models.value:
         return "One of the two gives all models the same score, so there are no ranks to compare."
-    moved = [both.models[move.model] for move in both.moves if move.moved]
-    beyond = (
-        f"{', '.join(moved)} stand{'s' if len(moved) == 1 else ''} elsewhere by more than the "
-        "items' noise"
-        if moved
-        else "no model stands elsewhere by more than the items' noise"
-    )
     return (
         f"{both.first.name} and {both.second.name} order {tau.n_models} models at {_shown(tau)}; "
-        f"{_most(both)}{beyond}."
+        f"{_most(both)}{_beyond(both)}."
     )
+
+
+def _beyond(both: _Both) -> str:
+    """Who stands elsewhere by more than noise, where there are models enough to tell."""
+    if all(math.isnan(move.p_holm) for move in both.moves):
+        return "who stands elsewhere by more than the items' noise takes five models to tell"
+    moved = [both.models[move.model] for move in both.moves if move.moved]
+    if not moved:
+        return "no model stands elsewhere by more than the items' noise"
+    stand = "stands" if len(moved) == 1 else "stand"
+    return f"{', '.join(moved)} {stand} elsewhere by more than the items' noise"
 
 
 def _shown(tau: RankAgreement) -> str:

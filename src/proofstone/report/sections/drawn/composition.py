@@ -23,16 +23,17 @@ def composition_figure(table: ScoreTable) -> Figure | None:
     outer, inner = levels[0], _within(table, levels[0], levels[1:])
     marks = _marks(table, outer, inner)
     cut = "; " + say("the first {n} of {all}", n=_MOST_BARS, all=len(marks))
-    what = say("{inner} within {outer}", inner=word(inner), outer=word(outer)) if inner else ""
+    small, large = (word(table.level_names.get(level, level)) for level in (inner, outer))
+    what = say("{inner} within {outer}", inner=small, outer=large) if inner else large
     return Figure(
         name="composition",
         kind="bars",
         title=say("What the items are about"),
         subtitle=say("{items} by {what}", items=counted(len(table.items), "item"),
-                     what=what or word(outer)) + (cut if len(marks) > _MOST_BARS else ""),
+                     what=what) + (cut if len(marks) > _MOST_BARS else ""),
         marks=tuple(marks[:_MOST_BARS]),
-        row_axis=word(inner or outer),
-        column_axis=word(outer) if inner else "",
+        row_axis=small if inner else large,
+        column_axis=large if inner else "",
         value_axis=say("items"),
         value_unit="number",
     )  # fmt: skip
