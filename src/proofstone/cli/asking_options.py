@@ -77,6 +77,17 @@ model_options = with_options(
         "--context-search", type=click.Choice(["bm25", "dense", "hybrid"]),
         help="With --context retrieved: search by words, by meaning, or by both. Default: bm25.",
     ),
+    click.option(
+        "--context-source", "context_sources", multiple=True,
+        metavar="local|brave|google|searxng",
+        help="With --context retrieved: search the workspace's own sources, or the web; "
+        "searxng:bing+baidu names engines. Several ask everything once with each. Default: local.",
+    ),
+    click.option(
+        "--embedder", "context_embedder", metavar="PROVIDER/NAME",
+        help="With --context-search dense or hybrid: this model behind /embeddings makes the "
+        "vectors. Default: the carried encoder.",
+    ),
     click.option("--limit", type=click.IntRange(1), help="Ask only the first questions."),
     temperature_option,
     max_tokens_option,

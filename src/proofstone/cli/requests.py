@@ -55,6 +55,8 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
         context_tokens=given.get("context_tokens"),
         context_chunks=given.get("context_chunks"),
         context_search=given.get("context_search") or "",
+        context_sources=read_list(values["context_sources"]),
+        context_embedder=given.get("context_embedder") or "",
         judge=read_panel(given.get("judge", ())),
         judge_rules={name: given[name] for name in JUDGE_RULES if name in given},
     )

@@ -12,9 +12,11 @@ __all__ = [
     "CONTEXT",
     "CONTEXTS",
     "CONTEXT_CHUNKS",
+    "CONTEXT_EMBEDDER",
     "CONTEXT_INDEX",
     "CONTEXT_SEARCH",
     "CONTEXT_SETTINGS",
+    "CONTEXT_SOURCE",
     "CONTEXT_TOKENS",
     "LEFT_OUT",
     "ContextName",
@@ -24,6 +26,7 @@ __all__ = [
     "context_label",
     "context_of",
     "left_out_of",
+    "search_label",
 ]
 
 ContextName = Literal["none", "evidence", "retrieved"]
@@ -36,9 +39,13 @@ CONTEXT_TOKENS = "context_tokens"
 CONTEXT_CHUNKS = "context_chunks"
 CONTEXT_SEARCH = "context_search"
 CONTEXT_INDEX = "context_index"
+# Only of a search of the web, and only where another embedder than the carried one is named.
+CONTEXT_SOURCE = "context_source"
+CONTEXT_EMBEDDER = "context_embedder"
 LEFT_OUT = "context_left_out"
 CONTEXT_SETTINGS = (
-    CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, LEFT_OUT
+    CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE,
+    CONTEXT_EMBEDDER, LEFT_OUT,
 )  # fmt: skip
 
 
@@ -68,8 +75,11 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     """Each item is asked with the chunks that a search found for it, best first, by item id; one
     without any is asked as it is.
 
-    At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` in the
-    index named by ``index``, which is another one whenever a source changed.
+    At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` (with
+    ``embedder``, where it is not the carried one) in the index named by ``index``, which is another
+    one whenever a source changed. ``source`` is "local", or the search of the web that found the
+    texts; then ``failed`` are items whose search failed, and why: they are not asked, and
+    ``n_unsearched`` is how many were not searched for yet, where nothing may be sent.
     """
 
     by_item: Mapping[bytes, tuple[ShownChunk, ...]]
@@ -77,6 +87,10 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     most_tokens: int
     search: str
     index: str
+    source: str = "local"
+    embedder: str = ""
+    failed: Mapping[bytes, str] = {}
+    n_unsearched: int = 0
 
 
 def context_of(settings: Mapping[str, Any]) -> ContextName:
@@ -86,10 +100,24 @@ def context_of(settings: Mapping[str, Any]) -> ContextName:
 
 
 def context_label(settings: Mapping[str, Any]) -> str:
-    """How rows of such a run are marked: ``context=evidence``,
-    ``context=retrieved``; empty where nothing was added."""
+    """How rows of such a run are marked: ``context=evidence``, ``context=retrieved`` (of the
+    workspace's own sources by words), ``context=retrieved:brave``; empty where nothing was
+    added."""
     context = context_of(settings)
-    return "" if context == "none" else f"{CONTEXT}={context}"
+    if context == "none":
+        return ""
+    label = search_label(settings) if context == "retrieved" else "local"
+    return f"{CONTEXT}={context}" + ("" if label == "local" else f":{label.replace(', ', ',')}")
+
+
+def search_label(settings: Mapping[str, Any]) -> str:
+    """Where and how a run's texts were searched for: ``local``, ``local, dense``,
+    ``searxng:bing``, ``brave, hybrid``."""
+    way = str(settings.get(CONTEXT_SEARCH, "bm25"))
+    parts = [str(settings.get(CONTEXT_SOURCE, "local"))]
+    parts += [] if way == "bm25" else [way]
+    parts += [str(settings[CONTEXT_EMBEDDER])] if CONTEXT_EMBEDDER in settings else []
+    return ", ".join(parts)
 
 
 def left_out_of(settings: Mapping[str, Any]) -> int:

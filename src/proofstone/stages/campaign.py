@@ -123,8 +123,11 @@ async def perform_campaign(
                 planned=planned,
                 n_scored=scored.n,
                 waiting=scored.waiting,
-                failed=progress.failed,
-                errors=errors_of(store, planned) if progress.failed else (),
+                failed=progress.failed + planned.n_not_searched,
+                errors=(
+                    *(errors_of(store, planned) if progress.failed else ()),
+                    *(["search_failed"] if planned.n_not_searched else []),
+                ),
                 stopped=progress.stopped or _stopped(bench),
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=_is_over_budget(progress, asker, bench),

@@ -34,7 +34,7 @@ _OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_t
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 _OF_ALL = (
     "targets", "preset", "budget", "thinking", "contexts", "context_tokens", "context_chunks",
-    "context_search", "judge", "cache", "max_connections",
+    "context_search", "context_sources", "context_embedder", "judge", "cache", "max_connections",
 )  # fmt: skip
 _EMPTY = {"prompt": "the method's"}
 

@@ -163,8 +163,11 @@ def spread_items(
 
 async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
     """Has the method ask an item; passages, where there are any, are put into its prompts."""
-    told = with_passages if way.retrieved is None else with_retrieved
-    await method.ask(item, way, _Informed(call, item, told) if item.passages else call)
+    if way.retrieved is not None:
+        await method.ask(item, way, _Informed(call, item, with_retrieved))
+    else:
+        informed = _Informed(call, item, with_passages) if item.passages else call
+        await method.ask(item, way, informed)
 
 
 _Tells = Callable[[Sequence[Message], Sequence[Passage], str], list[Message]]

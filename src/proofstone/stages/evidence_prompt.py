@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 import msgspec
 
@@ -24,6 +25,7 @@ __all__ = [
     "with_passages",
 ]
 
+T = TypeVar("T")
 _VERSION = 1  # raised where passages are put differently though the words are the same
 
 
@@ -79,13 +81,13 @@ def _mark(mark: str, number: int, code: str, places: Sequence[str]) -> str:
 
 @cache
 def _words(name: str) -> BlockWords:
-    return read_words(f"evidence.{name}.toml")
+    return read_words(f"evidence.{name}.toml", BlockWords)
 
 
-def read_words(name: str) -> BlockWords:
+def read_words(name: str, kind: type[T]) -> T:
     """The words that a file beside this one holds."""
     file = files(__package__) / name
-    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), BlockWords)
+    return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), kind)
 
 
 def evidence_prompt() -> bytes:

@@ -16,9 +16,11 @@ from proofstone.identity import content_id
 from proofstone.ports import Clock, Method, Model
 from proofstone.records import (
     CONTEXT_CHUNKS,
+    CONTEXT_EMBEDDER,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
+    CONTEXT_SOURCE,
     CONTEXT_TOKENS,
     PROMPT,
     PROMPT_NAME,
@@ -52,6 +54,7 @@ from proofstone.stages.retrieved import (
     retrieved_settings,
     with_retrieval,
 )
+from proofstone.stages.search_sources import LOCAL
 from proofstone.stages.thinking import check_thinking, thinking_note, with_room
 
 __all__ = ["PlannedRun", "RunSpec", "plan_run", "spec_of", "store_run"]
@@ -65,7 +68,8 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
     With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
     ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
-    finds for it. ``context_index`` names the state of the sources that a run was begun on.
+    finds for it in ``context_source``, by meaning with ``context_embedder``. ``context_index``
+    names the state of the sources that a run was begun on.
     """
 
     item_set: bytes
@@ -81,7 +85,23 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     context_tokens: int = MOST_TOKENS
     context_chunks: int = CHUNKS
     context_search: SearchWay = "bm25"
+    context_source: str = LOCAL
+    context_embedder: str = ""
     context_index: str = ""
+
+    @property
+    def retrieval(self) -> RetrievalAsked | None:
+        """What is to be searched for; None where nothing is."""
+        if self.context != "retrieved":
+            return None
+        return RetrievalAsked(
+            chunks=self.context_chunks,
+            most_tokens=self.context_tokens,
+            search=self.context_search,
+            source=self.context_source,
+            embedder=self.context_embedder,
+            index=self.context_index,
+        )
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -103,6 +123,11 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
         return self.n_asked * self.samples
 
     @property
+    def n_not_searched(self) -> int:
+        """How many (item, sample) are not asked since the search for them failed."""
+        return 0 if self.way.retrieved is None else len(self.way.retrieved.failed) * self.samples
+
+    @property
     def n_asked(self) -> int:
         """How many of its items are asked."""
         evidence = self.way.evidence
@@ -121,7 +146,13 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
     context, most = context_of(settings), settings.get(CONTEXT_TOKENS, MOST_TOKENS)
     found: dict[str, Any] = {
         name: settings[name]
-        for name in (CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX)
+        for name in (
+            CONTEXT_CHUNKS,
+            CONTEXT_SEARCH,
+            CONTEXT_INDEX,
+            CONTEXT_SOURCE,
+            CONTEXT_EMBEDDER,
+        )
         if name in settings
     }
     ours = (PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS)
@@ -177,8 +208,8 @@ def plan_run(
         way = with_prompt(method, way, spec.prompt, item_set)
     if spec.context == "evidence":
         way = with_evidence(store, way, item_set, spec.context_tokens)
-    if spec.context == "retrieved":
-        way = with_retrieval(way, method, item_set, _retrieval(spec), retriever)
+    if spec.retrieval is not None:
+        way = with_retrieval(way, method, item_set, spec.retrieval, retriever)
     defaults = method.settings(spec.way)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
@@ -217,15 +248,6 @@ def plan_run(
     )
     return PlannedRun(
         run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
-    )
-
-
-def _retrieval(spec: RunSpec) -> RetrievalAsked:
-    return RetrievalAsked(
-        chunks=spec.context_chunks,
-        most_tokens=spec.context_tokens,
-        search=spec.context_search,
-        index=spec.context_index,
     )
 
 

@@ -23,6 +23,12 @@ _DIGITS = 16  # of a passage's id: enough to find it by
 _PLACE = rf"passage:([0-9a-f]{{{_DIGITS}}}) (\d+)-(\d+)"
 
 
+class RetrievedWords(BlockWords, frozen=True, forbid_unknown_fields=True):
+    """The words of one language; ``nothing`` says that a search found nothing."""
+
+    nothing: str
+
+
 class ShownIn(Struct, frozen=True, gc=False):
     """A chunk that a prompt shows: its passage as ``show`` finds it, and code points [start, end)
     of that passage's text."""
@@ -36,8 +42,11 @@ def with_retrieved(
     messages: Sequence[Message], chunks: Sequence[Passage], language: str
 ) -> list[Message]:
     """The conversation with chunks (each a passage cut to what is shown of it) before the text of
-    its last message, best first. Worked examples before it stay as they are."""
+    its last message, best first; or with the words that nothing was found. Worked examples before
+    it stay as they are."""
     words = _words("zh" if language.lower().partition("-")[0] == "zh" else "en")
+    if not chunks:
+        return preceded(messages, words.nothing)
     places = [f"passage:{each.id.hex()[:_DIGITS]} {each.start}-{each.end}" for each in chunks]
     return preceded(messages, block_of(words, [each.text for each in chunks], places))
 
@@ -80,8 +89,8 @@ def _pattern(mark: str, code: str) -> re.Pattern[str]:
 
 
 @cache
-def _words(name: str) -> BlockWords:
-    return read_words(f"retrieved.{name}.toml")
+def _words(name: str) -> RetrievedWords:
+    return read_words(f"retrieved.{name}.toml", RetrievedWords)
 
 
 def retrieved_prompt() -> bytes:

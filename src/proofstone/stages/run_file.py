@@ -160,6 +160,8 @@ def _request(
         context_tokens=document.get("context_tokens"),
         context_chunks=document.get("context_chunks"),
         context_search=document.get("context_search", ""),
+        context_sources=tuple(_listed(document.get("context_source", ())) or ()),
+        context_embedder=document.get("context_embedder", ""),
         judge=tuple(_listed(document.get("judge", ())) or ()),
         judge_rules={name: document[name] for name in JUDGE_RULES if name in document},
     )

@@ -50,6 +50,8 @@ def _top(
         "context_tokens": request.context_tokens,
         "context_chunks": request.context_chunks,
         "context_search": request.context_search or None,
+        "context_source": list(request.context_sources) or None,
+        "context_embedder": request.context_embedder or None,
         "judge": list(request.judge) or None,
         **request.judge_rules,
     }

@@ -13,6 +13,7 @@ from proofstone.engines.retrieval import SEARCH_WAYS
 from proofstone.errors import BadUsage
 from proofstone.records import CONTEXTS
 from proofstone.stages.run_request import Asking
+from proofstone.stages.search_sources import LOCAL
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = [
@@ -38,7 +39,8 @@ JUDGE_RULES = ("votes", "orders", "quorum", "majority")
 TOP_KEYS = (
     *ASKING_KEYS,
     "target", "targets", "models", "ask", "workspace", "max_connections", "budget", "cache",
-    "preset", "context", "context_tokens", "context_chunks", "context_search", "judge",
+    "preset", "context", "context_tokens", "context_chunks", "context_search",
+    "context_source", "context_embedder", "judge",
     *JUDGE_RULES,
 )  # fmt: skip
 
@@ -90,6 +92,8 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "context_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "context_chunks": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "context_search": (lambda value: value in SEARCH_WAYS, '"bm25", "dense" or "hybrid"'),
+    "context_source": (_texts, f"{LOCAL!r}, a search of the web, or several"),
+    "context_embedder": (lambda value: isinstance(value, str), "the name of a model"),
     "judge": (_texts, "a model or several"),
     "votes": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "orders": (lambda value: _whole(value, 1), "a whole number from 1 up"),

@@ -15,12 +15,14 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.engines.models import Entry
+from proofstone.errors import BadUsage
 from proofstone.records import ContextName, OwnPrompt
 from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.judging import JudgeSpec
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 from proofstone.stages.retrieved import CHUNKS, read_search
+from proofstone.stages.search_sources import LOCAL, read_search_source
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
@@ -93,6 +95,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     context_chunks: int | None = None
     context_search: str = ""
+    context_sources: tuple[str, ...] = ()
+    context_embedder: str = ""
     judge: tuple[str, ...] = ()
     judge_rules: Mapping[str, Any] = {}
 
@@ -118,6 +122,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         read."""
         read = cache(read_own_prompt)
         search = read_search(self.context_search or "bm25")
+        self._check_search()
         return [
             structs.replace(
                 _spec(item_set, model, way, asking, read),
@@ -125,13 +130,32 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 context_tokens=self.context_tokens or MOST_TOKENS,
                 context_chunks=self.context_chunks or CHUNKS,
                 context_search=search,
+                context_source=source,
+                context_embedder=self.context_embedder,
             )
             for model in self.models
             for way in self.ways_of(model)
-            for context in self.contexts or ("none",)
+            for context, source in self._each_context()
             for asking in self._each_thinking(self.asking(model, way))
             for item_set in item_sets
         ]
+
+    def _each_context(self) -> list[tuple[ContextName, str]]:
+        """Each context with where it searches; what a search found once a source."""
+        return [
+            (context, source)
+            for context in self.contexts or ("none",)
+            for source in (self.context_sources if context == "retrieved" else ()) or (LOCAL,)
+        ]
+
+    def _check_search(self) -> None:
+        """Raises BadUsage for what says how to search where nothing is searched for."""
+        if self.context_sources and "retrieved" not in self.contexts:
+            raise BadUsage("--context-source goes with --context retrieved")
+        if self.context_embedder and self.context_search not in ("dense", "hybrid"):
+            raise BadUsage("--embedder goes with --context-search dense or hybrid")
+        for source in self.context_sources:
+            read_search_source(source)
 
     def _each_thinking(self, asking: Asking) -> list[Asking]:
         """One a word of ``thinking``; as it is where there is none."""
@@ -159,6 +183,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         context_tokens: int | None = None,
         context_chunks: int | None = None,
         context_search: str = "",
+        context_sources: Sequence[str] = (),
+        context_embedder: str = "",
         judge: Sequence[str] = (),
         judge_rules: Mapping[str, Any] = _NO_RULES,
     ) -> RunRequest:
@@ -181,6 +207,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             context_tokens=context_tokens or self.context_tokens,
             context_chunks=context_chunks or self.context_chunks,
             context_search=context_search or self.context_search,
+            context_sources=tuple(context_sources) or self.context_sources,
+            context_embedder=context_embedder or self.context_embedder,
             judge=tuple(judge) or self.judge,
             judge_rules={**self.judge_rules, **judge_rules},
         )

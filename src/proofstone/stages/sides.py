@@ -18,6 +18,7 @@ from proofstone.records import (
     CONTEXT_CHUNKS,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
+    CONTEXT_SOURCE,
     CONTEXT_TOKENS,
     OUR_SETTINGS,
     Corrections,
@@ -203,9 +204,10 @@ def _context(run: Run) -> str:
 
 def _retrieved(settings: Mapping[str, Any]) -> str:
     """What a search put before each question, in words."""
+    source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
     return (
         f"retrieved (up to {settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,} "
-        f"tokens together by {settings[CONTEXT_SEARCH]}, sources as of "
+        f"tokens together by {settings[CONTEXT_SEARCH]}{source}, sources as of "
         f"{settings[CONTEXT_INDEX][:8]})"
     )
 

@@ -17,7 +17,7 @@ from proofstone.stages.planning import PlannedRun, RunSpec, plan_run, spec_of, s
 from proofstone.stages.progress import RunProgress
 from proofstone.wiring.background import Background
 from proofstone.wiring.judging import Judges, judge_spec
-from proofstone.wiring.searching import Searching
+from proofstone.wiring.retrieving import Retrieving
 from proofstone.wiring.specs import specs_of
 from proofstone.wiring.targets import Target, find_target
 
@@ -37,7 +37,7 @@ __all__ = ["Asking", "Watch"]
 Watch = Callable[[list[RunProgress]], None]
 
 
-class Asking(Searching):
+class Asking(Retrieving):
     """Runs on a workspace's ``store``, with what its configuration says of models, and scores.
 
     ``ask_egress`` is told before anything leaves this machine, and asked where nobody has allowed
@@ -196,7 +196,11 @@ class Asking(Searching):
         shown: list[RunProgress] = []
         self._check_prompts(specs)
         # A question to a person is put on this thread, before the other one is at work.
-        self._clear(Background(lambda _stop: self._plan_loads(specs)).wait())
+        retriever = self.retriever()
+        tasks = self._clear_searches(specs, retriever)
+        if tasks:
+            Background(lambda _stop: self._search(tasks, retriever)).wait()
+        self._clear(Background(lambda _stop: self._plan_loads(specs, retriever)).wait())
         if judges is not None:
             self._clear(self._judge_loads([spec.item_set for spec in specs], judges))
 
@@ -209,7 +213,7 @@ class Asking(Searching):
                 judges=judges,
                 progress=shown,
                 stop=stop,
-                is_cleared=True,
+                cleared=retriever,
             )
 
         background = Background(work)
@@ -231,20 +235,23 @@ class Asking(Searching):
         judges: JudgeSpec | None = None,
         progress: list[RunProgress] | None = None,
         stop: asyncio.Event | None = None,
-        is_cleared: bool = False,
+        cleared: Retriever | None = None,
     ) -> list[RunResult]:
         """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
 
         ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
+        ``cleared`` is what was searched for, where all that leaves was let out before.
         """
         from proofstone.stages.budgeting import on_record  # noqa: PLC0415
         from proofstone.stages.campaign import perform_campaign, progress_of  # noqa: PLC0415
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
         from proofstone.stages.judging import Bench  # noqa: PLC0415
 
-        if not is_cleared:
+        retriever = self.retriever() if cleared is None else cleared
+        if cleared is None:
             self._check_prompts(specs)
-            self._clear(await self._plan_loads(specs))
+            await self._search(self._clear_searches(specs, retriever), retriever)
+            self._clear(await self._plan_loads(specs, retriever))
             if judges is not None:
                 self._clear(self._judge_loads([spec.item_set for spec in specs], judges))
 
@@ -252,7 +259,7 @@ class Asking(Searching):
         judging = () if judges is None else judges.models
         names = list(dict.fromkeys([*(spec.model for spec in specs), *judging]))
         async with self._askers(names, max_connections, stop, cache, spending) as askers:
-            plans = self._planned(specs, askers)
+            plans = self._planned(specs, askers, retriever)
             stored = [store_run(self.store, planned, self.clock) for planned in plans]
             runs = [(planned, progress_of(self.store, planned)) for planned in stored]
             if progress is not None:
@@ -287,11 +294,11 @@ class Asking(Searching):
                 )
         check_told_apart(self.store, find_method, specs)
 
-    async def _plan_loads(self, specs: Sequence[RunSpec]) -> Loads:
+    async def _plan_loads(self, specs: Sequence[RunSpec], retriever: Retriever) -> Loads:
         """What ``specs`` would send to each host that is not this machine."""
         from proofstone.wiring.egress import plan_loads  # noqa: PLC0415
 
-        return await plan_loads(self.store, specs, self.config, self.clock, self.retriever())
+        return await plan_loads(self.store, specs, self.config, self.clock, retriever)
 
     def _judge_loads(self, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
         """What judging replies to these item sets would send to each host that is not this
@@ -305,23 +312,19 @@ class Asking(Searching):
 
         clear_probe(names, self.config, self.ask_egress)
 
-    def _planned(self, specs: Sequence[RunSpec], askers: Mapping[str, Asker]) -> list[PlannedRun]:
+    def _planned(
+        self, specs: Sequence[RunSpec], askers: Mapping[str, Asker], retriever: Retriever
+    ) -> list[PlannedRun]:
         """The runs that ``specs`` mean, all checked before one is stored."""
         from proofstone.stages.budgeting import check_bounded  # noqa: PLC0415
 
-        plans, retriever = [], self.retriever()
+        plans = []
         for spec in specs:
             method = find_method(self.store.items.item_set(spec.item_set).method)
             model = askers[spec.model].model
             plans.append(plan_run(self.store, method, spec, model, retriever))
         check_bounded([(plan, askers[spec.model]) for plan, spec in zip(plans, specs, strict=True)])
         return plans
-
-    def retriever(self) -> Retriever:
-        """What finds chunks of the workspace's sources; it opens their index where it is asked."""
-        from proofstone.stages.retrieved import Retriever  # noqa: PLC0415
-
-        return Retriever(self.store, self.index_for)
 
     def _askers(
         self,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proofstone.stages.judging_forecast import JudgingForecast
     from proofstone.stages.pilot import Pilot
     from proofstone.stages.rendered import RenderedPrompt
+    from proofstone.stages.retrieved import Retriever
     from proofstone.stages.survey import Group
 
 __all__ = ["PILOT", "DryRunning"]
@@ -82,7 +83,8 @@ class DryRunning(Asking):
             )
         self._check_prompts(specs)
         connections = (max_connections, cache, spending)
-        groups = Background(lambda stop: self._survey(specs, stop, *connections)).wait()
+        retriever = self._told_retriever(specs)
+        groups = Background(lambda stop: self._survey(specs, retriever, stop, *connections)).wait()
         pilots = self._pilots(groups, pilot)
         shown = [each.progress for each in pilots if each.sample]
         self._clear_pilots(pilots)
@@ -121,13 +123,16 @@ class DryRunning(Asking):
         from proofstone.stages.rendered import render_prompts  # noqa: PLC0415
 
         self._check_prompts(specs)
+        retriever = self._told_retriever(specs)
 
         async def work(stop: asyncio.Event) -> list[RenderedPrompt]:
             names = list(dict.fromkeys(spec.model for spec in specs))
             async with self._askers(names, None, stop) as askers:
                 runs = [
                     (planned, askers[spec.model])
-                    for planned, spec in zip(self._planned(specs, askers), specs, strict=True)
+                    for planned, spec in zip(
+                        self._planned(specs, askers, retriever), specs, strict=True
+                    )
                 ]
                 return await render_prompts(self.store, find_method, runs, n)
 
@@ -135,9 +140,16 @@ class DryRunning(Asking):
 
     # ---- inside
 
+    def _told_retriever(self, specs: Sequence[RunSpec]) -> Retriever:
+        """What is known of what a search would find: the web is not searched for it."""
+        retriever = self.kept_retriever(specs)
+        self._clear_searches([each for each in specs if each.context_source == "local"], retriever)
+        return retriever
+
     async def _survey(
         self,
         specs: Sequence[RunSpec],
+        retriever: Retriever,
         stop: asyncio.Event,
         max_connections: int | None,
         cache: CacheUse,
@@ -148,7 +160,7 @@ class DryRunning(Asking):
 
         names = list(dict.fromkeys(spec.model for spec in specs))
         async with self._askers(names, max_connections, stop, cache, spending) as askers:
-            plans = self._planned(specs, askers)
+            plans = self._planned(specs, askers, retriever)
             surveys = [
                 await survey_run(self.store, find_method(plan.run.method), plan, askers[spec.model])
                 for plan, spec in zip(plans, specs, strict=True)

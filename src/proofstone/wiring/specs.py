@@ -12,6 +12,7 @@ from proofstone.stages.evidence import MOST_TOKENS
 from proofstone.stages.own_prompts import read_own_prompt
 from proofstone.stages.planning import RunSpec
 from proofstone.stages.retrieved import CHUNKS, read_search
+from proofstone.stages.search_sources import LOCAL, read_search_source
 from proofstone.wiring.targets import Target, find_target, forms_of, listed
 
 __all__ = ["specs_of"]
@@ -34,6 +35,8 @@ def specs_of(
     context_tokens: int = MOST_TOKENS,
     context_chunks: int = CHUNKS,
     context_search: str = "bm25",
+    context_source: str | Sequence[str] = LOCAL,
+    embedder: str = "",
     **settings: Any,
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model. Raises what ``find_target`` and
@@ -45,16 +48,19 @@ def specs_of(
     ]
     own_prompt = None if prompt is None else read_own_prompt(Path(prompt))
     search = read_search(context_search)
+    for name in listed(context_source):
+        read_search_source(name)
     contexts: Sequence[ContextName] = (context,) if isinstance(context, str) else context
     return [
         RunSpec(
             item_set=item_set, model=model, way=way, shots=shots, settings=settings,
             samples=samples, replicate=replicate, limit=limit, prompt=own_prompt,
             context=each, context_tokens=context_tokens, context_chunks=context_chunks,
-            context_search=search,
+            context_search=search, context_source=source, context_embedder=embedder,
         )
         for model in listed(models)
         for way in listed(ask)
         for each in contexts
+        for source in (listed(context_source) if each == "retrieved" else (LOCAL,))
         for item_set in dict.fromkeys(item_sets)
     ]  # fmt: skip

@@ -81,7 +81,15 @@ class WebFinder:
 
     def lacking(self, queries: Sequence[str]) -> list[str]:
         """Those of the queries that would be sent."""
-        return [query for query in queries if not self.searcher.is_kept(query, _HITS)]
+        return [query for query in queries if self.searcher.kept(query, _HITS) is None]
+
+    def kept(self, query: str, k: int) -> WebFinding | None:
+        """What came of a query before, its pages included; None where something would be sent."""
+        search = self.searcher.kept(query, _HITS)
+        pages = None if search is None else self._pages.kept(_urls(search))
+        if search is None or pages is None:
+            return None
+        return self._finding(query, search, pages, k)
 
     async def find(
         self, queries: Sequence[WebQuery], k: int, *, is_cleared: bool = False

@@ -93,6 +93,12 @@ class WebPages:
         self._note(pages)
         return {**found, **await asyncio.to_thread(self._stored, pages)}
 
+    def kept(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
+        """What came of all of these addresses before; None where one would be fetched."""
+        found = {url: self._known(url) for url in urls}
+        known = {url: page for url, page in found.items() if page is not None}
+        return known if len(known) == len(found) else None
+
     def _known(self, url: str) -> KeptPage | None:
         kept = _read(self._file(url))
         if kept is None or kept.problem not in _FINAL:

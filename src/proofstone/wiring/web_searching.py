@@ -137,9 +137,9 @@ class WebSearcher:
         """Where it is asked."""
         return self._request("", 1).url
 
-    def is_kept(self, query: str, k: int = 10) -> bool:
-        """Whether the answer to a query is here: asking it again would send nothing."""
-        return _kept(self._file(self._request(query, k), k)) is not None
+    def kept(self, query: str, k: int = 10) -> KeptSearch | None:
+        """The answer to a query that is here: asking it again would send nothing."""
+        return _kept(self._file(self._request(query, k), k))
 
     def _request(self, query: str, k: int) -> WebRequest:
         return web_request(self.search, query, k, base=self._base, engine=self._engine)
