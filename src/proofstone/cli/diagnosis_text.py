@@ -7,15 +7,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from proofstone.report.columns import aligned, printable
+from proofstone.wording import counted
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Online
-    from proofstone.stages.sent import SentTo
+    from proofstone.stages.sent import BesideTotal, SentTo
 
 __all__ = ["online_lines", "sent_lines"]
 
 _STATES = {"ok": "ok", "failed": "FAILED", "open": "-"}
 _SHOWN = 20
+_TITLES = 5
+_PLURALS = {"embedded": "requests", "searched": "queries", "fetched": "pages"}
 
 
 def online_lines(found: Sequence[Online]) -> Iterator[str]:
@@ -35,8 +38,10 @@ def sent_lines(sent: Sequence[SentTo]) -> Iterator[str]:
         yield "nothing was ever sent from this workspace to another machine"
     for to in sent:
         yield to.host
-        yield f"  models   {', '.join(to.models)}"
-        yield f"  calls    {to.calls:,} in {to.attempts:,} attempts, {_amount(to)}"
+        if to.models:
+            yield f"  models   {', '.join(to.models)}"
+            yield f"  calls    {to.calls:,} in {to.attempts:,} attempts, {_amount(to)}"
+        yield from map(_beside, to.beside)
         if to.checks:
             yield f"  checks   {to.checks:,} short questions, nothing of the workspace"
         if to.not_sent:
@@ -44,6 +49,19 @@ def sent_lines(sent: Sequence[SentTo]) -> Iterator[str]:
         if to.last_at:
             yield f"  dates    {_day(to.first_at)} to {_day(to.last_at)}"
         yield from _sources(to)
+
+
+def _beside(total: BesideTotal) -> str:
+    nouns = {"embedded": "request", "searched": "query", "fetched": "page"}
+    noun = counted(total.requests, nouns[total.what], _PLURALS.get(total.what, ""))
+    by = "" if total.what == "fetched" else f" by {total.by}"
+    size = f", {total.n_bytes:,} bytes" if total.n_bytes else ""
+    tokens = f", {total.tokens:,} tokens" if total.tokens else ""
+    cost = f", {total.cost_usd:.4f} USD" if total.cost_usd else ""
+    shown = ", ".join(printable(title) for title in total.sources[:_TITLES])
+    more = f" and {len(total.sources) - _TITLES} more" if len(total.sources) > _TITLES else ""
+    of = f", from {shown}{more}" if shown else ""
+    return f"  {total.what:<8} {noun}{by}{size}{tokens}{cost}{of}"
 
 
 def _amount(to: SentTo) -> str:

@@ -25,7 +25,8 @@ __all__ = ["doctor_command"]
     "models",
     multiple=True,
     metavar="PROVIDER/NAME",
-    help="With --online: these models, not all that are configured.",
+    help="With --online: these models or searches (brave, google, searxng), not all that are "
+    "configured.",
 )
 @click.option("--egress", is_flag=True, help="List all that was ever sent, by host.")
 @click.option(
@@ -49,8 +50,9 @@ def doctor_command(
     """Check this installation and workspace, and say what to mend.
 
     Reaches no network, but for --online: that sends each model one short fixed question, by the way
-    that a run takes, and tells settings, policy, proxy, DNS, connection, certificate, address, key
-    and model apart. Exits with 2 where something needed is not well, with 5 where a model is not.
+    that a run takes, and each search of the web that is set up a short fixed query. It tells
+    settings, policy, proxy, DNS, connection, certificate, address, key and model apart. Exits with
+    2 where something needed is not well, with 5 where a model or search is not.
 
     With --config, what a run command would use: write its words behind a double hyphen, as in
     'proofstone doctor --config -- run.toml -m openai/gpt-5.1 --max-tokens 99'. Each setting stands

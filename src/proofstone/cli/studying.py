@@ -24,6 +24,7 @@ STUDY_NAMES = (
     "alignment",
     "rankings",
     "choices",
+    "retrieval",
 )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -68,21 +67,41 @@ def _make(
     lacking: list[bytes],
     found: dict[bytes, NDArray[np.float32]],
 ) -> int:
-    """Makes, keeps and adds to ``found`` the vectors of sources; how long the last ones are."""
-    for source in lacking:
-        made = _embedded(store, parts[source].places, embedder)
-        found[source] = files.write_vectors(source, keys[source], embedder.name, made)
+    """Makes, keeps and adds to ``found`` the vectors of sources; how long the last ones are. Small
+    sources are embedded together: an endpoint takes a batch in the time of a text."""
+    for lot in _lots(lacking, parts):
+        made = _embedded(store, [place for each in lot for place in parts[each].places], embedder)
+        start = 0
+        for source in lot:
+            end = start + len(parts[source].places)
+            own = made[start:end]
+            found[source] = files.write_vectors(source, keys[source], embedder.name, own)
+            start = end
     return _width(found[lacking[-1]])
 
 
+def _lots(sources: list[bytes], parts: Mapping[bytes, SourcePart]) -> Iterator[list[bytes]]:
+    lot: list[bytes] = []
+    held = 0
+    for source in sources:
+        size = len(parts[source].places)
+        if lot and held + size > _AT_ONCE:
+            yield lot
+            lot, held = [], 0
+        lot.append(source)
+        held += size
+    if lot:
+        yield lot
+
+
 def _embedded(
-    store: Store, places: tuple[ChunkPlace, ...], embedder: Embedder
+    store: Store, places: Sequence[ChunkPlace], embedder: Embedder
 ) -> NDArray[np.float32]:
     import numpy as np  # noqa: PLC0415
 
     made = []
-    left = iter(places)
-    while some := list(islice(left, _AT_ONCE)):
+    for start in range(0, len(places), _AT_ONCE):
+        some = places[start : start + _AT_ONCE]
         texts = store.knowledge.passages({place.passage for place in some})
         made.append(
             embedder.embed([texts[each.passage].text[each.start : each.end] for each in some])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
 from proofstone.engines.models import NOT_SENT, destination_of
 from proofstone.engines.store import SentCalls, Store
+from proofstone.stages.sent_beside import BesideKind, SentBeside
 
-__all__ = ["HERE", "SentSource", "SentTo", "what_was_sent"]
+__all__ = ["HERE", "BesideTotal", "SentSource", "SentTo", "what_was_sent"]
 
 HERE = "this machine"
 
@@ -21,6 +22,31 @@ class SentSource(Struct, frozen=True, order=True):
     title: str
     licence: str
     n_items: int
+
+
+class BesideTotal(Struct, frozen=True, kw_only=True):
+    """What went to one host besides calls of models, for one reason by one name; ``sources`` are
+    titles. ``cost_usd`` is None where a price was not known."""
+
+    what: BesideKind
+    by: str
+    requests: int = 0
+    n_bytes: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    sources: tuple[str, ...] = ()
+
+    def with_line(self, line: SentBeside) -> BesideTotal:
+        """The same with one more line of the log."""
+        known = self.cost_usd is not None and line.cost_usd is not None
+        return structs.replace(
+            self,
+            requests=self.requests + line.requests,
+            n_bytes=self.n_bytes + line.n_bytes,
+            tokens=self.tokens + line.tokens,
+            cost_usd=(self.cost_usd or 0.0) + (line.cost_usd or 0.0) if known else None,
+            sources=tuple(sorted({*self.sources, *line.sources})),
+        )
 
 
 class SentTo(Struct, frozen=True, kw_only=True):
@@ -41,10 +67,12 @@ class SentTo(Struct, frozen=True, kw_only=True):
     first_at: float = 0.0
     last_at: float = 0.0
     sources: tuple[SentSource, ...] = ()
+    beside: tuple[BesideTotal, ...] = ()
 
 
-def what_was_sent(store: Store) -> list[SentTo]:
-    """Every host that a call or check of this workspace went to: others first, this machine last.
+def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentTo]:
+    """Every host that a call or check of this workspace, or what stands in the log ``beside`` them,
+    went to: others first, this machine last.
 
     Reads the rows alone; simulated respondents, and people's answers, went nowhere.
     """
@@ -59,6 +87,9 @@ def what_was_sent(store: Store) -> list[SentTo]:
             models=_named(known.models, check.model),
             checks=known.checks + check.calls,
         )
+    for line in beside:
+        known = _of(found, line.endpoint)
+        found[known.host] = _with_line(known, line)
     sources: dict[str, list[SentSource]] = {}
     for source in store.sent.sources(NOT_SENT):
         origin = SentSource(source.title, source.licence, source.n_items)
@@ -86,6 +117,18 @@ def _with_calls(known: SentTo, sent: SentCalls) -> SentTo:
         n_bytes=known.n_bytes + sent.n_bytes,
         purged=known.purged + sent.purged,
         not_sent=known.not_sent + sent.not_sent,
+    )
+
+
+def _with_line(known: SentTo, line: SentBeside) -> SentTo:
+    totals = {(each.what, each.by): each for each in known.beside}
+    own = totals.get((line.what, line.by), BesideTotal(what=line.what, by=line.by))
+    totals[line.what, line.by] = own.with_line(line)
+    return structs.replace(
+        known,
+        beside=tuple(totals[key] for key in sorted(totals)),
+        first_at=min(known.first_at or line.at, line.at),
+        last_at=max(known.last_at, line.at),
     )
 
 

@@ -14,9 +14,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-__all__ = ["SentBeside", "SentLog"]
+__all__ = ["BesideKind", "SentBeside", "SentLog"]
 
 _NAME = "sent.jsonl"
+BesideKind = Literal["embedded", "searched", "fetched"]
 
 
 class SentBeside(Struct, frozen=True, kw_only=True):
@@ -25,7 +26,7 @@ class SentBeside(Struct, frozen=True, kw_only=True):
 
     at: float
     endpoint: str
-    what: Literal["embedded", "searched", "fetched"]
+    what: BesideKind
     by: str
     requests: int
     n_bytes: int = 0

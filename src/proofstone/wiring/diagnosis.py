@@ -24,19 +24,23 @@ __all__ = ["look_online", "make_bundle", "sent_from"]
 def look_online(
     folder: Path | None, names: Sequence[str], ask: AskEgress | None = None
 ) -> list[Online]:
-    """Models, else all that are configured, looked at step by step with one request each; kept as
-    checks where there is a workspace. Without one the current folder's settings count."""
+    """Models and searches of the web (by name: ``brave``), else all that are configured, looked at
+    step by step with one request each; models are kept as checks where there is a workspace.
+    Without one the current folder's settings count."""
     from proofstone.engines.models import online_names  # noqa: PLC0415
     from proofstone.stages.online import look_at_all  # noqa: PLC0415
     from proofstone.wiring.egress import clear_probe  # noqa: PLC0415
+    from proofstone.wiring.online_searches import is_search, look_at_searches  # noqa: PLC0415
 
     with _workspace_or_none(folder) as workspace:
         config = _config(workspace)
-        asked = list(names) or online_names(config)
+        searches = [name for name in names if is_search(name)] if names else None
+        asked = [name for name in names if not is_search(name)] if names else online_names(config)
         clear_probe([name.replace("/...", "/any") for name in asked], config, ask)
         store = None if workspace is None else workspace.store
         clock = SystemClock()
-        return Background(lambda _stop: look_at_all(asked, config, clock, store)).wait()
+        looked = Background(lambda _stop: look_at_all(asked, config, clock, store)).wait()
+        return [*looked, *look_at_searches(searches, config, clock, ask)]
 
 
 def sent_from(folder: Path | None) -> list[SentTo]:
@@ -44,7 +48,7 @@ def sent_from(folder: Path | None) -> list[SentTo]:
     from proofstone.stages.sent import what_was_sent  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
-        return what_was_sent(workspace.store)
+        return what_was_sent(workspace.store, workspace.sent_log.lines())
 
 
 def make_bundle(folder: Path | None, path: Path, findings: Callable[[], Any]) -> dict[str, str]:

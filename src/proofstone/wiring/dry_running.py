@@ -106,7 +106,10 @@ class DryRunning(Asking):
         """What judging the replies to come of these runs takes at the most; nobody is asked."""
         from proofstone.stages.judging_forecast import forecast_of_runs  # noqa: PLC0415
 
-        groups = Background(lambda stop: self._survey(specs, stop, max_connections, "same", None))
+        retriever = self._told_retriever(specs)
+        groups = Background(
+            lambda stop: self._survey(specs, retriever, stop, max_connections, "same", None)
+        )
         surveys = [survey for group in groups.wait() for survey in group.surveys]
         methods = {name: find_method(name) for name in {s.planned.run.method for s in surveys}}
 

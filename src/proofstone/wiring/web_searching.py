@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["KeptSearch", "WebSearcher", "searches_of", "set_searches"]
 
 _TRIES = 4
+_PROBE = "weather"
 _LONGEST_WAIT_S = 60.0
 _KEYS = {"brave": "BRAVE_SEARCH_API_KEY", "google": "GOOGLE_SEARCH_API_KEY"}
 _BASES = {
@@ -131,6 +132,12 @@ class WebSearcher:
         begun.write_bytes(canonical_json(found))
         begun.replace(file)
         return found
+
+    async def probe(self) -> int:
+        """How many hits a fixed query has that holds nothing of a workspace; nothing is kept.
+        Raises EgressRefused, WebSearchError."""
+        _body, hits = await self._asked(_PROBE, 1)
+        return len(hits)
 
     @property
     def address(self) -> str:

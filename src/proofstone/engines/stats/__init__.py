@@ -79,6 +79,7 @@ from proofstone.engines.stats.key_analysis import KEY_FLAGS, KeyFlag, KeyStatist
 from proofstone.engines.stats.lengths import LengthEffect, Slope, length_effect
 from proofstone.engines.stats.mcnemar import McNemar, mcnemar, mcnemar_p
 from proofstone.engines.stats.means import estimates_of, mean_estimates
+from proofstone.engines.stats.means_apart import Apart, SpreadApart, spread_apart
 from proofstone.engines.stats.measures import counted_values, outcome_code, unit_means
 from proofstone.engines.stats.multiplicity import benjamini_hochberg, holm
 from proofstone.engines.stats.normal_range import expected_range, range_p
@@ -173,6 +174,7 @@ __all__ = [
     "ITEM_FLAGS",
     "KEY_FLAGS",
     "Against",
+    "Apart",
     "Assumed",
     "AverageAtK",
     "AverageEffect",
@@ -232,6 +234,7 @@ __all__ = [
     "Slope",
     "SlopeDifference",
     "Spread",
+    "SpreadApart",
     "Stability",
     "Strata",
     "Summary",
@@ -333,6 +336,7 @@ __all__ = [
     "spearman",
     "split_half",
     "split_variance",
+    "spread_apart",
     "subsample_counts",
     "subsample_stability",
     "summarise_draws",

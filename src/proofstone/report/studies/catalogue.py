@@ -18,6 +18,7 @@ from proofstone.report.studies.options import study_options
 from proofstone.report.studies.parts import Part
 from proofstone.report.studies.positions import study_positions
 from proofstone.report.studies.rankings import study_rankings
+from proofstone.report.studies.retrieval import study_retrieval
 from proofstone.report.studies.seeds import study_seeds
 from proofstone.report.studies.settings import study_settings
 from proofstone.report.studies.study import Study
@@ -85,6 +86,10 @@ STUDIES: Mapping[str, StudyKind] = {
         perform=study_choices,
         parts="by form",
         origins=True,
+    ),
+    "retrieval": StudyKind(
+        help="every measure without a search and with what one found, and how far models lie apart",
+        perform=study_retrieval,
     ),
 }
 

@@ -11,11 +11,12 @@ from proofstone.report.studies.study import Study
 __all__ = ["figure_rows", "render_study"]
 
 _TWO_NAMES = frozenset({"position", "judges", "alignment"})  # whose rows have two names each
+_THREE_NAMES = frozenset({"retrieval"})
 
 
 def render_study(study: Study) -> str:
     """Title, finding, table and notes, ending in a newline."""
-    left = [0, 1] if study.name in _TWO_NAMES else [0]
+    left = [0, 1, 2] if study.name in _THREE_NAMES else [0, 1] if study.name in _TWO_NAMES else [0]
     parts = [study.title, study.finding, "", *_table(study.columns, study.rows, left)]
     for table in study.more:
         parts += ["", table.title, *_table(table.columns, table.rows, range(table.n_names))]
