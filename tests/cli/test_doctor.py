@@ -12,6 +12,7 @@ from proofstone.stages.bundle import without_quotes
 from proofstone.stages.sent import what_was_sent
 from proofstone.wiring import open_workspace
 from scripted_server import Act, Seen, answer, error
+from scripted_web import web
 from serving import configure, serving
 from told import Proofstone
 
@@ -102,6 +103,39 @@ def test_online_shows_each_step_and_exits_with_5(made: Path, proofstone: Proofst
         ]
     (listed,) = proofstone("doctor", "--egress", "-w", made, "--json").json
     assert listed["checks"] == 1  # it is recorded that something was asked
+
+
+def test_a_search_is_looked_at_and_what_it_was_sent_is_listed(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """By name or with all others; what was looked at is no query of the workspace."""
+    with serving(web) as server:
+        (made / ".env").write_text(f"SEARXNG_URL={server.url}/web\n", encoding="utf-8")
+        place = server.url.removeprefix("http://").removesuffix("/v1")
+        told = proofstone("doctor", "--online", "-m", "searxng:bing", "-w", made)
+        assert told.code == 0
+        assert told.out.splitlines()[1:] == [
+            "  ok      settings     its variables are set",
+            f"  ok      policy       {place} is this machine",
+            f"  ok      connection   {place}",
+            "  ok      key          accepted",
+            "  ok      model        searched, 1 hits",
+        ]
+        assert "searxng" in proofstone("doctor", "--online", "-w", made).out
+        assert "query" not in proofstone("doctor", "--egress", "-w", made).out
+        proofstone("search", "copper", "--source", "searxng", "-w", made)
+        listed = proofstone("doctor", "--egress", "-w", made).out
+    assert "  searched 1 query by searxng, 6 bytes\n" in listed
+
+
+def test_a_search_that_refuses_its_key_says_so(made: Path, proofstone: Proofstone) -> None:
+    with serving(error(403, {"error": "no"})) as server:
+        (made / ".env").write_text(f"SEARXNG_URL={server.url}/web\n", encoding="utf-8")
+        told = proofstone("doctor", "--online", "-m", "searxng", "-w", made)
+    assert told.code == 5
+    assert "  FAILED  key          bad_key: no" in told.out
+    unset = proofstone("doctor", "--online", "-m", "brave", "-w", made)
+    assert "  FAILED  settings     a search by brave needs BRAVE_SEARCH_API_KEY" in unset.out
 
 
 def test_one_option_at_a_time(made: Path, proofstone: Proofstone) -> None:
