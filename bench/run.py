@@ -19,6 +19,8 @@ BENCHES = (
     "loading.py",
     "pipeline.py",
     "retrieval.py",
+    "verifying.py",
+    "verifying.py --memory",
     "ranking.py",
     "auditing.py",
     "run_loop.py",

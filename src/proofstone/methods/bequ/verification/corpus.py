@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,11 +29,17 @@ if TYPE_CHECKING:
 __all__ = ["EntityCorpus", "TextIndex", "triple_words"]
 
 _CHUNKING = Chunking(most=200)
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,\u202f\u00a0](?=\d{3}(?!\d))")
 
 
 def triple_words(subject: str, predicate: str, value: str) -> str:
     """A triple as words to search by."""
-    return f"{subject} {spoken(predicate)} {value}"
+    return _plain(f"{subject} {spoken(predicate)} {value}")
+
+
+def _plain(text: str) -> str:
+    """A text to search in or by: its 12,500 is found by 12500."""
+    return _BETWEEN_THOUSANDS.sub("", text)
 
 
 class TextIndex:
@@ -61,7 +68,7 @@ class TextIndex:
             ChunkPlace(place.to_bytes(4, "big"), 0, len(text))
             for place, text in enumerate(self._texts)
         )
-        part = SourcePart(places, Postings.of(terms_of(text) for text in self._texts))
+        part = SourcePart(places, Postings.of(terms_of(_plain(text)) for text in self._texts))
         vectors: list[NDArray[np.float32]] = []
         if self._embedder is not None:
             vectors.append(self._embedder.embed(self._texts).astype("float32"))
