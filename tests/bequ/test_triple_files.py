@@ -98,11 +98,11 @@ def test_an_entity_whose_triples_are_listed_twice_is_told() -> None:
 
 
 def test_names_are_one_whatever_joins_their_words() -> None:
-    """Underscores and spaces, composed and decomposed letters; case tells apart."""
-    rows = [{**TRIPLE, "subject_name": name} for name in ("San_José", "San Jose\u0301", "san josé")]
+    """Underscores and spaces, composed and decomposed letters, case; and nothing else."""
+    rows = [{**TRIPLE, "subject_name": name} for name in ("san_josé", "San Jose\u0301", "San Jose")]
     with gathered(rows, [{**KNOWN, "entity": "San José"}]) as held:
-        assert [facts.name for facts in held.entities] == ["San José", "san josé"]
-        assert held.told().without_reference == ("san josé",)
+        assert [facts.name for facts in held.entities] == ["San José", "San Jose"]
+        assert held.told().without_reference == ("San Jose",)
 
 
 @pytest.mark.parametrize("name", ["القاهرة", "東京", "北京大学", "Ὅμηρος", "תל אביב"])
@@ -196,3 +196,12 @@ def test_rows_without_a_group_are_those_of_their_file() -> None:
     with gathered([TRIPLE], [KNOWN]) as held:
         assert [group.model for group in held.groups] == ["file"]
     assert rows_of([TRIPLE])[0].place == "line 1"
+
+
+def test_a_number_is_no_tier_of_popularity() -> None:
+    rows = [
+        {**TRIPLE, "popularity": "1284"},
+        {**TRIPLE, "subject_name": "B", "popularity": "66-100%"},
+    ]
+    with gathered(rows, [KNOWN]) as held:
+        assert [facts.popularity for facts in held.entities] == ["", "66-100%"]

@@ -115,6 +115,23 @@ def test_the_whole_way_with_a_judge_behind_an_endpoint(
     assert not (Path.cwd() / ".proofstone").exists()
 
 
+def test_in_a_workspace_only_what_is_missing_is_asked(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same command asks nobody, and a larger sample only what is new in it."""
+    command = ["verify-triples", files[0], "--reference", files[1], "--judge", "scripted/judge"]
+    told(capsys, "init", ".")
+    with serving(script(truthful)) as server:
+        configure(Path.cwd(), server.url)
+        _code, first, _err = told(capsys, *command, "--sample", 30, "--json")
+        asked = server.requests
+        _code, again, _err = told(capsys, *command, "--sample", 30, "--json")
+        assert server.requests == asked
+        told(capsys, *command, "--sample", 0, "--json")
+        assert server.requests == N * (10 + 6)
+    assert first == again
+
+
 def test_what_a_judge_cites_and_was_not_given_is_told(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,13 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     type=click.Path(path_type=Path, file_okay=False),
     help="Write results.csv and the tables beside it, in BeQu's columns, to this folder.",
 )
+@click.option(
+    "--by",
+    multiple=True,
+    type=click.Choice(["domain", "popularity", "source", "family"]),
+    default=["domain", "popularity", "source"],
+    help="Figures to print by: family is the predicate's. Default: all others. JSON has all.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be asked; ask nobody.")
 @click.option("--show", type=click.IntRange(1), metavar="N", help="Show N questions to a judge.")
 @click.option("--max-connections", type=click.IntRange(1), help="Requests to judges at once.")
@@ -106,6 +113,7 @@ def verify_triples_command(
     people: Path | None,
     output: Path | None,
     tables: Path | None,
+    by: tuple[str, ...],
     dry_run: bool,
     show: int | None,
     max_connections: int | None,
@@ -156,7 +164,7 @@ def verify_triples_command(
             cache=cache,
             budget=budget,
         )
-    print_json(made) if as_json else print_verification(made)
+    print_json(made) if as_json else print_verification(made, by)
     for path in filter(None, (output, tables)):
         say(f"written: {path}", quiet=quiet)
     if made.waiting:

@@ -49,21 +49,27 @@ def print_to_verify(found: ToVerify) -> None:
         print_text("\n\n".join(message.text for message in pose(example.question, "json")))
 
 
-def print_verification(made: Verification) -> None:
-    """The table of all groups, what stands beside it, and what limits it."""
+def print_verification(made: Verification, by: Sequence[str]) -> None:
+    """The table of all groups, the best first; what stands beside it, ``by`` what is asked for, and
+    what limits it."""
     print_text("\n".join([*_told_lines(made.told), _drawn_line(made)]))
-    if made.measured:
-        print_text("")
-        print_table(_rows(made.measured, {**_SHOWN}, with_n=True))
-        print_text("")
-        print_table(_rows(made.measured, _BESIDE))
-    for by in dict.fromkeys(part.by for part in made.parts):
-        print_text(f"\nby {'predicate family' if by == 'family' else by}")
-        parts = [part for part in made.parts if part.by == by]
+    print_text("")
+    print_table(_rows(_best_first(made.measured), _SHOWN, with_n=True))
+    print_text("")
+    print_table(_rows(_best_first(made.measured), _BESIDE))
+    for name in dict.fromkeys(part.by for part in made.parts if part.by in by):
+        print_text(f"\nby {'predicate family' if name == 'family' else name}")
+        parts = [part for part in made.parts if part.by == name]
         print_table(_rows(parts, {name: _SHOWN[name] for name in ("F1", "P", "R")}, with_n=True))
     notes = [*_more_lines(made), *_unparsed_lines(made), *_people_lines(made.corrected)]
     if notes:
         print_text("\n" + "\n".join(notes))
+
+
+def _best_first(measured: Sequence[Measured]) -> list[Measured]:
+    """By F1; those without one behind, as they came."""
+    f1 = [each.estimates["f1"].value if "f1" in each.estimates else -1.0 for each in measured]
+    return [measured[at] for at in sorted(range(len(measured)), key=lambda at: -f1[at])]
 
 
 def _told_lines(told: Told) -> list[str]:

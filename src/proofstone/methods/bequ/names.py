@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ class NamedRow(Struct, frozen=True):
     wikidata: str = ""
 
 
+@lru_cache(maxsize=65_536)
 def plain_name(name: str) -> str:
     """A name as it is compared: without regard to case, width, underscores and direction marks."""
     wide = unicodedata.normalize("NFKC", name).replace("_", " ")

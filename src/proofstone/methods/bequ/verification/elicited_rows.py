@@ -10,11 +10,11 @@ from proofstone.methods.bequ.verification.records import GivenTriple, Group
 from proofstone.methods.bequ.verification.texts import object_text
 from proofstone.ports import Row
 
-__all__ = ["DOMAIN", "IDENTITY", "POPULARITY", "ElicitedRow", "read_elicited"]
+__all__ = ["DOMAIN", "IDENTITY", "ElicitedRow", "read_elicited", "read_tier"]
 
-IDENTITY = ("wikidata_id", "wikibase_item", "entity_id")
+IDENTITY = ("wikidata_id", "wikibase_item", "wikidata", "qid")
 DOMAIN = ("domain",)
-POPULARITY = ("popularity", "popularity_bucket")
+_TIER = ("tier", "popularity_bucket", "popularity")
 
 
 class ElicitedRow(Struct, frozen=True, gc=False):
@@ -46,12 +46,18 @@ def read_elicited(row: Row, model: str, problems: list[Problem]) -> ElicitedRow 
         name=name,
         identity=fields.label(*IDENTITY),
         domain=fields.label(*DOMAIN),
-        popularity=fields.label(*POPULARITY),
+        popularity=read_tier(fields),
         triple=GivenTriple(
             subject=subject or name, predicate=predicate, object=_object(row.values.get("object"))
         ),
     )
     return found if fields.is_sound else None
+
+
+def read_tier(fields: Fields) -> str:
+    """The tier of popularity that a row states; a number (of visits, say) is none."""
+    tier = fields.label(*_TIER)
+    return "" if tier.replace(".", "").isdecimal() else tier
 
 
 def _object(value: object) -> str:

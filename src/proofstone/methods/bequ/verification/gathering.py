@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from proofstone.errors import BadInput, Problem
+from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.verification.elicited_rows import read_elicited
 from proofstone.methods.bequ.verification.names import Entities, SameName
 from proofstone.methods.bequ.verification.records import (
@@ -18,7 +19,6 @@ from proofstone.methods.bequ.verification.records import (
 )
 from proofstone.methods.bequ.verification.reference_rows import NamedReference, read_reference
 from proofstone.methods.bequ.verification.spool import Spool
-from proofstone.methods.bequ.verification.texts import plain_name
 from proofstone.ports import Row
 
 __all__ = ["Gathered", "Told"]
@@ -131,7 +131,7 @@ class Gathered:
             return
         if found.is_whole and entity in self._whole:
             first = self._whole[entity]
-            what = f'two entities are named "{plain_name(found.name)}" (the other: {first})'
+            what = f'two entities are named "{found.name}" (the other: {first})'
             problems.append(Problem(f"{place}, field entity", f"{what}; {_TELL}"))
             return
         if found.is_whole:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.verification.records import EntityFacts
-from proofstone.methods.bequ.verification.texts import plain_name
 
 __all__ = ["Entities", "SameName"]
 
@@ -33,8 +33,7 @@ class Entities:
     def find(self, name: str, identity: str = "") -> int:
         """The number of the entity that a row means, a new one where there is none. Raises
         SameName where several have the name and the row does not say which."""
-        name = plain_name(name)
-        same = self._named.setdefault(name, [])
+        same = self._named.setdefault(plain_name(name), [])
         for number in same:
             if identity == self.facts[number].identity:
                 return number
@@ -45,7 +44,7 @@ class Entities:
                 self.facts[same[0]] = structs.replace(self.facts[same[0]], identity=identity)
             return same[0]
         same.append(len(self.facts))
-        self.facts.append(EntityFacts(name, identity))
+        self.facts.append(EntityFacts(" ".join(name.replace("_", " ").split()), identity))
         return same[-1]
 
     def describe(self, number: int, domain: str, popularity: str) -> None:

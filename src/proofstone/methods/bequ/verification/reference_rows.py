@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from proofstone.engines.ingest import Fields, came, read_json
 from proofstone.errors import Problem
-from proofstone.methods.bequ.verification.elicited_rows import DOMAIN, IDENTITY, POPULARITY
+from proofstone.methods.bequ.verification.elicited_rows import DOMAIN, IDENTITY, read_tier
 from proofstone.methods.bequ.verification.records import Passage, ReferenceRow, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import object_text
 from proofstone.ports import Row
@@ -62,7 +62,7 @@ def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
         name=name,
         identity=fields.label(*IDENTITY),
         domain=fields.label(*DOMAIN),
-        popularity=fields.label(*POPULARITY),
+        popularity=read_tier(fields),
         row=ReferenceRow(passages, tuple(each for each in triples if each.object.strip())),
         is_whole=bool(listed) and not is_triple,
     )

@@ -8,17 +8,11 @@ from typing import Any
 
 from proofstone.identity import canonical_json
 
-__all__ = ["folded", "has_han", "object_text", "plain_name", "spoken"]
+__all__ = ["folded", "has_han", "object_text", "spoken"]
 
 _NAMESPACE = re.compile(r"\A[A-Za-z][A-Za-z0-9-]{0,15}:(?=[A-Za-z])(?!//)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
-
-
-def plain_name(name: str) -> str:
-    """A name by which two files mean one entity: underscores are spaces, and white space is one.
-    Case counts."""
-    return " ".join(unicodedata.normalize("NFC", name).replace("_", " ").split())
 
 
 def spoken(predicate: str) -> str:
