@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from proofstone.errors import BadUsage
 from proofstone.records import ItemSet
 from proofstone.report.studies import Study
 from proofstone.wiring import Workspace, create_workspace
-from serving import configure, serving
+from scripted_server import Act, Seen, error
+from serving import HurriedClock, configure, serving
 
 N = 60
 KNOWN = [n for n in range(N) if n % 3]  # two of three
@@ -102,6 +105,19 @@ def test_replies_without_a_choice_are_apart_from_every_accuracy(tmp_path: Path) 
     assert row[7] == f"{len(mute)} + {len(mute)} + 0"
 
 
+def test_a_leaderboard_does_not_lay_a_missing_choice_on_a_judge(tmp_path: Path) -> None:
+    """Ten of sixty replies choose nothing: the model's replies are to be read, no judge's."""
+    chooser = Chooser(KNOWN, OPEN, range(0, N, 6))
+    with create_workspace(tmp_path / "work") as workspace, serving(chooser) as server:
+        configure(workspace.folder, server.url)
+        form = forms_of(workspace, tmp_path)["original"]
+        workspace.run(form, models="scripted/model")
+        (row,) = workspace.leaderboard(form).standings[0].ranked
+    (warning,) = row.warnings
+    assert warning.what == "16.7% unparsed (10 of 60)"
+    assert warning.try_next.startswith("read some ")
+
+
 def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
     """One way alone has nothing to compare, and forms of other questions have none in common."""
     with create_workspace(tmp_path / "work") as workspace:
@@ -125,3 +141,56 @@ def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
         workspace.run(other, models="sim/ann?ability=1")
         with pytest.raises(BadUsage, match="no question in common"):
             workspace.study("choices", forms["original"], other)
+
+
+class Breaking(Chooser):
+    """The same, but ``scripted/frail`` brings no reply to one question over shuffled options."""
+
+    def __call__(self, seen: Seen) -> Act:
+        text = seen.json["messages"][-1]["content"]
+        if seen.json["model"] == "frail" and "Number 5 " in text:
+            return error(400, {"error": {"message": "not this one"}})
+        act = {**seen.json, "model": "model" if seen.json["model"] == "frail" else "judge"}
+        if seen.json["model"] == "frail":
+            return super().__call__(replace(seen, body=json.dumps(act).encode()))
+        return super().__call__(seen)
+
+
+def test_a_failed_call_is_no_score_and_keeps_its_model_out(tmp_path: Path) -> None:
+    """The one that answered everything is compared, the other is named."""
+    with create_workspace(tmp_path / "work") as workspace, serving(Breaking(KNOWN, OPEN)) as server:
+        configure(workspace.folder, server.url)
+        workspace.clock = HurriedClock()
+        forms = forms_of(workspace, tmp_path, 12)
+        results = workspace.run(
+            [*forms.values()], models=["scripted/model", "scripted/frail"], judge="scripted/judge"
+        )
+        assert [result.complete for result in results].count(False) == 2  # both over options
+        study = workspace.study("choices", *forms.values())
+    assert [row[0] for row in study.rows] == ["scripted/model direct"]
+    assert study.notes[-1] == ("Left out, not complete on every form here: scripted/frail direct.")
+
+
+def test_several_shuffles_count_together(tmp_path: Path) -> None:
+    """Of three seeds a question's value is the mean: right in so many of the three orders."""
+    with create_workspace(tmp_path / "work") as workspace, serving(Chooser((), OPEN)) as server:
+        configure(workspace.folder, server.url)
+        bank = workspace.import_bank(
+            write_rows(tmp_path, twin_rows(24), "twins.jsonl"), method="chinese_simpleqa"
+        )
+        forms = [
+            *workspace.build_form(bank, posed="original"),
+            *workspace.build_form(bank, posed="shuffled", seeds=[1, 2, 3]),
+        ]
+        workspace.run(forms, models="scripted/model")
+        study = workspace.study("choices", *forms)
+        firsts = [
+            stored.loaded.item.payload.order[0] == stored.loaded.facts[0].payload.gold
+            for form in forms[1:]
+            for page in workspace.store.items.pages(form.id)
+            for stored in page
+        ]
+    (row,) = study.rows
+    assert row[1] == "24"
+    assert row[2].startswith(cell(6 / 24))  # what is never known is A: right in each fourth
+    assert row[3].startswith(cell(sum(firsts) / len(firsts)))

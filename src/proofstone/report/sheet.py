@@ -34,7 +34,8 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 @dataclass(frozen=True)
 class Sheet:
     """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``golds``, ``says``, ``weights`` and ``judged`` see ``Measure``."""
+    ``golds``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items that all
+    have options."""
 
     table: ScoreTable
     counts: Mapping[Outcome, Worth]
@@ -47,7 +48,12 @@ class Sheet:
     def of(cls, table: ScoreTable, measure: Measure) -> Sheet:
         """The scores of a table under a measure."""
         return cls(
-            table, measure.counts, measure.golds, measure.says, measure.weights, measure.judged
+            table,
+            measure.counts,
+            measure.golds,
+            measure.says,
+            measure.weights,
+            judged=measure.judged and bool((table.n_options == 0).any()),
         )
 
     @cached_property

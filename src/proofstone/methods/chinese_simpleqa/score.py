@@ -4,7 +4,7 @@ over options by the option that the reply chooses, which no judge is asked.
 A reply that needs a judge and has none gets no score at all: it waits. So does one whose judges
 could not be heard. One on which judges came to no label is ``unparsed``: that is theirs, not the
 model's, and it counts as nothing (``measures``). So does a reply that chooses no option, or
-several: it shows nothing of what is known.
+several: that one is the model's own, and it shows nothing of what is known.
 """
 
 from __future__ import annotations
