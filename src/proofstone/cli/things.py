@@ -268,11 +268,23 @@ def _as_text(shown: ShownReply) -> dict[str, Any]:
     ),
     help="Of a bank its facts, of a form its items, of a run its responses, unless named.",
 )
+@click.option(
+    "--fold-near",
+    type=click.FloatRange(0.5, 1.0),
+    metavar="COSINE",
+    help="Of triples: also fold those that differ in their predicate's words alone, where these "
+    "are as near in meaning. Near is seldom the same: 0.97 is careful.",
+)
 @output_option
 @workspace_option
 @json_option
 def export_command(
-    identity: str, what: str | None, output: Path | None, folder: Path | None, as_json: bool
+    identity: str,
+    what: str | None,
+    fold_near: float | None,
+    output: Path | None,
+    folder: Path | None,
+    as_json: bool,
 ) -> None:
     """Write a bank, form, run, scores or leaderboard to a file.
 
@@ -292,6 +304,8 @@ def export_command(
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    if fold_near is not None and what != "triples":
+        raise click.UsageError("--fold-near is for --what triples")
     if output is None:
         raise click.UsageError("name the file: -o bank.jsonl (or .csv, .parquet, .xlsx)")
     taxonomy = named_taxonomy(identity)
@@ -299,7 +313,8 @@ def export_command(
         n_rows = export_taxonomy(taxonomy, output)
     else:
         with open_workspace(folder) as workspace:
-            n_rows = workspace.export(identity, output, what)  # type: ignore[arg-type]
+            options = {} if fold_near is None else {"fold_near": fold_near}
+            n_rows = workspace.export(identity, output, what, **options)  # type: ignore[arg-type]
     if as_json:
         print_json({"file": str(output), "rows": n_rows})
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from proofstone.engines.store import ScoreTally, Store
@@ -23,9 +23,15 @@ _COUNT = re.compile(r"([\d,]+) (.+)")
 _FICTIONAL = "fictional"
 
 
-def triple_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[dict[str, Any]]:
+Fold = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
+
+
+def triple_rows(
+    store: Store, method: Method, key: int, run: Run, fold: Fold = list
+) -> Iterator[dict[str, Any]]:
     """One row a triple of a run, in the order of its items and of the replies; each names the
-    response that it stands in. Raises BadUsage for a method that elicits none."""
+    response that it stands in. ``fold`` is handed the rows of each reply. Raises BadUsage for a
+    method that elicits none."""
     if not isinstance(method, Elicits):
         raise BadUsage(f"replies of {method.name} hold no triples")
     for page in store.items.pages(run.item_set, _PAGE):
@@ -37,7 +43,7 @@ def triple_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[di
                     continue
                 response = f"response:{response_name(run.id, item.id, sample)}"
                 said_by = {"model": run.respondent, "setting": run.way, "response": response}
-                for row in method.triple_rows(stored.loaded, replies):
+                for row in fold([*method.triple_rows(stored.loaded, replies)]):
                     yield {**row, **said_by}
 
 

@@ -38,7 +38,8 @@ class Exporting(Reading):
         a build the rows that it dropped or that are held up, each with why, or with ``what``
         "verdicts" every ballot of its judges; with ``what`` also the
         "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are those of
-        ``leaderboard``, and of a run that elicits them its "triples". Facts and items can be
+        ``leaderboard``, and of a run that elicits them its "triples" (with
+        ``fold_near``, a cosine, those in other words folded). Facts and items can be
         imported again. Raises BadUsage for what a row has none of.
         """
         found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
@@ -51,7 +52,7 @@ class Exporting(Reading):
         if what in ("scores", "leaderboard"):
             return self._export_results(found, file, what, options)
         if what == "triples" and found.kind == "run":
-            return self._export_triples(found, file)
+            return self._export_triples(found, file, options.get("fold_near"))
         if what != _USUAL[found.kind]:
             raise BadUsage(
                 f"a {found.kind} has no {what}",
@@ -98,11 +99,22 @@ class Exporting(Reading):
         method = find_method(self.store.items.item_set(found.id).method)
         return export_items(self.store, method, found.id, file)
 
-    def _export_triples(self, found: Found, file: Path) -> int:
+    def _export_triples(self, found: Found, file: Path, near: float | None) -> int:
         from proofstone.stages.elicited import triple_rows  # noqa: PLC0415
+        from proofstone.stages.said_alike import check_bar, fold_alike  # noqa: PLC0415
 
         key, run = self.store.runs.run(found.id)
-        return write_rows(file, triple_rows(self.store, find_method(run.method), key, run))
+        method = find_method(run.method)
+        if near is None:
+            return write_rows(file, triple_rows(self.store, method, key, run))
+        from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
+
+        check_bar(near)
+        encoder = SentenceEncoder()
+        rows = triple_rows(
+            self.store, method, key, run, lambda said: fold_alike(said, encoder, near)
+        )
+        return write_rows(file, rows)
 
     def _export_run(self, found: Found, file: Path) -> int:
         _key, run = self.store.runs.run(found.id)
