@@ -131,6 +131,8 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         {"name": "\u200f"},
         {"name": "C", "wikidata": "7259"},
         {"name": "D", "length": "long", "fictional": "maybe"},
+        {"name": "E", "domain": "person"},
+        {"name": "e", "domain": "plant"},
     ) == [
         "line 1, field name: holds only white space",
         "line 2, field name: holds U+202E, which is no part of a name",
@@ -138,6 +140,7 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         'line 4, field wikidata: expected a Wikidata number such as Q42, came "7259"',
         'line 5, field fictional: expected true or false (correct, incorrect, 1, 0), came "maybe"',
         'line 5, field length: expected a whole number of 0 or more, came "long"',
+        'line 7, field domain: is "plant" here and "person" in line 6, and one entity',
     ]
 
 

@@ -291,6 +291,18 @@ def test_flags_come_back_as_they_were_given(store: Store) -> None:
     )
     found = store.scores.of_items(scoring, places)
     assert sorted(each.flags for group in found.values() for each in group) == sorted(given)
+    assert sorted(store.scores.flags(scoring, "accuracy")) == sorted(sum(given, ()))
+    assert store.scores.flags(scoring, "another") == []
+
+
+def test_scores_are_tallied_by_kind_gold_measure_and_outcome(store: Store) -> None:
+    """Three units, right in the first of two samples and refused in the second."""
+    _set, scoring = scored(store)
+    tallies = store.scores.tallies(scoring)
+    assert {tally.measure for tally in tallies} == {"accuracy"}
+    by_outcome = {(t.kind, t.gold, t.outcome): (t.n, t.total) for t in tallies}
+    assert by_outcome == {("item", "A", "answered"): (3, 3.0), ("item", "A", "refused"): (3, 0.0)}
+    assert store.scores.tallies(scoring + 1) == []
 
 
 def test_the_latest_complete_scoring_is_current(store: Store) -> None:

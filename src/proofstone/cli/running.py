@@ -77,7 +77,8 @@ def run_command(
     """Ask models the questions of a form or bank, and score them.
 
     TARGETS are forms, or banks, whose forms are then meant; or files of questions (JSONL, CSV),
-    which are imported first: question and answer, or question, options and answer. A reply to an
+    which are imported first: question and answer, or question, options and answer; or lists of
+    entities, of which models tell what they know (--prompt-set, --range). A reply to an
     open question is settled by a rule where it is the answer and nothing else; all others wait for
     a --judge, here or in 'score'. The same command again asks only what
     is missing: what is committed is never asked twice, and what was asked before is taken from the

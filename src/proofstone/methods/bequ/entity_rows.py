@@ -69,6 +69,7 @@ class _Draft(Struct, frozen=True):
     language: str | None
     number: int
     corrects: bytes | None
+    is_sound: bool
 
 
 def recognises(columns: Iterable[str]) -> bool:
@@ -81,9 +82,9 @@ def recognises(columns: Iterable[str]) -> bool:
 def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
     """Entities in the order of their rows, each once. Raises BadInput with every problem."""
     problems: list[Problem] = []
-    drafts = [_draft(Fields(row, problems)) for row in rows]
-    named = [_named(draft) for draft in drafts]
-    groups = same_entities(named, problems) if not problems else []
+    read = [_draft(Fields(row, problems)) for row in rows]
+    drafts = [draft for draft in read if draft.is_sound]
+    groups = same_entities([_named(draft) for draft in drafts], problems)
     merged = [_merged([drafts[place] for place in group], problems) for group in groups]
     if problems:
         raise BadInput("The entities cannot be read.", problems)
@@ -114,6 +115,7 @@ def _draft(fields: Fields) -> _Draft:
         language=fields.language(),
         number=fields.number("number") or 0,
         corrects=fields.identity("corrects"),
+        is_sound=fields.is_sound,
     )
 
 
