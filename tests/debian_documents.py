@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["DERIVATIONS", "HANDBOOK", "SANDWICH", "VIGNETTES", "debian_documents"]
+__all__ = ["DERIVATIONS", "FOLDOC", "HANDBOOK", "SANDWICH", "VIGNETTES", "debian_documents"]
 
 DERIVATIONS = "derivations", "usr/share/doc/derivations/derivations.pdf"
+FOLDOC = "dict-foldoc", "usr/share/dictd"
 HANDBOOK = "debian-handbook", "usr/share/doc/debian-handbook/html/{0}"
 SANDWICH = "r-cran-sandwich", "usr/lib/R/site-library/sandwich/doc"
 VIGNETTES = "r-cran-lme4", "usr/lib/R/site-library/lme4/doc"
+# Read before any test begins: tests see none of these variables.
+_NAMED = os.environ.get("PROOFSTONE_DOCUMENTS")
 
 
 def debian_documents(document: tuple[str, str], *parts: str) -> Path:
@@ -32,8 +35,7 @@ def debian_documents(document: tuple[str, str], *parts: str) -> Path:
 
 
 def _roots() -> list[Path]:
-    named = os.environ.get("PROOFSTONE_DOCUMENTS")
-    folder = Path(named) if named else None
+    folder = Path(_NAMED) if _NAMED else None
     inner = sorted(each for each in folder.iterdir() if each.is_dir()) if folder else []
     here = [folder, *inner] if folder else []
     return [*here, Path(tempfile.gettempdir()) / "proofstone-bench", Path("/")]

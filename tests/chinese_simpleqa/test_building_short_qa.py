@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chinese_simpleqa.scripted_examiner import PANEL, Examiner, passage_of
+from killing import SOME, kill_after, seen_at
 from proofstone.errors import BadInput, BadUsage
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
@@ -159,6 +160,32 @@ def test_the_same_again_asks_nothing(workspace: Workspace) -> None:
         again = built(workspace, inputs)
         assert server.requests == asked
     assert (again.bank, again.funnel) == (first.bank, first.funnel)
+
+
+def test_a_kill_loses_nothing_that_was_made(tmp_path: Path) -> None:
+    """kill -9 in the middle, then the same command: bank and funnel as of one that was let be."""
+    examiner = Examiner()
+    with serving(examiner) as server:
+        with create_workspace(tmp_path / "undisturbed") as workspace:
+            configure(workspace.folder, server.url)
+            expected = built(workspace, everything(workspace))
+        asked = server.requests
+        with create_workspace(tmp_path / "killed") as workspace:
+            configure(workspace.folder, server.url)
+            inputs = everything(workspace)
+        script = Path(__file__).with_name("short_qa_until_killed.py")
+        kill_after(30, server.url, [script, tmp_path / "killed", ",".join(PANEL)])
+        seen_at(server.url, answer=10**6)
+        with create_workspace(tmp_path / "killed") as workspace:
+            workspace.clock = HurriedClock()
+            result = built(workspace, inputs)
+        again = server.requests - 2 * asked
+    assert expected.bank is not None
+    assert (result.bank, result.build, result.funnel) == (
+        expected.bank, expected.build, expected.funnel
+    )  # fmt: skip
+    # What was in flight, and what one group of writes may have held: never all of it.
+    assert 0 <= again <= 30 + SOME
 
 
 def test_a_member_that_cannot_answer_holds_its_questions_up(workspace: Workspace) -> None:

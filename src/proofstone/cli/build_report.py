@@ -59,7 +59,7 @@ def report_build(
         if bank is not None:
             shown = pasted(f"{bank.name}-{short(bank.id, 4)}")
             tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            say(f"next: proofstone build form {shown} --seeds 3{_skipping(build)}", quiet=quiet)
+            say(f"next: proofstone {_next(build, shown)}", quiet=quiet)
     return _exit_code(result)
 
 
@@ -74,13 +74,18 @@ def _tell_trouble(result: BuildResult, *, quiet: bool) -> None:
         say(f"note: {note}", quiet=quiet)
 
 
-def _skipping(build: Build) -> str:
-    """The option by which a form does without small groups, where the method has it: of documents
-    few have enough statements each for a question of their own."""
+def _next(build: Build, bank: str) -> str:
+    """The command that comes next: of a bank that is asked as it stands its run, of others forms;
+    without small groups where the method can do so: of documents few have enough statements each
+    for a question of their own."""
     from proofstone.methods import find_method  # noqa: PLC0415
+    from proofstone.ports import AsksBanks  # noqa: PLC0415
 
-    known = {parameter.name for parameter in find_method(build.method).parameters}
-    return " --skip-small" if "skip_small" in known else ""
+    method = find_method(build.method)
+    if isinstance(method, AsksBanks):
+        return f"run {bank} -m PROVIDER/NAME {method.bank_run}"
+    skipping = any(parameter.name == "skip_small" for parameter in method.parameters)
+    return f"build form {bank} --seeds 3{' --skip-small' if skipping else ''}"
 
 
 def _exit_code(result: BuildResult) -> int:

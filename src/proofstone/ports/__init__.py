@@ -42,6 +42,7 @@ from proofstone.ports.eliciting import Elicits, NamesItems, TakesRanges
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
+    AsksBanks,
     GradesFiles,
     GroupsItems,
     Method,
@@ -64,6 +65,7 @@ from proofstone.ports.searching import FoundText, Searcher
 from proofstone.records import Row
 
 __all__ = [
+    "AsksBanks",
     "Attempt",
     "BankReader",
     "BatchRows",

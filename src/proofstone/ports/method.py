@@ -27,6 +27,7 @@ from proofstone.records import (
 )
 
 __all__ = [
+    "AsksBanks",
     "GradesFiles",
     "GroupsItems",
     "Method",
@@ -132,6 +133,15 @@ class Method(Protocol):
         self, items: Iterable[LoadedItem], tokens: TokenCounter
     ) -> Sequence[Tabulation]:
         """Tables that describe a form, its items read once; none where there is nothing to say."""
+
+
+@runtime_checkable
+class AsksBanks(Protocol):
+    """What a method may have besides, whose questions are its facts as they stand: a bank without
+    a form is asked by the form of seed 0, which is made then. ``bank_run`` are the options that a
+    run of it wants besides the model, as people type them."""
+
+    bank_run: str
 
 
 @runtime_checkable

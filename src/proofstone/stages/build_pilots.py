@@ -189,7 +189,7 @@ class _Forecaster:
         n_all = self._planned.build.n_inputs
         return StepForecast(
             name=step.name,
-            models=tuple(self._planned.build.models[role] for role in step.asks),
+            models=tuple(dict.fromkeys(self._planned.build.models[role] for role in step.asks)),
             rows=self._total([seen.entered[place] for seen in self._seen_rows], n_all),
             amounts=self._amounts([place]),
         )

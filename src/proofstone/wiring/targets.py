@@ -8,6 +8,7 @@ from typing import Any
 from proofstone.engines.store import KINDS, Found, Store
 from proofstone.errors import BadUsage
 from proofstone.identity import short
+from proofstone.ports import AsksBanks
 from proofstone.records import Bank, ItemSet, Run
 
 __all__ = ["Target", "find_target", "forms_of", "listed"]
@@ -26,7 +27,8 @@ def find_target(store: Store, target: Target, kinds: tuple[str, ...]) -> Found:
 
 
 def forms_of(store: Store, found: Found) -> list[bytes]:
-    """The item sets that a form, a bank or a run means. BadUsage where a bank has none yet."""
+    """The item sets that a form, a bank or a run means. A bank without any gets one where its
+    method asks banks as they stand, else BadUsage is raised."""
     if found.kind == "form":
         return [found.id]
     if found.kind == "run":
@@ -35,11 +37,26 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
     superseded = store.items.superseded(forms)
     forms = [form for form in forms if form not in superseded]
     if not forms:
+        forms = _form_as_it_stands(store, found.id)
+    if not forms:
         raise BadUsage(
             f"bank {found.name} has no form yet",
             hint=f"proofstone build form {shlex.quote(f'{found.name}-{short(found.id, 4)}')}",
         )
     return forms
+
+
+def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
+    """The form of a bank whose facts are its questions; none of any other."""
+    from proofstone.engines.models.clock import SystemClock  # noqa: PLC0415
+    from proofstone.methods import find_method  # noqa: PLC0415
+    from proofstone.stages.build import build_forms  # noqa: PLC0415
+
+    method = find_method(store.knowledge.bank(bank).method)
+    if not isinstance(method, AsksBanks):
+        return []
+    made = build_forms(store, method, bank, params={}, seeds=(0,), clock=SystemClock())
+    return [form.id for form in made]
 
 
 def listed(value: Any) -> list[Any]:

@@ -87,6 +87,7 @@ class ChineseSimpleQA:
         self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
         self.pipelines: Mapping[str, StepBuilder] = PIPELINES
+        self.bank_run = "--judge PROVIDER/NAME"
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
         self.presets: Mapping[str, Preset] = {}
         self.sift: Sifter | None = None
