@@ -119,17 +119,8 @@ def go(work: Path, folder: Path, proofstone: Proofstone, *languages: str, n: int
         configure(work, server.url)
         read = proofstone("ingest", folder, "--book", "Rivers", "-w", work)
         assert read.code == 0, read.err
-        asked = (
-            "--primary-category",
-            "Anything",
-            "--name",
-            "rivers",
-            "--per-input",
-            n,
-            "--yes",
-            "-w",
-            work,
-        )
+        asked = ("--primary-category", "Anything", "--name", "rivers", "--per-input", n)
+        asked = (*asked, "--yes", "-w", work)
         built = proofstone("build", "short-qa", "Rivers", *ROLES, *asked, "--json")
         assert built.code == 0, built.out + built.err
         check_funnel(built.json["funnel"]["steps"], scholar)
