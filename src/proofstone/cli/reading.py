@@ -219,14 +219,19 @@ def report_command(
       levels    averages by questions, subfields, fields and disciplines
       thinking  hybrid models with thinking and without (run --thinking on,off)
       settings  single statements, verdicts on each, whole questions, side by side
+      choices   the same questions over options, over shuffled options, and open
       judges    the same replies under several judges (score RUN --judge OTHER)
       alignment base models beside the chat models made from them, paired
       rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
+      difficulty  how many models fail each question, by category
+      topics    the ten best models of each topic, with ties
     """
     if study is not None:
+        drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))
         report_study(
             study, read_list(targets), output, estimand, folder,
-            pairs=read_list(pairs), beside=beside, beside_items=beside_items, as_json=as_json,
+            pairs=read_list(pairs), beside=beside, beside_items=beside_items, drawn=drawn,
+            as_json=as_json,
         )  # fmt: skip
         return
     if pairs:

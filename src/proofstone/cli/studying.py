@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from proofstone.cli.figure_options import figures_line
 from proofstone.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from proofstone.stages.figure_files import FiguresAsked
 
 __all__ = ["STUDY_NAMES", "report_study"]
 
@@ -25,6 +30,8 @@ STUDY_NAMES = (
     "rankings",
     "choices",
     "retrieval",
+    "difficulty",
+    "topics",
 )
 
 
@@ -38,9 +45,11 @@ def report_study(
     pairs: Sequence[str] = (),
     beside: str = "",
     beside_items: int | None = None,
+    drawn: FiguresAsked | None = None,
     as_json: bool,
 ) -> None:
-    """Performs a study and prints it; with ``output``, writes the figure's data there."""
+    """Performs a study and prints it; with ``output``, writes the figure's data there, and with
+    ``drawn`` its figures."""
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
@@ -50,6 +59,7 @@ def report_study(
         )  # fmt: skip
         if output is not None:
             workspace.write_figure_data(study, output)
+        written = None if drawn is None else workspace.write_study_figures(study, drawn)
     if as_json:
         print_json(study)
         return
@@ -58,3 +68,5 @@ def report_study(
     click.echo(render_study(study), nl=False)
     if output is not None:
         say(f"the figure's data ({len(study.points)} marks) is in {output}")
+    if written is not None:
+        say(f"figures  {figures_line(written)}")

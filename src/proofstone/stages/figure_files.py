@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,9 +19,18 @@ from proofstone.report.figures.files import (
 )
 from proofstone.report.figures.on_page import models_of, page_figures
 from proofstone.report.page_data import PageData
+from proofstone.report.sections.section import Figure
 from proofstone.stages.own_files import FIGURES, check_folder, files_into
 
-__all__ = ["FIGURE_KINDS", "FiguresAsked", "FiguresWritten", "check_figures", "write_figures"]
+__all__ = [
+    "FIGURE_KINDS",
+    "FiguresAsked",
+    "FiguresWritten",
+    "check_drawn",
+    "check_figures",
+    "write_drawn",
+    "write_figures",
+]
 
 
 class FiguresAsked(Struct, frozen=True):
@@ -42,18 +52,30 @@ class FiguresWritten(Struct, frozen=True):
 def check_figures(data: PageData, asked: FiguresAsked) -> None:
     """Raises BadUsage where the folder cannot be written to without touching another's files, and
     ExtraMissing where nothing can be drawn."""
+    check_drawn(page_figures(page_for(data)), asked)
+
+
+def write_figures(data: PageData, asked: FiguresAsked) -> FiguresWritten:
+    """Writes every figure of the page in each of the kinds, all of them or nothing."""
+    data = page_for(data)
+    return write_drawn(page_figures(data), models_of(data.board), asked)
+
+
+def check_drawn(figures: Sequence[Figure], asked: FiguresAsked) -> None:
+    """Raises BadUsage where the folder cannot be written to without touching another's files, and
+    ExtraMissing where nothing can be drawn."""
     endings = (*(kind for kind in asked.kinds if kind != "json"), "vl.json")
-    figures = page_figures(page_for(data))
     if set(asked.kinds) - {"json"}:
         needed("vl_convert")
     names = [f"{figure.name}.{ending}" for figure in figures for ending in endings]
     check_folder(asked.folder, names, FIGURES)
 
 
-def write_figures(data: PageData, asked: FiguresAsked) -> FiguresWritten:
-    """Writes every figure of the page in each of the kinds, all of them or nothing."""
-    data = page_for(data)
-    figures, models = page_figures(data), models_of(data.board)
+def write_drawn(
+    figures: Sequence[Figure], models: Sequence[str], asked: FiguresAsked
+) -> FiguresWritten:
+    """Writes figures in each of the kinds, all of them or nothing; ``models`` in the order by which
+    each gets its colour."""
     if asked.fonts is not None:
         use_fonts(asked.fonts)
     with files_into(asked.folder, f"proofstone {__version__}", FIGURES) as (folder, about):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from proofstone.report.studies import Study
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
-    from proofstone.stages.figure_files import FiguresAsked
+    from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.page_files import PageWritten
     from proofstone.stages.table_files import TablesAsked
@@ -197,6 +197,20 @@ class Reading(Catalogue):
                 self.store, find_method, lambda text: self._found([text])[0], named, n_items
             )
         return perform_study(name, parts, **options)
+
+    def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:
+        """Draws a study's figures into a folder. Raises BadUsage for a study without any."""
+        from proofstone.stages.figure_files import check_drawn, write_drawn  # noqa: PLC0415
+
+        if not study.figures:
+            raise BadUsage(
+                f"the study {study.name} draws no figures",
+                hint="-o FILE.csv writes the data of its figure",
+            )
+        check_drawn(study.figures, asked)
+        return write_drawn(
+            study.figures, list(dict.fromkeys(p.series for p in study.points)), asked
+        )
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:
         """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""

@@ -115,7 +115,7 @@ from proofstone.engines.stats.ranks import (
     tied_runs,
     tiers,
 )
-from proofstone.engines.stats.ratios import ratio_estimate, ratio_estimates
+from proofstone.engines.stats.ratios import ratio_estimate, ratio_estimates, ratio_values
 from proofstone.engines.stats.relative_drop import drop_between, relative_drop
 from proofstone.engines.stats.reliability import (
     Reliability,
@@ -320,6 +320,7 @@ __all__ = [
     "ranks_of",
     "ratio_estimate",
     "ratio_estimates",
+    "ratio_values",
     "relative_drop",
     "resampled_unit",
     "resolution_after",

@@ -11,9 +11,19 @@ from proofstone.engines.stats.means import mean_estimates
 from proofstone.engines.stats.weights import equal_weights
 from proofstone.records.results import Estimate
 
-__all__ = ["ratio_estimate", "ratio_estimates"]
+__all__ = ["ratio_estimate", "ratio_estimates", "ratio_values"]
 
 Floats = NDArray[np.float64]
+
+
+def ratio_values(tops: Floats, bottoms: Floats) -> Floats:
+    """Values (n, m) whose mean over n units is ``sum(tops) / sum(bottoms)``, and whose spread is
+    that of this ratio; ``tops`` where there is no unit. See ``ratio_estimates``."""
+    if not len(bottoms):
+        return tops
+    ratio = tops.sum(axis=0) / bottoms.sum(axis=0)
+    around = ratio + (tops - ratio * bottoms) / bottoms.mean(axis=0)
+    return np.where(np.ptp(bottoms, axis=0) == 0, tops / bottoms, around)
 
 
 def ratio_estimate(
@@ -37,11 +47,7 @@ def ratio_estimates(
     mean. Where all bottoms are alike it is the mean of ``tops / bottoms``. No unit gives NaN,
     flagged.
     """
-    values = tops
-    if len(bottoms):
-        ratio = tops.sum(axis=0) / bottoms.sum(axis=0)
-        around = ratio + (tops - ratio * bottoms) / bottoms.mean(axis=0)
-        values = np.where(np.ptp(bottoms, axis=0) == 0, tops / bottoms, around)
+    values = ratio_values(tops, bottoms)
     return mean_estimates(
         values, equal_weights(len(values)), keys, estimand=estimand, confidence=confidence
     )

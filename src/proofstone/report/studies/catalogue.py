@@ -11,6 +11,7 @@ from proofstone.engines.stats import ESTIMANDS, Estimand
 from proofstone.errors import BadUsage
 from proofstone.report.studies.alignment import study_alignment
 from proofstone.report.studies.choices import study_choices
+from proofstone.report.studies.difficulty import study_difficulty
 from proofstone.report.studies.judges import study_judges
 from proofstone.report.studies.lengths import study_lengths
 from proofstone.report.studies.levels import study_levels
@@ -23,6 +24,7 @@ from proofstone.report.studies.seeds import study_seeds
 from proofstone.report.studies.settings import study_settings
 from proofstone.report.studies.study import Study
 from proofstone.report.studies.thinking import study_thinking
+from proofstone.report.studies.topics import study_topics
 
 __all__ = ["STUDIES", "StudyKind", "perform_study"]
 
@@ -91,6 +93,10 @@ STUDIES: Mapping[str, StudyKind] = {
         help="every measure without a search and with what one found, and how far models lie apart",
         perform=study_retrieval,
     ),
+    "difficulty": StudyKind(
+        help="how many models fail each question, by category", perform=study_difficulty
+    ),
+    "topics": StudyKind(help="the ten best models of each topic, with ties", perform=study_topics),
 }
 
 

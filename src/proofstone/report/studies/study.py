@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from proofstone.records.results import Estimate
+from proofstone.report.sections.section import Figure
 
 __all__ = ["Point", "Study", "StudyTable", "point_of"]
 
@@ -36,7 +37,8 @@ class StudyTable(Struct, frozen=True, kw_only=True):
 class Study(Struct, frozen=True, kw_only=True):
     """A study's answer. ``finding`` is its sentence; ``rows`` are cells as people read them, under
     ``columns``, and ``more`` further tables; ``points`` the figure's data with its axes named;
-    ``notes`` say what limits it. As text it is what ``report --study`` prints."""
+    ``notes`` say what limits it; ``figures`` are drawn from the same numbers. As text it is what
+    ``report --study`` prints."""
 
     name: str
     title: str
@@ -48,6 +50,7 @@ class Study(Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...]
     notes: tuple[str, ...] = ()
     more: tuple[StudyTable, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     def __str__(self) -> str:
         from proofstone.report.studies.text import render_study  # noqa: PLC0415 - it reads studies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proofstone.report.columns import aligned, printable
@@ -10,13 +10,18 @@ from proofstone.report.studies.study import Study
 
 __all__ = ["figure_rows", "render_study"]
 
-_TWO_NAMES = frozenset({"position", "judges", "alignment"})  # whose rows have two names each
-_THREE_NAMES = frozenset({"retrieval"})
+
+# The columns of words, where there are others than the first; those of numbers stand to the right.
+_WORDS: Mapping[str, Sequence[int]] = {
+    **dict.fromkeys(("position", "judges", "alignment", "difficulty"), (0, 1)),
+    "retrieval": (0, 1, 2),
+    "topics": (0, 2, 5),
+}
 
 
 def render_study(study: Study) -> str:
     """Title, finding, table and notes, ending in a newline."""
-    left = [0, 1, 2] if study.name in _THREE_NAMES else [0, 1] if study.name in _TWO_NAMES else [0]
+    left = _WORDS.get(study.name, (0,))
     parts = [study.title, study.finding, "", *_table(study.columns, study.rows, left)]
     for table in study.more:
         parts += ["", table.title, *_table(table.columns, table.rows, range(table.n_names))]

@@ -1,0 +1,169 @@
+"""How hard the questions are, by category: how many models fail each (Chinese SimpleQA, I and
+Figure 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from proofstone.engines.stats import Estimand, equal_weights, mean_estimates
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import shown_estimate
+from proofstone.report.sections.section import Curve, Figure, Mark
+from proofstone.report.studies.parts import Part, complete_everywhere, left_out
+from proofstone.report.studies.study import Point, Study
+
+__all__ = ["study_difficulty"]
+
+_PASSED = 0.5  # of its samples: a model that has fewer right fails the question
+_OVERALL = "all questions"
+
+
+class _Group(Struct, frozen=True):
+    """The questions of one category: places among the units, and how many models fail each."""
+
+    level: str
+    name: str
+    units: NDArray[np.int64]
+    failing: NDArray[np.int64]
+
+
+def study_difficulty(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
+    """Of each category the mean share of models that fail a question, with the questions that none
+    and that all of them fail; and how its questions are spread over numbers of models. Raises
+    BadUsage where no respondent is complete."""
+    (part,) = parts
+    labels = complete_everywhere(parts)
+    units, values = part.block(labels)
+    failing = (values < _PASSED).sum(axis=1)
+    groups = list(_groups(part, units, failing))
+    means = {id(group): _mean(part, group, len(labels), estimand, confidence) for group in groups}
+    hardest = sorted(groups, key=lambda group: (_ORDER[group.level != _OVERALL], group.level,
+                                                -means[id(group)].value, group.name))  # fmt: skip
+    return Study(
+        name="difficulty",
+        title=f"How many of {len(labels)} models fail each question",
+        finding=_finding(hardest, means, len(labels)),
+        columns=("category", "by", "n", "models failing, %", "median", "none", "all"),
+        rows=tuple(_row(group, means[id(group)], len(labels)) for group in hardest),
+        x_axis="models failing",
+        y_axis="share of questions",
+        points=tuple(
+            point
+            for group in hardest
+            for point in _points(part, group, len(labels), estimand, confidence)
+        ),
+        notes=(
+            "A model fails a question where it has fewer than half of its samples right; giving no "
+            "answer counts as failing. Median, none and all: of the models, by question; how many "
+            "questions none and all of them fail.",
+            *left_out(parts, labels),
+        ),
+        figures=tuple(_figures(hardest, labels)),
+    )
+
+
+_ORDER = {False: 0, True: 1}
+
+
+def _groups(part: Part, units: NDArray[np.int64], failing: NDArray[np.int64]) -> Iterator[_Group]:
+    """All questions, then those of each category of each level that has several."""
+    yield _Group(_OVERALL, _OVERALL, units, failing)
+    for level, names in part.table.stratum_names.items():
+        codes = part.table.strata[level][units]
+        present = [code for code in range(len(names)) if (codes == code).any()]
+        if len(present) > 1:
+            for code in present:
+                own = codes == code
+                yield _Group(level, names[code] or "not stated", units[own], failing[own])
+
+
+def _mean(
+    part: Part, group: _Group, n_models: int, estimand: Estimand, confidence: float
+) -> Estimate:
+    (estimate,) = mean_estimates(
+        (group.failing / n_models)[:, None], equal_weights(len(group.units)),
+        part.sheet.keys.among(group.units), estimand=estimand, confidence=confidence,
+    )  # fmt: skip
+    return estimate
+
+
+def _row(group: _Group, mean: Estimate, n_models: int) -> tuple[str, ...]:
+    level = "" if group.level == _OVERALL else group.level
+    return (
+        group.name, level, f"{len(group.units):,}", shown_estimate(mean),
+        f"{float(np.median(group.failing)):g}", f"{int((group.failing == 0).sum()):,}",
+        f"{int((group.failing == n_models).sum()):,}",
+    )  # fmt: skip
+
+
+def _points(
+    part: Part, group: _Group, n_models: int, estimand: Estimand, confidence: float
+) -> Iterator[Point]:
+    """The share of a category's questions that so many models fail, from none to all."""
+    counts = np.arange(n_models + 1)
+    estimates = mean_estimates(
+        (group.failing[:, None] == counts).astype(np.float64), equal_weights(len(group.units)),
+        part.sheet.keys.among(group.units), estimand=estimand, confidence=confidence,
+    )  # fmt: skip
+    for count, each in zip(counts.tolist(), estimates, strict=True):
+        series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
+        yield Point(
+            series=series, x=float(count), y=each.value, n=each.n, low=each.low, high=each.high
+        )
+
+
+def _finding(groups: Sequence[_Group], means: dict[int, Estimate], n_models: int) -> str:
+    every = groups[0]
+    n, none = len(every.units), int((every.failing == 0).sum())
+    full = int((every.failing == n_models).sum())
+    said = f"Of {n:,} questions {full:,} are failed by all {n_models} models and {none:,} by none"
+    levels = list(dict.fromkeys(group.level for group in groups[1:]))
+    if not levels:
+        return f"{said}."
+    own = [group for group in groups if group.level == levels[0]]
+    hard, easy = own[0], own[-1]
+    return (
+        f"{said}; by {levels[0]}, {hard.name} is hardest ({shown_estimate(means[id(hard)])} % of "
+        f"models fail a question) and {easy.name} easiest ({shown_estimate(means[id(easy)])})."
+    )
+
+
+# ---------------------------------------------------------------- figures
+
+
+def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure]:
+    """A violin a category, hardest first, a figure a level."""
+    for level in dict.fromkeys(group.level for group in groups):
+        own = [group for group in groups if group.level == level]
+        n = sum(len(group.units) for group in own)
+        whole = level == _OVERALL
+        yield Figure(
+            name="difficulty" if whole else f"difficulty-by-{level}",
+            kind="violins",
+            title=f"Questions by number of models that fail them{'' if whole else f', by {level}'}",
+            subtitle=f"{n:,} questions, {len(labels)} models; a violin is as wide as the share of "
+            "a category's questions; the line is the median",
+            marks=tuple(
+                Mark(row=group.name, value=float(np.median(group.failing)), n=len(group.units))
+                for group in own
+            ),
+            curves=tuple(_curve(group, len(labels)) for group in own),
+            value_axis="models failing",
+            value_unit="number",
+            x_axis="models failing",
+            x_unit="number",
+        )
+
+
+def _curve(group: _Group, n_models: int) -> Curve:
+    """The share of questions at each number of models, drawn to nothing one step outside."""
+    shares = np.bincount(group.failing, minlength=n_models + 1) / len(group.failing)
+    return Curve(
+        row=group.name,
+        x=tuple(float(count) for count in range(n_models + 1)),
+        values=tuple(float(share) for share in shares),
+    )
