@@ -59,7 +59,8 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
         assert len(rows) == len(proofstone(
             "report", target, "--study", name, "-w", studied, "--json"
         ).json["points"])  # fmt: skip
-        assert {"series", "accuracy", "n", "low", "high"} <= set(rows[0])
+        value = {"difficulty": "share of questions"}.get(name, "accuracy")
+        assert {"series", value, "n", "low", "high"} <= set(rows[0])
 
 
 def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone) -> None:

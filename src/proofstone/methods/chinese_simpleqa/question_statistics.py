@@ -11,13 +11,13 @@ from proofstone.wording import noted, say, word
 
 __all__ = ["fact_statistics", "item_statistics"]
 
-_LENGTHS = (("longest", noted("longest")), ("shortest", noted("shortest")), ("mean", noted("mean")))
+_LENGTHS = (("longest", noted("max")), ("shortest", noted("min")), ("mean", noted("mean")))
 _Rows = Sequence[tuple[Stratum, ShortAnswer]]
 
 
 def item_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> Sequence[Tabulation]:
     """Questions by primary and secondary category and by type of answer: their number, and the
-    lengths of questions and answers in tokens."""
+    lengths of questions and answers in tokens and in characters."""
     return _tables([(item.item.stratum, asked_of(item)) for item in items], tokens)
 
 
@@ -56,23 +56,30 @@ def _table(
         title=title,
         columns=(Column(key="name", name=head), *_columns()),
         rows=tuple(lines),
-        notes=(say("lengths in tokens, counted by {name}", name=tokens.name),),
+        notes=(say("lengths in tokens, counted by {name}, and in characters", name=tokens.name),),
     )
 
 
 def _columns() -> tuple[Column, ...]:
+    parts = (
+        ("question", say("question, tokens")),
+        ("question_characters", say("characters")),
+        ("answer", say("answer, tokens")),
+        ("answer_characters", say("characters")),
+    )
     lengths = [
         Column(key=f"{part}_{key}", group=group, name=word(name))
-        for part, group in (("question", say("question")), ("answer", say("answer")))
+        for part, group in parts
         for key, name in _LENGTHS
     ]
     return (Column(key="n", name="n"), *lengths)
 
 
 def _row(asked: Sequence[ShortAnswer], tokens: TokenCounter) -> tuple[Cell, ...]:
-    questions = [tokens(each.question) for each in asked]
-    answers = [tokens(each.answer) for each in asked]
-    return (len(asked), *_lengths(questions), *_lengths(answers))
+    counters: tuple[Callable[[str], int], ...] = (tokens, len)
+    texts = ([each.question for each in asked], [each.answer for each in asked])
+    lengths = [[count(text) for text in each] for each in texts for count in counters]
+    return (len(asked), *(cell for counts in lengths for cell in _lengths(counts)))
 
 
 def _lengths(counts: Sequence[int]) -> tuple[Cell, ...]:

@@ -14,7 +14,7 @@ from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Curve, Figure, Mark
 from proofstone.report.studies.parts import Part, complete_everywhere, left_out
-from proofstone.report.studies.study import Point, Study
+from proofstone.report.studies.study import Point, Study, point_of
 
 __all__ = ["study_difficulty"]
 
@@ -23,12 +23,40 @@ _OVERALL = "all questions"
 
 
 class _Group(Struct, frozen=True):
-    """The questions of one category: places among the units, and how many models fail each."""
+    """The questions of one category: places among the units, how many models fail each, and the
+    mean share of models that do."""
 
     level: str
     name: str
     units: NDArray[np.int64]
     failing: NDArray[np.int64]
+    mean: Estimate
+
+
+class _Asked(Struct, frozen=True):
+    """What all categories are estimated from."""
+
+    part: Part
+    n_models: int
+    estimand: Estimand
+    confidence: float
+
+    def means(
+        self, units: NDArray[np.int64], values: NDArray[np.float64], n_parts: int | None = None
+    ) -> tuple[Estimate, ...]:
+        """The mean over questions of each column of ``values``."""
+        return mean_estimates(
+            values, equal_weights(len(units)), self.part.sheet.keys.among(units),
+            estimand=self.estimand, confidence=self.confidence, n_parts=n_parts,
+        )  # fmt: skip
+
+    def group(
+        self, level: str, name: str, units: NDArray[np.int64], failing: NDArray[np.int64]
+    ) -> _Group:
+        """A category with its mean, whose spread is that between its questions."""
+        shares = (failing / self.n_models)[:, None]
+        (mean,) = self.means(units, shares, len(units) * self.n_models)
+        return _Group(level, name, units, failing, mean)
 
 
 def study_difficulty(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
@@ -38,85 +66,65 @@ def study_difficulty(parts: Sequence[Part], *, estimand: Estimand, confidence: f
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
-    failing = (values < _PASSED).sum(axis=1)
-    groups = list(_groups(part, units, failing))
-    means = {id(group): _mean(part, group, len(labels), estimand, confidence) for group in groups}
-    hardest = sorted(groups, key=lambda group: (_ORDER[group.level != _OVERALL], group.level,
-                                                -means[id(group)].value, group.name))  # fmt: skip
+    asked = _Asked(part, len(labels), estimand, confidence)
+    groups = list(_groups(asked, units, (values < _PASSED).sum(axis=1)))
     return Study(
         name="difficulty",
         title=f"How many of {len(labels)} models fail each question",
-        finding=_finding(hardest, means, len(labels)),
+        finding=_finding(groups, len(labels)),
         columns=("category", "by", "n", "models failing, %", "median", "none", "all"),
-        rows=tuple(_row(group, means[id(group)], len(labels)) for group in hardest),
+        rows=tuple(_row(group, len(labels)) for group in groups),
         x_axis="models failing",
         y_axis="share of questions",
-        points=tuple(
-            point
-            for group in hardest
-            for point in _points(part, group, len(labels), estimand, confidence)
-        ),
+        points=tuple(point for group in groups for point in _points(asked, group)),
         notes=(
             "A model fails a question where it has fewer than half of its samples right; giving no "
             "answer counts as failing. Median, none and all: of the models, by question; how many "
             "questions none and all of them fail.",
+            f"Models: {', '.join(labels)}.",
             *left_out(parts, labels),
         ),
-        figures=tuple(_figures(hardest, labels)),
+        figures=tuple(_figures(groups, labels)),
     )
 
 
-_ORDER = {False: 0, True: 1}
-
-
-def _groups(part: Part, units: NDArray[np.int64], failing: NDArray[np.int64]) -> Iterator[_Group]:
-    """All questions, then those of each category of each level that has several."""
-    yield _Group(_OVERALL, _OVERALL, units, failing)
-    for level, names in part.table.stratum_names.items():
-        codes = part.table.strata[level][units]
+def _groups(
+    asked: _Asked, units: NDArray[np.int64], failing: NDArray[np.int64]
+) -> Iterator[_Group]:
+    """All questions, then those of each category of each level that has several, hardest first."""
+    yield asked.group(_OVERALL, _OVERALL, units, failing)
+    table = asked.part.table
+    for level, names in table.stratum_names.items():
+        codes = table.strata[level][units]
         present = [code for code in range(len(names)) if (codes == code).any()]
         if len(present) > 1:
-            for code in present:
-                own = codes == code
-                yield _Group(level, names[code] or "not stated", units[own], failing[own])
+            own = [
+                asked.group(level, names[code] or "not stated", units[codes == code],
+                            failing[codes == code])
+                for code in present
+            ]  # fmt: skip
+            yield from sorted(own, key=lambda group: (-group.mean.value, group.name))
 
 
-def _mean(
-    part: Part, group: _Group, n_models: int, estimand: Estimand, confidence: float
-) -> Estimate:
-    (estimate,) = mean_estimates(
-        (group.failing / n_models)[:, None], equal_weights(len(group.units)),
-        part.sheet.keys.among(group.units), estimand=estimand, confidence=confidence,
-    )  # fmt: skip
-    return estimate
-
-
-def _row(group: _Group, mean: Estimate, n_models: int) -> tuple[str, ...]:
+def _row(group: _Group, n_models: int) -> tuple[str, ...]:
     level = "" if group.level == _OVERALL else group.level
     return (
-        group.name, level, f"{len(group.units):,}", shown_estimate(mean),
+        group.name, level, f"{len(group.units):,}", shown_estimate(group.mean),
         f"{float(np.median(group.failing)):g}", f"{int((group.failing == 0).sum()):,}",
         f"{int((group.failing == n_models).sum()):,}",
     )  # fmt: skip
 
 
-def _points(
-    part: Part, group: _Group, n_models: int, estimand: Estimand, confidence: float
-) -> Iterator[Point]:
+def _points(asked: _Asked, group: _Group) -> Iterator[Point]:
     """The share of a category's questions that so many models fail, from none to all."""
-    counts = np.arange(n_models + 1)
-    estimates = mean_estimates(
-        (group.failing[:, None] == counts).astype(np.float64), equal_weights(len(group.units)),
-        part.sheet.keys.among(group.units), estimand=estimand, confidence=confidence,
-    )  # fmt: skip
-    for count, each in zip(counts.tolist(), estimates, strict=True):
-        series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
-        yield Point(
-            series=series, x=float(count), y=each.value, n=each.n, low=each.low, high=each.high
-        )
+    counts = np.arange(asked.n_models + 1)
+    shares = asked.means(group.units, (group.failing[:, None] == counts).astype(np.float64))
+    series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
+    for count, each in zip(counts.tolist(), shares, strict=True):
+        yield point_of(series, float(count), each)
 
 
-def _finding(groups: Sequence[_Group], means: dict[int, Estimate], n_models: int) -> str:
+def _finding(groups: Sequence[_Group], n_models: int) -> str:
     every = groups[0]
     n, none = len(every.units), int((every.failing == 0).sum())
     full = int((every.failing == n_models).sum())
@@ -127,8 +135,8 @@ def _finding(groups: Sequence[_Group], means: dict[int, Estimate], n_models: int
     own = [group for group in groups if group.level == levels[0]]
     hard, easy = own[0], own[-1]
     return (
-        f"{said}; by {levels[0]}, {hard.name} is hardest ({shown_estimate(means[id(hard)])} % of "
-        f"models fail a question) and {easy.name} easiest ({shown_estimate(means[id(easy)])})."
+        f"{said}; by {levels[0]}, {hard.name} is hardest ({shown_estimate(hard.mean)} % of "
+        f"models fail a question) and {easy.name} easiest ({shown_estimate(easy.mean)})."
     )
 
 

@@ -25,7 +25,7 @@ from proofstone.report.numbers import shown_estimate, shown_rank
 from proofstone.report.sections.section import Figure, Mark, Span
 from proofstone.report.sheet import Sheet
 from proofstone.report.studies.parts import Part, complete_everywhere, left_out
-from proofstone.report.studies.study import Point, Study
+from proofstone.report.studies.study import Study, point_of
 from proofstone.report.ties import tie_letters
 
 __all__ = ["study_topics"]
@@ -72,8 +72,7 @@ def study_topics(parts: Sequence[Part], *, estimand: Estimand, confidence: float
         x_axis="topic",
         y_axis=shown,
         points=tuple(
-            Point(series=place.label, x=topic.name, y=place.estimate.value, n=topic.n,
-                  low=place.estimate.low, high=place.estimate.high)
+            point_of(place.label, topic.name, place.estimate)
             for topic in topics for place in topic.places[:_FIRST]
         ),
         notes=(

@@ -1,0 +1,123 @@
+"""Difficulty and the best models by category, in made-up scores whose answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from made_up import ACCURACY, Row, table_of
+
+from proofstone.errors import BadUsage
+from proofstone.records import Measure, Outcome, Respondent, ScoreTable
+from proofstone.report.figures import vega_lite
+from proofstone.report.studies import Part, figure_rows, perform_study, render_study
+
+F = Measure(
+    name="f_score",
+    of="correct",
+    counts={"answered": "value", "refused": 0.0},
+    weights={"answered": 2.0},
+    denominator="all replies",
+    label="F",
+)
+Given = tuple[Outcome, float]
+RIGHT, WRONG, NONE = ("answered", 1.0), ("answered", 0.0), ("refused", 0.0)
+
+
+def part_of(
+    replies: Sequence[Sequence[Given]], topics: Sequence[str], others: Sequence[Measure] = (F,)
+) -> Part:
+    """``replies`` by model and question."""
+    rows: list[Row] = [
+        (unit, who, 0, outcome, value)
+        for who, given in enumerate(replies)
+        for unit, (outcome, value) in enumerate(given)
+    ]
+    models = [Respondent(f"lab/{'abcdefghijkl'[n]}", "direct") for n in range(len(replies))]
+    table: ScoreTable = table_of(models, rows, n_units=len(topics), discipline=topics)
+    return Part(
+        name="form", kind="asked", seed=None, recipe={}, table=table, measure=ACCURACY,
+        others=tuple(others),
+    )  # fmt: skip
+
+
+def two_topics() -> Part:
+    """12 questions of 'Arts', 12 of 'Law', three models: all right in half of the arts, none in the
+    other half; in law a alone is right in 8, and gives no answer in 4."""
+    a = [RIGHT] * 6 + [WRONG] * 6 + [RIGHT] * 8 + [NONE] * 4
+    b = [RIGHT] * 6 + [WRONG] * 6 + [WRONG] * 12
+    return part_of([a, b, b], ["Arts"] * 12 + ["Law"] * 12)
+
+
+def test_difficulty_counts_the_models_that_fail_each_question() -> None:
+    """Arts: six questions failed by none, six by all three: 6 x 3 / 36. Law: eight failed by two,
+    four by all: (8 x 2 + 4 x 3) / 36."""
+    study = perform_study("difficulty", [two_topics()])
+    cells = {row[0]: row for row in study.rows}
+    assert list(cells) == ["all questions", "Law", "Arts"]
+    assert cells["Arts"][1:3] == ("discipline", "12")
+    assert cells["Arts"][3].startswith(f"{100 * 18 / 36:.1f} [")
+    assert cells["Law"][3].startswith(f"{100 * 28 / 36:.1f} [")
+    assert cells["Arts"][4:] == ("1.5", "6", "6")
+    assert cells["Law"][4:] == ("2", "0", "4")
+    assert cells["all questions"][3].startswith(f"{100 * 46 / 72:.1f} [")
+    assert study.finding.startswith(
+        "Of 24 questions 10 are failed by all 3 models and 6 by none; by discipline, Law is hardest"
+    )
+
+
+def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
+    rows = figure_rows(perform_study("difficulty", [two_topics()]))
+    law = [row for row in rows if row["series"] == "discipline: Law"]
+    assert [(row["models failing"], row["n"]) for row in law] == [(k, 12) for k in (0, 1, 2, 3)]
+    assert [row["share of questions"] for row in law] == pytest.approx([0, 0, 8 / 12, 4 / 12])
+    assert all(row["low"] <= row["share of questions"] <= row["high"] for row in law)
+
+
+def test_each_topic_is_ranked_by_f_and_ties_are_told() -> None:
+    """In law a has F = 2 x 8 / (2 x 8 + 4), b and c none; in arts all score alike."""
+    study = perform_study("topics", [two_topics()])
+    assert study.columns == ("topic", "rank", "model", "F, %", "n", "tied")
+    arts, law = study.rows[:3], study.rows[3:]
+    assert [row[2] for row in arts] == ["lab/a direct", "lab/b direct", "lab/c direct"]
+    assert [(row[1], row[5]) for row in arts] == [("1-3", "a")] * 3
+    assert law[0][1:3] == ("1", "lab/a direct")
+    assert law[0][3].startswith(f"{100 * 16 / 20:.1f} [")
+    assert [(row[1], row[3][:3], row[5]) for row in law[1:]] == [("2-3", "0.0", "a")] * 2
+    assert study.finding == (
+        "lab/a direct has the highest value in all 2 topics; the first is ahead of all others in 1 "
+        "(Law)."
+    )
+
+
+def test_only_ten_are_shown_and_ranks_are_among_all() -> None:
+    replies = [[RIGHT] * n + [WRONG] * (12 - n) for n in range(12)]
+    study = perform_study("topics", [part_of(replies, ["Arts"] * 6 + ["Law"] * 6)])
+    assert len(study.rows) == 20
+    assert study.rows[0][1].endswith("12")
+    for figure in study.figures:
+        assert len(figure.marks) == 10
+        assert all(span.last < 10 for span in figure.spans)
+
+
+def test_without_f_the_headline_ranks() -> None:
+    part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts", "Arts", "Law", "Law"], others=())
+    assert perform_study("topics", [part]).y_axis == "accuracy"
+
+
+def test_one_topic_is_none() -> None:
+    part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts"] * 4)
+    with pytest.raises(BadUsage, match="no topics"):
+        perform_study("topics", [part])
+    assert len(perform_study("difficulty", [part]).rows) == 1
+
+
+def test_each_study_reads_as_text_and_draws() -> None:
+    for name, figures in (
+        ("difficulty", ["difficulty", "difficulty-by-discipline"]),
+        ("topics", ["topic-1", "topic-2"]),
+    ):
+        study = perform_study(name, [two_topics()])
+        assert study.finding in render_study(study)
+        assert [figure.name for figure in study.figures] == figures
+        assert all(vega_lite(figure)["layer"] for figure in study.figures)
