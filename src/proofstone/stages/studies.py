@@ -104,7 +104,6 @@ def part_of(
         recipe=first.recipe,
         table=table,
         measure=headline(method),
-        others=tuple(one for one in method.measures if one.name != method.headline),
         lengths=_lengths(store, selection, table) if lengths else None,
         asked=_asked(store, selection, table),
         origins=_origins(store, selection, table) if origins else (),

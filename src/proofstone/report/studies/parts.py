@@ -46,8 +46,7 @@ class HowAsked:
 
 @dataclass(frozen=True)
 class Part:
-    """A form (or several of one recipe, together) with the scores on it under ``measure``, the
-    headline; ``others`` are the method's further ones.
+    """A form (or several of one recipe, together) with the scores on it under ``measure``.
     ``asked`` says by respondent of the table how it was asked. ``origins`` are the facts that the
     table's units come from, for studies that compare forms of the same questions: of a unit on
     one fact, what that was made from, or the fact itself; empty bytes for others. The table's
@@ -61,7 +60,6 @@ class Part:
     recipe: Mapping[str, Any]
     table: ScoreTable
     measure: Measure
-    others: tuple[Measure, ...] = ()
     lengths: ReplyLengths | None = None
     asked: tuple[HowAsked, ...] = ()
     origins: tuple[bytes, ...] = ()

@@ -115,7 +115,7 @@ def _values(
     if not measure.weights:
         return part.sheet.block(units, places)
     sheet = Sheet(part.table, measure.counts, measure.golds, measure.says, measure.weights)
-    tops, bottoms = (each[np.ix_(units, places)] for each in sheet.ratio_parts)
+    tops, bottoms = (each[units][:, places] for each in sheet.ratio_parts)
     return ratio_values(tops, bottoms)
 
 
