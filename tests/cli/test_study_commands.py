@@ -44,7 +44,11 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
     with open_workspace(studied) as workspace:
         second = f"form:{_second(workspace).id.hex()}"
     for name in STUDY_NAMES:
-        if name in ("choices", "judges", "alignment"):  # of other questions, of pairs: tests of their own
+        if name in (
+            "choices",
+            "judges",
+            "alignment",
+        ):  # of other questions, of pairs: tests of their own
             continue
         target = "old-books" if name in ("seeds", "options", "settings") else second
         told = proofstone("report", target, "--study", name, "-w", studied, "--json")
