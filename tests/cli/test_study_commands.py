@@ -38,17 +38,17 @@ def _second(workspace: Workspace) -> ItemSet:
     return next(form for form in found if form.seed == 1)
 
 
+# They stand on other questions, several judges, pairs of models, another benchmark.
+_ELSEWHERE = ("choices", "judges", "alignment", "rankings")
+
+
 def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: Path) -> None:
     """Seeds and options find their forms in the bank; the others stand on one form. The figure's
     data has a row a mark, under the axes' names."""
     with open_workspace(studied) as workspace:
         second = f"form:{_second(workspace).id.hex()}"
     for name in STUDY_NAMES:
-        if name in (
-            "choices",
-            "judges",
-            "alignment",
-        ):  # of other questions, of pairs: tests of their own
+        if name in _ELSEWHERE:
             continue
         target = "old-books" if name in ("seeds", "options", "settings") else second
         told = proofstone("report", target, "--study", name, "-w", studied, "--json")
