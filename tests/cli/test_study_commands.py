@@ -39,7 +39,7 @@ def _second(workspace: Workspace) -> ItemSet:
 
 
 # They stand on other questions, several judges, pairs of models, another benchmark.
-_ELSEWHERE = ("choices", "judges", "alignment", "rankings")
+_ELSEWHERE = ("choices", "judges", "alignment", "rankings", "retrieval")
 
 
 def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: Path) -> None:
