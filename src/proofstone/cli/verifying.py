@@ -126,7 +126,7 @@ def verify_triples_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Verify triples both ways: is what was said true, and was what is known said?
+    """Verify triples both ways against a reference.
 
     FILE has subject, predicate, object and subject_name; model, setting, domain, popularity and
     wikidata_id where there are such. The reference has rows with entity (or subject_name) and
