@@ -49,7 +49,9 @@ def knowledge_step(judges: SeatedJudges) -> Step:
 
     async def check(row: SourcedPassage, context: StepContext) -> Kept:
         language = row.passage.language or row.source.language
-        question = QUESTIONS.question("knowledge", language, {"passage": row.passage.text})
+        texts = {"passage": row.passage.text, "heading": row.passage.heading}
+        shown = {name: text for name, text in texts.items() if text}
+        question = QUESTIONS.question("knowledge", language, shown)
         verdict = await QUESTIONS.ask(judges, context, "knowledge", question)
         if verdict.label == "enough":
             return row
@@ -58,7 +60,7 @@ def knowledge_step(judges: SeatedJudges) -> Step:
 
     return Step(
         name="knowledge",
-        version=1,
+        version=2,
         takes=SourcedPassage,
         work=check,
         reasons=(_LITTLE, _SPECIFIC, *judges.silent),
