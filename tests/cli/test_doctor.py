@@ -119,7 +119,7 @@ def test_a_search_is_looked_at_and_what_it_was_sent_is_listed(
             f"  ok      policy       {place} is this machine",
             f"  ok      connection   {place}",
             "  ok      key          accepted",
-            "  ok      model        searched, 1 hits",
+            "  ok      model        searched, 1 hit",
         ]
         assert "searxng" in proofstone("doctor", "--online", "-w", made).out
         assert "query" not in proofstone("doctor", "--egress", "-w", made).out

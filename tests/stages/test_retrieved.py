@@ -19,6 +19,7 @@ from proofstone.identity import short
 from proofstone.records import Message, Passage, Source, context_of, passage_id, source_id
 from proofstone.stages.ancestry import Ancestry
 from proofstone.stages.retrieved_prompt import ShownIn, shown_in, shown_to, with_retrieved
+from proofstone.stages.summarise import respondents_of, select_runs
 from proofstone.wiring import Workspace, create_workspace
 from proofstone.wiring.egress import clear_loads, plan_loads
 from proofstone.wiring.permits import Permits
@@ -210,6 +211,20 @@ def test_it_is_ranked_apart_from_memory_and_from_evidence(workspace: Workspace, 
     assert memory.scale is None
     assert searched.scale is not None
     assert searched.scale.name == "With what a search found"
+
+
+def test_rows_that_differ_in_how_much_is_shown_are_told_apart(
+    workspace: Workspace, form: str
+) -> None:
+    """And only there: one row of a kind says nothing of it."""
+    workspace.run(form, models="sim/ann", context=["none", "retrieved"])
+    workspace.run(form, models="sim/ann", context="retrieved", context_chunks=2)
+    selection = select_runs(workspace.store, [workspace.find(form)])
+    assert [each.settings for each in respondents_of(selection)] == [
+        "",
+        "context=retrieved context_chunks=5",
+        "context=retrieved context_chunks=2",
+    ]
 
 
 async def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: str) -> None:

@@ -14,7 +14,10 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import (
+    CONTEXT_CHUNKS,
+    CONTEXT_INDEX,
     CONTEXT_SETTINGS,
+    CONTEXT_TOKENS,
     LEFT_OUT,
     PROMPT,
     PROMPT_NAME,
@@ -274,6 +277,7 @@ def _respondent(
     shown = [f"own prompt: {own}"] if own else []
     shown += [label] if (label := context_label(run.settings)) else []
     shown += [f"{name}={value}" for name, value in differing.items()]
+    shown += [f"{name}={value}" for name, value in _searched_differently(alike, run).items()]
     if run.replicate:
         shown.append(f"replicate={run.replicate}")
     return Respondent(
@@ -284,6 +288,19 @@ def _respondent(
         runs=tuple(other.id for other in runs),
         forms=tuple(forms[other.item_set] for other in runs),
     )
+
+
+def _searched_differently(alike: Sequence[Run], own: Run) -> dict[str, Any]:
+    """In what runs that were asked with one context differ besides: how much of it, and as of which
+    state of the sources."""
+    label = context_label(own.settings)
+    others = [run.settings for run in alike if context_label(run.settings) == label]
+    names = (CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_INDEX) if label else ()
+    return {
+        name: own.settings[name]
+        for name in names
+        if name in own.settings and len({str(other.get(name)) for other in others}) > 1
+    }
 
 
 def _differing(settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]) -> dict[str, Any]:

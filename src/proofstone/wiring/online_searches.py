@@ -14,6 +14,7 @@ from proofstone.stages.search_sources import SearchSource, read_search_source
 from proofstone.wiring.background import Background
 from proofstone.wiring.egress import AskEgress, Leaving
 from proofstone.wiring.web_searching import WebSearcher, set_searches, told_failure
+from proofstone.wording import counted
 
 if TYPE_CHECKING:
     from proofstone.engines.models import ModelConfig
@@ -81,7 +82,11 @@ def _looked(
         found["connection"] = str(to)
         steps = _until(_ENDS_AT[error.kind], found, f"{error.kind}: {error.detail}", told.hint)
         return Online(source.name, address, steps)
-    found |= {"connection": str(to), "key": "accepted", "model": f"searched, {n_hits} hits"}
+    found |= {
+        "connection": str(to),
+        "key": "accepted",
+        "model": f"searched, {counted(n_hits, 'hit', 'hits')}",
+    }
     return Online(source.name, address, _until(None, found), clock.monotonic() - started)
 
 
