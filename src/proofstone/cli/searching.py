@@ -110,11 +110,11 @@ def _teller(*, quiet: bool) -> Any:
 
 def _told(web: WebFinding) -> str:
     """What became of the pages that were named, in lines."""
-    from proofstone.wording import counted  # noqa: PLC0415
-
     hits = 0 if web.search is None else len(web.search.hits)
     read = sum(not page.problem for page in web.pages)
-    lines = [f"{counted(hits, 'hit', 'hits')}, {read} of the first {len(web.pages)} pages read"]
+    lines = [
+        f"{hits} hit{'' if hits == 1 else 's'}, {read} of the first {len(web.pages)} pages read"
+    ]
     lines += [f"  {page.problem:<12} {page.url}" for page in web.pages if page.problem]
     return "\n".join(lines)
 
