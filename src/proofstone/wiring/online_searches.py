@@ -14,7 +14,6 @@ from proofstone.stages.search_sources import SearchSource, read_search_source
 from proofstone.wiring.background import Background
 from proofstone.wiring.egress import AskEgress, Leaving
 from proofstone.wiring.web_searching import WebSearcher, set_searches, told_failure
-from proofstone.wording import counted
 
 if TYPE_CHECKING:
     from proofstone.engines.models import ModelConfig
@@ -85,7 +84,7 @@ def _looked(
     found |= {
         "connection": str(to),
         "key": "accepted",
-        "model": f"searched, {counted(n_hits, 'hit', 'hits')}",
+        "model": f"searched, {n_hits} hit{'' if n_hits == 1 else 's'}",
     }
     return Online(source.name, address, _until(None, found), clock.monotonic() - started)
 
