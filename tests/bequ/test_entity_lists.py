@@ -162,6 +162,7 @@ def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
         (["title", "text", "correct"], False),
         (["question", "answer", "label"], False),
         (["subject", "predicate", "object", "name"], False),
+        (["name", "accuracy"], False),
         (["length"], False),
     ],
 )

@@ -63,7 +63,8 @@ def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> st
     if not found:
         raise BadInput(
             f"{path} holds no questions that are known here: its columns are {', '.join(columns)}",
-            hint="expected question and answer; or question, options and answer",
+            hint="expected question and answer; or question, options and answer; "
+            "of entities: proofstone import FILE --as entities",
         )
     return found[0]
 

@@ -49,10 +49,12 @@ DOMAINS = (
     "plant",
 )
 _SPELLED = {"organization": "organisation", "artefact": "artifact", "artwork": "work of art"}
-# Columns of what else has names: questions, statements, triples.
-_OTHERS = frozenset(
-    {"question", "problem", "query", "answer", "options", "choices", "statement", "text", "correct",
-     "subject", "predicate", "object"}
+# All columns that mean something here: a file with others may be a list of anything that has names.
+_KNOWN = frozenset(
+    {*NAME, "description", "aliases", "redirects", "also_known_as", "domain", "category", "tier",
+     "popularity_bucket", "popularity_tier", "group", "wikidata", "wikidata_id", "wikibase_item",
+     "qid", "wikipedia", "url", "page_id", "pageid", "length", "statements", "wikidata_statements",
+     "popularity", "page_views", "fictional", "is_fictional", "language", "id", "number", "corrects"}
 )  # fmt: skip
 _Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,14})")
 # What turns the direction of all that follows it, so that a line no longer reads as it is.
@@ -73,10 +75,10 @@ class _Draft(Struct, frozen=True):
 
 
 def recognises(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns lists entities: names, and nothing that is asked, answered
-    or said of them."""
+    """Whether a file with these columns surely lists entities: names, and nothing that is not known
+    of entities. ``import --as entities`` takes other files too, and says what it left."""
     names = set(columns)
-    return not names.isdisjoint(NAME) and not names & _OTHERS
+    return not names.isdisjoint(NAME) and names <= _KNOWN
 
 
 def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
