@@ -54,7 +54,8 @@ _KNOWN = frozenset(
     {*NAME, "description", "aliases", "redirects", "also_known_as", "domain", "category", "tier",
      "popularity_bucket", "popularity_tier", "group", "wikidata", "wikidata_id", "wikibase_item",
      "qid", "wikipedia", "url", "page_id", "pageid", "length", "statements", "wikidata_statements",
-     "popularity", "page_views", "fictional", "is_fictional", "language", "id", "number", "corrects"}
+     "popularity", "page_views", "fictional", "is_fictional", "language", "id", "number",
+     "corrects"}
 )  # fmt: skip
 _Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,14})")
 # What turns the direction of all that follows it, so that a line no longer reads as it is.
