@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from known_world import gathered, rows_of
+from numpy.typing import NDArray
 
+from proofstone.engines.retrieval import SearchWay
 from proofstone.errors import BadInput
 from proofstone.methods.bequ.verification import Gathered, VerifySettings, make_plan
-from proofstone.methods.bequ.verification.corpus import EntityCorpus
+from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
 from proofstone.methods.bequ.verification.families import family_of
 from proofstone.methods.bequ.verification.planning import known_triples
 from proofstone.methods.bequ.verification.records import Passage, ReferenceRow, ReferenceTriple
@@ -196,6 +200,35 @@ def test_rows_without_a_group_are_those_of_their_file() -> None:
     with gathered([TRIPLE], [KNOWN]) as held:
         assert [group.model for group in held.groups] == ["file"]
     assert rows_of([TRIPLE])[0].place == "line 1"
+
+
+class Letters:
+    """An embedder by which letters are: which of them a text has, and how many."""
+
+    name = "letters"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        counts = [[text.count(chr(97 + at)) + 1e-9 for at in range(26)] for text in texts]
+        rows = np.array(counts, dtype=np.float64)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("way", "first"), [("bm25", 0), ("dense", 2), ("hybrid", 2)])
+def test_texts_are_found_by_words_by_meaning_or_by_both(way: SearchWay, first: int) -> None:
+    """By words nothing is found, and the first texts stand for it; by letters the anagram is."""
+    texts = ["something else", "another thing", "silent", "more of it"]
+    (found,) = TextIndex(texts, way, Letters()).search(["listen"], 2)
+    assert found[0] == first
+    assert len(found) == 2
+
+
+def test_numbers_are_found_with_and_without_their_commas() -> None:
+    texts = [f"it has {n:,} rooms" for n in (12_400, 12_500, 12_600)]
+    assert TextIndex(texts, "bm25", None).search(["12500"], 1) == [[1]]
+    (plain,) = TextIndex(["about 12400", "about 12500"], "bm25", None).search(
+        [triple_words("E", "p", "12,500")], 1
+    )
+    assert plain == [1]
 
 
 def test_a_number_is_no_tier_of_popularity() -> None:

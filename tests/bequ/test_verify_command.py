@@ -170,6 +170,28 @@ def test_what_no_judge_was_heard_on_waits(
     assert made["counts"]["precision"]["waiting"] + made["estimates"]["precision"]["n"] == 60
 
 
+def test_verdicts_of_people_are_checked_and_those_of_other_triples_told(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["verify-triples", files[0], "--reference", files[1], "--people", "people.jsonl"]
+    rows = [
+        {"id": "a", "people": "maybe"}, {"id": "a", "is_true": "perhaps"},
+        {"people": "neutral"}, {"id": "b", "people": "neutral"}, {"id": "b", "people": "neutral"},
+        {"id": "b", "direction": "recall", "people": "covered"}, {"id": "", "people": ""},
+    ]  # fmt: skip
+    people = Path("people.jsonl")
+    people.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    code, _out, err = told(capsys, *arguments)
+    assert code == 2
+    assert "line 1, field people: expected one of entailment, contradiction, neutral" in err
+    assert "line 2, field is_true: expected true or false" in err
+    assert "line 3, field id: is missing" in err
+    assert "line 6, field id: comes twice, with two verdicts" in err
+    people.write_text("\n".join(map(json.dumps, rows[3:5])) + "\n", encoding="utf-8")
+    _code, out, _err = told(capsys, *arguments)
+    assert "people's verdicts on triples that are not in this sample: 1" in out
+
+
 def test_a_dry_run_says_what_would_be_asked(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

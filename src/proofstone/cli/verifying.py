@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +164,7 @@ def verify_triples_command(
             max_connections=max_connections,
             cache=cache,
             budget=budget,
+            watch=None if quiet or not sys.stderr.isatty() else _tell_done,
         )
     print_json(made) if as_json else print_verification(made, by)
     for path in filter(None, (output, tables)):
@@ -170,3 +172,8 @@ def verify_triples_command(
     if made.waiting:
         say(f"{made.waiting:,} triples wait for a judge: --judge PROVIDER/NAME", quiet=quiet)
     click.get_current_context().exit(3 if made.waiting else 0)
+
+
+def _tell_done(done: int, of: int) -> None:
+    """One line on a terminal, written over until all is done."""
+    click.echo(f"\r{done:,} of {of:,} triples", err=True, nl=done >= of)

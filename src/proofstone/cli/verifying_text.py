@@ -62,6 +62,10 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
         parts = [part for part in made.parts if part.by == name]
         print_table(_rows(parts, {name: _SHOWN[name] for name in ("F1", "P", "R")}, with_n=True))
     notes = [*_more_lines(made), *_unparsed_lines(made), *_people_lines(made.corrected)]
+    if made.people_elsewhere:
+        notes.append(
+            f"people's verdicts on triples that are not in this sample: {made.people_elsewhere:,}"
+        )
     if notes:
         print_text("\n" + "\n".join(notes))
 
@@ -129,11 +133,14 @@ def _shown(estimate: Estimate | None) -> str:
 def _more_lines(made: Verification) -> list[str]:
     lines = []
     for each in made.measured:
-        wanted = [f"{name} {n:,}" for name, n in each.more.items() if n]
+        bare = each.estimates.get("without_reference")
+        if bare is not None and bare.value == 1.0:
+            continue  # no more triples will say anything
+        wanted = [f"{n:,} more for {name}" for name, n in each.more.items() if n]
         if wanted:
             lines.append(
-                f"{_who(each.group)}: for intervals of 2 points either way, as many more triples "
-                f"like these: {', '.join(wanted)}"
+                f"{_who(each.group)}: triples like these to come within 2 points: "
+                f"{', '.join(wanted)}"
             )
     return lines
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,8 @@ class ToVerify(Struct, frozen=True, kw_only=True):
 class Verification(Struct, frozen=True, kw_only=True):
     """What came of it: each group's measures, these by breakdowns, and with people's labels taken
     in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles`` counts
-    the unparsed verdicts by why no label could be read."""
+    the unparsed verdicts by why no label could be read, ``people_elsewhere`` people's verdicts on
+    triples that are not in this sample."""
 
     told: Told
     settings: VerifySettings
@@ -90,6 +91,7 @@ class Verification(Struct, frozen=True, kw_only=True):
     corrected: tuple[Corrected, ...]
     waiting: int
     troubles: Mapping[str, int]
+    people_elsewhere: int
 
 
 class OpenedTriples:
@@ -151,10 +153,12 @@ class OpenedTriples:
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
+        watch: Callable[[int, int], None] | None = None,
     ) -> Verification:
         """Judges the sample and measures it. Each verdict goes to the file ``output``, tables in
         BeQu's columns to the folder ``tables``. What a judge was asked is kept in the workspace of
-        ``folder`` or the nearest one; where there is none, nothing is kept.
+        ``folder`` or the nearest one; where there is none, nothing is kept. ``watch`` hears how
+        many triples are done, and of how many.
 
         Raises BadInput for labels of people that cannot be read, and what stopped a judge.
         """
@@ -169,6 +173,8 @@ class OpenedTriples:
                 pages = verify(self._gathered, self.plan, judge, self._embedder)
                 async for page in pages:
                     found.add(page)
+                    if watch is not None:
+                        watch(len(found.counted), self.n)
 
             if spec is None:
                 Background(lambda _stop: take(None)).wait()
@@ -200,6 +206,7 @@ class OpenedTriples:
             corrected=tuple(correct_by_people(found.checked, groups, seed=seed)),
             waiting=found.waiting,
             troubles=dict(found.troubles.most_common()),
+            people_elsewhere=found.people_elsewhere,
         )
 
     def _write(
@@ -224,7 +231,13 @@ class _Found:
         self.waiting = 0
         self.troubles: Counter[str] = Counter()
         self._people = people
+        self._seen: set[str] = set()
         self._kept = kept
+
+    @property
+    def people_elsewhere(self) -> int:
+        """People's verdicts on triples that did not come."""
+        return len(self._people) - len(self._seen)
 
     def add(self, page: Sequence[Verified]) -> None:
         """Takes a page of verdicts."""
@@ -233,6 +246,8 @@ class _Found:
             self._kept.add(each.direction, each)
             self.waiting += each.verdict.basis == "waiting"
             self.troubles.update([each.verdict.trouble] if each.verdict.trouble else [])
+            if each.id in self._people:
+                self._seen.add(each.id)
             if self._people and (checked := checked_of(each, self._people)) is not None:
                 self.checked.append(checked)
 

@@ -106,9 +106,9 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
         wanted = _LABELS.get(direction, ())
         if label and label not in wanted:
             fields.wrong("people", f"expected one of {', '.join(wanted)}")
-        if identity in found:
-            fields.wrong("id", "comes twice")
-        found[identity] = PeopleSaid(label, is_true)
+        said = PeopleSaid(label, is_true)
+        if found.setdefault(identity, said) != said:
+            fields.wrong("id", "comes twice, with two verdicts")
     if problems:
         raise BadInput("people's verdicts cannot be read", problems)
     return found

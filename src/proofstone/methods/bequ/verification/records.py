@@ -94,7 +94,8 @@ class Verdict(Struct, frozen=True, gc=False, kw_only=True):
 
 class Verified(Struct, frozen=True, gc=False, kw_only=True):
     """One triple of the sample with its verdict. ``drawn`` is its number in the order of drawing,
-    from 1: the first of them are a random sample themselves. ``source`` is where its passage is
+    from 1: the first of them are a random sample themselves. ``id`` is that of what was said, by
+    whom and of what: repetitions share it. ``source`` is where its passage is
     from; of recall, where the reference has it from."""
 
     id: str

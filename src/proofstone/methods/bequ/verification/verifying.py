@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -31,7 +33,7 @@ from proofstone.records import JudgeQuestion, PanelVerdict
 
 __all__ = ["Posed", "posed_questions", "verify"]
 
-_PAGE = 256  # triples that are judged at a time
+_PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judges at once
 
 
 class Posed(Struct, frozen=True, gc=False, kw_only=True):
@@ -63,15 +65,22 @@ def posed_questions(
 async def verify(
     gathered: Gathered, plan: VerifyPlan, judge: Judge | None, embedder: Embedder | None = None
 ) -> AsyncIterator[list[Verified]]:
-    """The verdicts of a plan, a page at a time. Without a judge what no rule decides waits."""
-    page: list[Posed] = []
-    for posed in posed_questions(gathered, plan, embedder):
-        page.append(posed)
-        if len(page) == _PAGE:
-            yield await _judged_page(gathered, page, judge)
-            page = []
-    if page:
-        yield await _judged_page(gathered, page, judge)
+    """The verdicts of a plan in its order, a page at a time; the next pages are posed while judges
+    are at work. Without a judge what no rule decides waits."""
+    posed = posed_questions(gathered, plan, embedder)
+    pages: deque[asyncio.Task[list[Verified]]] = deque()
+    try:
+        while page := list(islice(posed, _PAGE)):
+            pages.append(asyncio.create_task(_judged_page(gathered, page, judge)))
+            await asyncio.sleep(0)  # posing holds the loop; what was posed is sent meanwhile
+            if len(pages) == _IN_FLIGHT:
+                yield await pages.popleft()
+        while pages:
+            yield await pages.popleft()
+    finally:
+        for left in pages:
+            left.cancel()
+        await asyncio.gather(*pages, return_exceptions=True)
 
 
 def _given_posed(
@@ -201,9 +210,9 @@ def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
 def _verified(gathered: Gathered, posed: Posed, verdict: Verdict) -> Verified:
     who, facts = gathered.groups[posed.group], gathered.entities[posed.entity]
     said = [posed.subject, posed.predicate, posed.object]
-    key = [posed.direction, who.model, who.setting, facts.name, facts.identity, *said]
+    key = [posed.direction, who.model, who.setting, facts.name, facts.identity]
     return Verified(
-        id=content_id("verified-triple", [*key, posed.sampled.place]).hex()[:16],
+        id=content_id("verified-triple", [*key, *said]).hex()[:16],
         direction=posed.direction,
         group=posed.group,
         entity=posed.entity,
