@@ -8,6 +8,7 @@ memory. The judge of the first is known: each elicited triple says which fact it
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -236,15 +237,19 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--planned", action="store_true")
+    parser.add_argument("--searched", action="store_true")
     asked = parser.parse_args()
     if asked.planned:
         planned(10_000, 20, 40)
         return 0
     if asked.memory:
         return 0 if memory() else 1
-    embedder = SentenceEncoder()
-    fine = [blocked(embedder), searched(embedder)]
-    return 0 if all(fine) else 1
+    if asked.searched:
+        return 0 if searched(SentenceEncoder()) else 1
+    # One thread of BLAS: several wait for each other where a machine is busy, and bill for it.
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    apart = subprocess.run([sys.executable, __file__, "--searched"], check=False, env=alone)
+    return 0 if blocked(SentenceEncoder()) and not apart.returncode else 1
 
 
 if __name__ == "__main__":

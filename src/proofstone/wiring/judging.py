@@ -53,9 +53,14 @@ def judge_loads(
 
 
 def loads_of(
-    judges: JudgeSpec, config: ModelConfig, texts: Mapping[bytes, tuple[Iterable[Origin], int]]
+    judges: JudgeSpec,
+    config: ModelConfig,
+    texts: Mapping[bytes, tuple[Iterable[Origin], int]],
+    *,
+    about: int = _ABOUT,
 ) -> Loads:
-    """The same of ``texts`` by what they are of: their origins, and how many replies they are."""
+    """The same of ``texts`` by what they are of: their origins, and how many replies they are;
+    ``about`` so many characters go with each."""
     from proofstone.wiring.egress import Load  # noqa: PLC0415
 
     loads: Loads = {}
@@ -66,7 +71,7 @@ def loads_of(
         for identity, (origins, n) in texts.items():
             requests = n * judges.votes * judges.orders
             outgoing = Outgoing(
-                items=n, requests=requests, characters=requests * _ABOUT, origins=tuple(origins)
+                items=n, requests=requests, characters=requests * about, origins=tuple(origins)
             )
             loads[to] = loads.get(to, Load()).with_run(judge, identity, outgoing)
     return loads

@@ -124,14 +124,18 @@ class Scoring(Asking):
         *,
         names: Sequence[str],
         n: int,
+        about: int = 0,
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
     ) -> T:
         """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
-        are of, at most ``n`` of which they see. Raises what stopped a judge."""
+        are of, at most ``n`` of which they see, of ``about`` so many characters each. Raises what
+        stopped a judge."""
         origins = [Origin(name, "", n, (name,)) for name in names]
-        self._clear(loads_of(judges, self.config, {names[0].encode(): (origins, n)}))
+        texts = {names[0].encode(): (origins, n)}
+        more = {"about": about} if about else {}
+        self._clear(loads_of(judges, self.config, texts, **more))
         spending = self.spending(budget)
 
         async def work(stop: asyncio.Event) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Example", "OpenedTriples", "ToVerify", "Verification", "opened_triples"]
 
+_TRIED = 64  # questions by which the size of all is judged
 _TEXT_SUFFIXES = (".txt", ".md")
 
 
@@ -182,12 +184,19 @@ class OpenedTriples:
                 with passing_workspace(folder) as workspace:
                     workspace.ask_egress = ask_egress
                     workspace.with_judges(
-                        spec, take, names=self._names, n=self.n, max_connections=max_connections,
+                        spec, take, names=self._names, n=self.n, about=self._about(),
+                        max_connections=max_connections,
                         cache=cache, budget=budget,
                     )  # fmt: skip
             made = self._measured(found, spec, by=by)
             self._write(found, made, output, tables)
         return made
+
+    def _about(self) -> int:
+        """How many characters a question has, by the first of them."""
+        posed = islice(posed_questions(self._gathered, self.plan, self._embedder), _TRIED)
+        sizes = [_characters(each.question) for each in posed if each.question is not None]
+        return sum(sizes) // len(sizes) if sizes else 0
 
     def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
         groups, seed = self._gathered.groups, self._settings.seed

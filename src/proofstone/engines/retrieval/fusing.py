@@ -23,5 +23,5 @@ def fuse_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
     for ranking in rankings:
         for rank, hit in enumerate(ranking, start=1):
             scores[hit.place] = scores.get(hit.place, 0.0) + 1 / (RANK_CONSTANT + rank)
-    best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
-    return [Hit(place, score) for place, score in best[: max(k, 0)]]
+    best = sorted((-score, place) for place, score in scores.items())
+    return [Hit(place, -score) for score, place in best[: max(k, 0)]]

@@ -32,4 +32,4 @@ def best_hits(places: NDArray[np.int64], scores: NDArray[Any], k: int) -> list[H
         kept = scores >= bar
         places, scores = places[kept], scores[kept]
     order = np.lexsort((places, -scores))[:k]
-    return [Hit(int(places[at]), float(scores[at])) for at in order]
+    return list(map(Hit, places[order].tolist(), scores[order].astype(np.float64).tolist()))
