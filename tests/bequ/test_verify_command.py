@@ -232,6 +232,22 @@ def test_a_folder_of_texts_is_a_reference(
     assert "recall" not in made["estimates"]
 
 
+def test_a_text_that_is_no_text_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts").mkdir()
+    Path("texts/Ulm.txt").write_bytes(b"Ulm \xff\xfe is in Germany.")
+    Path("t.csv").write_text("subject,predicate,object\nUlm,country,Germany\n", encoding="utf-8")
+    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "texts")
+    assert code == 2
+    assert "Ulm.txt" in err
+    assert "UTF-8" in err
+    Path("texts/Ulm.txt").unlink()
+    code, _out, err = told(capsys, "verify-triples", "t.csv", "--reference", "texts")
+    assert (code, "the folder holds no file" in err) == (2, True)
+
+
 def test_problems_of_both_files_have_their_places(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

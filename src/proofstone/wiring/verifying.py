@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.engines.ingest import check_target, read_checked, write_rows
+from proofstone.engines.ingest import check_target, read_checked, read_documents, write_rows
 from proofstone.errors import BadUsage, NotFound
 from proofstone.methods.bequ.verification import (
     BREAKDOWNS,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Example", "OpenedTriples", "ToVerify", "Verification", "opened_triples"]
 
 _TRIED = 64  # questions by which the size of all is judged
-_TEXT_SUFFIXES = (".txt", ".md")
+_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
 
 
 class Example(Struct, frozen=True):
@@ -295,8 +295,8 @@ def opened_triples(
 
 def _take_reference(gathered: Gathered, file: Path, encoding: str) -> None:
     if file.suffix.lower() in _TEXT_SUFFIXES:
-        text = file.read_text(encoding=encoding or "utf-8-sig")
-        gathered.take_reference([Row(file.name, {"entity": file.stem, "text": text})])
+        (document,) = read_documents(file)
+        gathered.take_reference([Row(file.name, {"entity": file.stem, "text": document.text})])
         return
     read_checked(file, gathered.take_reference, encoding=encoding)
 

@@ -197,12 +197,12 @@ def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
         trouble = next((each.trouble for each in said.ballots if each.trouble), said.state)
         reason = next((heard.reason for each in said.ballots for heard in each.heard), "")
         return Verdict(label="", basis="unparsed", trouble=trouble, reason=reason)
-    voted = next(ballot for ballot in said.ballots if ballot.label == said.label)
-    place = cited_place(voted.cited)
+    voted = [ballot for ballot in said.ballots if ballot.label == said.label]
+    place = cited_place(voted[0].cited) if voted else None  # nobody, where a rule for ties decides
     return Verdict(
         label=said.label,  # type: ignore[arg-type] # one of the question's own
         basis="judge",
-        reason=voted.reason,
+        reason=voted[0].reason if voted else "",
         passage=Passage("") if place is None else shown[place],
     )
 
