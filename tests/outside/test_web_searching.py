@@ -167,3 +167,13 @@ async def test_the_web_cannot_name_what_only_this_machine_sees(tmp_path: Path) -
     async with ScriptedServer(lambda _seen: html()) as server:
         page = await fetch_page(f"{server.url}/web/page", config(tmp_path))
         assert (page.problem, server.requests) == ("refused", 0)
+
+
+@pytest.mark.parametrize("host", ["0x7f.0.0.1", "127.1", "2130706433"])
+async def test_nor_by_another_spelling(tmp_path: Path, host: str) -> None:
+    """Such a host is a name to those who read it, and the lookup makes this machine of it."""
+    async with ScriptedServer(lambda _seen: html()) as server:
+        port = urlsplit(server.url).port
+        page = await fetch_page(f"http://{host}:{port}/", config(tmp_path), found=True)
+        assert page.problem in {"refused", "unreachable"}, page
+        assert server.requests == 0

@@ -59,3 +59,14 @@ def test_only_replies_that_a_judge_was_asked_about_count_for_agreement() -> None
     assert (pair.agree.n, pair.agree.value) == (50, 40 / 50)
     assert pair.changes[0].by_measure["accuracy"].value == pytest.approx(-10 / N)
     assert pair.order is None
+
+
+def test_judges_who_were_asked_nothing_agree_on_nothing() -> None:
+    """A rule settled all replies: no share and no kappa is told of."""
+    nothing = np.zeros(N, dtype=bool)
+    parts = [replace(graded(name, 170), judged=nothing) for name in ("one", "two")]
+    study = perform_study("judges", parts)
+    assert study.finding == (
+        "No reply that a judge was asked about has two labels. There are no two models whose order "
+        "a judge could change."
+    )

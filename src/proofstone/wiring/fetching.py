@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urljoin
 
@@ -57,9 +56,11 @@ async def get(
     parameters: Mapping[str, str] | None = None,
     headers: Mapping[str, Secret] | None = None,
     most_bytes: int = MOST_BYTES,
+    outside: bool = False,
 ) -> Got:
     """What an address answers, no more than ``most_bytes`` of it read. Raises EgressRefused where
-    the policy has something against it, EndpointUnusable where nothing answers in time."""
+    the policy has something against it, or where a host that is to be ``outside`` stands for this
+    machine or its network; EndpointUnusable where nothing answers in time."""
     import aiohttp  # noqa: PLC0415 - heavy
 
     from proofstone.engines.models import Entry  # noqa: PLC0415
@@ -68,8 +69,9 @@ async def get(
 
     route = choose_route(url, Entry(), config.environment, config.gate, "the address")
     session = open_session(
-        url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S
-    )
+        url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S,
+        outside=outside,
+    )  # fmt: skip
     limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
     try:
         async with (
@@ -103,7 +105,7 @@ async def fetch_page(
             if found:
                 config.gate.check_policies(to)
                 config.gate.permit(to)
-            got = await get(url, config)
+            got = await get(url, config, outside=not local)
         except EgressRefused as error:
             return FetchedPage(url=url, problem="refused", detail=error.message)
         except EndpointUnusable as error:
@@ -116,9 +118,12 @@ async def fetch_page(
 
 
 def _is_inside(to: Destination) -> bool:
-    """Whether it is this machine, or by its number one that only its network reaches."""
+    """Whether it is this machine, or by its number one that only its network reaches. What a name
+    stands for is told where it is looked up."""
+    from proofstone.engines.models.outside_names import is_inside  # noqa: PLC0415 - heavy
+
     try:
-        return not ip_address(to.host).is_global
+        return is_inside(to.host)
     except ValueError:
         return to.is_local
 

@@ -17,6 +17,7 @@ from aiohttp.tracing import Trace
 from yarl import URL
 
 from proofstone.engines.models.destination import destination_of
+from proofstone.engines.models.outside_names import OutsideNames
 from proofstone.engines.models.proxies import Proxy
 from proofstone.engines.models.route import Route
 from proofstone.engines.models.secret import Secret
@@ -37,8 +38,10 @@ def open_session(
     *,
     headers: Iterable[tuple[str, Secret]],
     connect_timeout_s: float,
+    outside: bool = False,
 ) -> aiohttp.ClientSession:
-    """A session for one endpoint, which sets no limit to a whole request.
+    """A session for one endpoint, which sets no limit to a whole request. ``outside``: a name that
+    stands for this machine or its network is refused (a proxy looks names up for itself).
 
     Raises EgressRefused where its gate is shut, EndpointUnusable where the CA certificates cannot
     be read.
@@ -53,7 +56,7 @@ def open_session(
     url = URL(base_url)
     tls = tls_context(route.trust) if url.scheme == "https" else None
     return aiohttp.ClientSession(
-        connector=_BoundConnector(url, tls=tls),
+        connector=_BoundConnector(url, tls=tls, outside=outside and route.proxy is None),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={
             "Content-Type": "application/json",
@@ -77,8 +80,13 @@ def _with_login(proxy: Proxy) -> URL:
 class _BoundConnector(aiohttp.TCPConnector):
     """A connector that connects to one origin (by a proxy or not) and refuses all others."""
 
-    def __init__(self, only: URL, *, tls: ssl.SSLContext | None) -> None:
-        super().__init__(limit=0, keepalive_timeout=_KEEP_ALIVE_S, ssl=True if tls is None else tls)
+    def __init__(self, only: URL, *, tls: ssl.SSLContext | None, outside: bool) -> None:
+        super().__init__(
+            limit=0,
+            keepalive_timeout=_KEEP_ALIVE_S,
+            ssl=True if tls is None else tls,
+            resolver=OutsideNames() if outside else None,
+        )
         self._only = only
 
     async def connect(

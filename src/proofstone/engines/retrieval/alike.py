@@ -10,6 +10,7 @@ from math import ceil
 __all__ = ["near_duplicates"]
 
 _WIDTH = 5
+_ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55, and no pair may be lost to that
 _SPACE = re.compile(r"[\W_]+")
 
 
@@ -34,7 +35,7 @@ def near_duplicates(
     holders: defaultdict[str, list[int]] = defaultdict(list)
     found: dict[int, int] = {}
     for place, runs in enumerate(rare):
-        prefix = runs[: len(runs) - ceil(least * len(runs)) + 1]
+        prefix = runs[: len(runs) - ceil(least * len(runs) - _ROUNDING) + 1]
         if place >= n_known:
             near = sorted({other for run in prefix for other in holders[run]})
             like = next(

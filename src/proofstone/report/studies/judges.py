@@ -130,7 +130,10 @@ def _order(pair: JudgePair) -> str:
 
 
 def _finding(pairs: Sequence[JudgePair]) -> str:
-    least = min(pairs, key=lambda pair: pair.agree.value)
+    labelled = [pair for pair in pairs if pair.agree.n]
+    if not labelled:
+        return f"No reply that a judge was asked about has two labels. {_of_order(pairs)}"
+    least = min(labelled, key=lambda pair: pair.agree.value)
     agree = least.agree
     said = (
         f"{least.first} and {least.second} agree"
