@@ -11,7 +11,7 @@ import pytest
 from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.errors import BadUsage
-from proofstone.report import Leaderboard
+from proofstone.report import Leaderboard, render_breakdowns
 from proofstone.wiring import Workspace, create_workspace
 from proofstone.wiring.grading import metrics_of_file
 from proofstone.wiring.question_files import method_of_file
@@ -64,6 +64,9 @@ def test_without_a_judge_replies_wait_and_nothing_is_shown(tmp_path: Path) -> No
         board = workspace.leaderboard(run)
         assert (scored.n, scored.waiting) == (4, N - 4)
         assert not board.standings[0].ranked
+        with pytest.raises(BadUsage) as refused:
+            list(render_breakdowns(board, ["answer_type"]))
+        assert "no respondent is whole yet" in str(refused.value.hint)
         later = workspace.score(run, judge="scripted/judge")
         assert (later.n, later.waiting) == (N, 0)
         assert shares(workspace.leaderboard(run))["correct"] == pytest.approx(A / N)

@@ -35,8 +35,17 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
         ]
         if not found:
             known = sorted({b.by for group in board.standings for b in group.breakdowns})
-            raise BadUsage(f"no breakdown by {name!r}", hint=f"there is: {', '.join(known)}")
+            raise BadUsage(f"no breakdown by {name!r}", hint=_instead(board, known))
         yield from found
+
+
+def _instead(board: Leaderboard, known: Sequence[str]) -> str:
+    """What there is to break down by, or why there is nothing."""
+    if known:
+        return f"there is: {', '.join(known)}"
+    if any(group.ranked for group in board.standings):
+        return "these items are in no groups"
+    return "no respondent is whole yet: the leaderboard without --by says what is missing of each"
 
 
 def _tables(
