@@ -9,6 +9,7 @@ import pytest
 
 from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.identity import short
+from proofstone.records import Source
 from proofstone.stages.ancestry import Ancestry
 from proofstone.stages.sent_beside import SentLog
 from proofstone.wiring import Workspace, create_workspace
@@ -83,6 +84,21 @@ async def test_a_search_that_fails_is_told_of_its_query_alone(workspace: Workspa
     assert bad.failed == "server_error: HTTP 502"
     with pytest.raises(EndpointUnusable, match="searxng answers server_error: HTTP 502"):
         await finder.find([WebQuery("broken too")], 1, is_cleared=True)
+
+
+async def test_queries_alike_are_sent_once(workspace: Workspace, server: ScriptedServer) -> None:
+    """Searches are paid for one by one; what was sent is kept as made from both sources."""
+    sources = [
+        Source(id=sign * 32, kind="document", title=sign.decode(), content=b"c" * 32)
+        for sign in (b"a", b"b")
+    ]
+    finder = workspace.web_finder("searxng")
+    asked = [WebQuery("copper", (source,)) for source in sources]
+    first, second = await finder.find(asked, 1, is_cleared=True)
+    assert first == second
+    assert first.search is not None
+    assert first.search.sources == tuple(source.id.hex() for source in sources)
+    assert sum("/search" in seen.path for seen in server.seen) == 1
 
 
 async def test_the_web_and_the_own_sources_stand_behind_one_protocol(workspace: Workspace) -> None:

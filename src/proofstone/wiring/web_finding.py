@@ -133,10 +133,11 @@ class WebFinder:
                         hopeless.append(error)
                     return error
 
-        found = list(await asyncio.gather(*map(one, queries)))
+        once = _each_once(queries)
+        found = dict(zip(once, await asyncio.gather(*map(one, once.values())), strict=True))
         if hopeless:
             raise told_failure(self.name, hopeless[0])
-        return found
+        return [found[query.text] for query in queries]
 
     def _finding(
         self, query: str, search: KeptSearch, pages: dict[str, KeptPage], k: int
@@ -152,6 +153,16 @@ class WebFinder:
 def _urls(search: KeptSearch) -> list[str]:
     """The addresses of the first pages, each once."""
     return list(dict.fromkeys(hit.url for hit in search.hits))[:_PAGES]
+
+
+def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:
+    """The queries by their text, each made from the sources of all that are alike."""
+    found: dict[str, WebQuery] = {}
+    for query in queries:
+        known = found.get(query.text, query)
+        made_from = {source.id: source for source in (*known.made_from, *query.made_from)}
+        found[query.text] = WebQuery(query.text, tuple(made_from.values()))
+    return found
 
 
 def _lots(queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:

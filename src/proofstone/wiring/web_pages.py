@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct, structs
 
 from proofstone.engines.ingest import FoundFile, GuardedReader, Opened, ReadEvent, Stated
 from proofstone.engines.store import Store
 from proofstone.errors import ExtraMissing
-from proofstone.identity import canonical_json, content_id
+from proofstone.identity import content_id
 from proofstone.ports import Clock
 from proofstone.stages.current_sources import WEB
 from proofstone.stages.sent_beside import SentBeside, SentLog
 from proofstone.stages.taking import Taking
 from proofstone.wiring.fetching import FetchedPage, fetch_page
 from proofstone.wiring.folders import MARK
+from proofstone.wiring.kept_notes import read_note, write_note
 
 if TYPE_CHECKING:
     from proofstone.engines.models import ModelConfig
@@ -100,7 +100,7 @@ class WebPages:
         return known if len(known) == len(found) else None
 
     def _known(self, url: str) -> KeptPage | None:
-        kept = _read(self._file(url))
+        kept = read_note(self._file(url), KeptPage)
         if kept is None or kept.problem not in _FINAL:
             return None
         if kept.source and not self._store.indexed.sources([bytes.fromhex(kept.source)]):
@@ -147,7 +147,7 @@ class WebPages:
                 kept = structs.replace(kept, source=held[0].id.hex())
             else:
                 kept = structs.replace(kept, problem="no_text", detail="it holds no passage")
-        _write(self._file(url), kept)
+        write_note(self._file(url), kept)
         return kept
 
     def _note(self, pages: dict[str, FetchedPage]) -> None:
@@ -173,7 +173,7 @@ def pages_from(folder: Path, source: bytes) -> tuple[str, ...]:
     return tuple(
         file.relative_to(folder).as_posix()
         for file in files
-        if (kept := _read(file)) is None or kept.source == source.hex()
+        if (kept := read_note(file, KeptPage)) is None or kept.source == source.hex()
     )
 
 
@@ -189,17 +189,3 @@ def _of_the_web(event: ReadEvent, page: FetchedPage) -> ReadEvent:
 def _origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-
-
-def _read(file: Path) -> KeptPage | None:
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=KeptPage)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _write(file: Path, kept: KeptPage) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    begun = file.with_suffix(".part")
-    begun.write_bytes(canonical_json(kept))
-    begun.replace(file)

@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
 
 from proofstone.engines.retrieval import (
@@ -20,12 +19,13 @@ from proofstone.engines.retrieval import (
     web_request,
 )
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
-from proofstone.identity import canonical_json, content_id
+from proofstone.identity import content_id
 from proofstone.ports import Clock
 from proofstone.records import Source
 from proofstone.stages.sent_beside import SentBeside, SentLog
 from proofstone.wiring.fetching import get
 from proofstone.wiring.folders import MARK
+from proofstone.wiring.kept_notes import read_note, write_note
 
 if TYPE_CHECKING:
     from proofstone.engines.models import ModelConfig
@@ -115,7 +115,7 @@ class WebSearcher:
         """``find`` for callers that tell failures apart. Raises EgressRefused, WebSearchError."""
         request = self._request(query, k)
         file = self._file(request, k)
-        if (kept := _kept(file)) is not None:
+        if (kept := read_note(file, KeptSearch)) is not None:
             return kept
         if not is_cleared:
             self._clear(request.url, made_from)
@@ -127,10 +127,7 @@ class WebSearcher:
             answer=sha256(body).hexdigest(), hits=tuple(hits),
             sources=tuple(source.id.hex() for source in made_from),
         )  # fmt: skip
-        file.parent.mkdir(parents=True, exist_ok=True)
-        begun = file.with_suffix(".part")
-        begun.write_bytes(canonical_json(found))
-        begun.replace(file)
+        write_note(file, found)
         return found
 
     async def probe(self) -> int:
@@ -146,7 +143,7 @@ class WebSearcher:
 
     def kept(self, query: str, k: int = 10) -> KeptSearch | None:
         """The answer to a query that is here: asking it again would send nothing."""
-        return _kept(self._file(self._request(query, k), k))
+        return read_note(self._file(self._request(query, k), k), KeptSearch)
 
     def _request(self, query: str, k: int) -> WebRequest:
         return web_request(self.search, query, k, base=self._base, engine=self._engine)
@@ -250,13 +247,5 @@ def searches_of(folder: Path, source: bytes) -> tuple[str, ...]:
     return tuple(
         file.relative_to(folder).as_posix()
         for file in files
-        if (kept := _kept(file)) is None or source.hex() in kept.sources
+        if (kept := read_note(file, KeptSearch)) is None or source.hex() in kept.sources
     )
-
-
-def _kept(file: Path) -> KeptSearch | None:
-    """What was kept; None where nothing was, or nothing that can be read."""
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=KeptSearch)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
