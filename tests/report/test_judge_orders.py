@@ -43,7 +43,7 @@ def test_an_order_that_the_data_leave_open_is_none() -> None:
     """Two questions of 200 between them, one way and the other."""
     study = perform_study("judges", [graded("one", 101, 99), graded("two", 99, 101)])
     assert study.finding.endswith(
-        "Orders of models differ 1 time, none beyond what the data resolve: no two models are "
+        "Orders of models differ once, none beyond what the data resolve: no two models are "
         "told apart in opposite orders."
     )
 

@@ -159,11 +159,10 @@ def _columns(columns: Sequence[str]) -> dict[str, str]:
 
 def _called(method: str, kind: str) -> str:
     from proofstone.methods import find_method  # noqa: PLC0415
-    from proofstone.stages.exchange import items_called  # noqa: PLC0415
+    from proofstone.stages.exchange import facts_called, items_called  # noqa: PLC0415
 
-    if kind == "bank" and method == "encyclo_k":
-        return "statements"
-    return items_called(find_method(method))
+    called = facts_called if kind == "bank" else items_called
+    return called(find_method(method))
 
 
 def _tell_unread(columns: Sequence[str]) -> None:

@@ -1,4 +1,5 @@
-"""What a method may have besides whose items are entities, and whose replies hold triples."""
+"""What a method may have besides whose items are entities, and whose replies hold triples; and what
+its items and facts are called."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from proofstone.records import LoadedItem, Reply
 
-__all__ = ["Elicits", "NamesItems", "TakesRanges"]
+__all__ = ["Elicits", "NamesFacts", "NamesItems", "TakesRanges"]
 
 
 @runtime_checkable
@@ -16,6 +17,15 @@ class NamesItems(Protocol):
 
     items_called: str
     """In the plural: ``entities``. Sets of these are listed and imported as such."""
+
+
+@runtime_checkable
+class NamesFacts(Protocol):
+    """What a method may have besides: what its facts are called, where its items are called
+    otherwise."""
+
+    facts_called: str
+    """In the plural: ``statements``. Banks of these are imported as such."""
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from msgspec import structs
 from proofstone.engines.ingest import TellUnread, read_checked, read_watched, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ports import BuiltFact, Clock, Method, NamesItems, Row
+from proofstone.ports import BuiltFact, Clock, Method, NamesFacts, NamesItems, Row
 from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
 from proofstone.stages.export_rows import response_rows
 
@@ -21,6 +21,7 @@ __all__ = [
     "export_bank",
     "export_items",
     "export_responses",
+    "facts_called",
     "import_bank",
     "import_items",
     "items_called",
@@ -134,6 +135,11 @@ def export_responses(store: Store, method: Method, run: bytes, path: Path) -> in
 def items_called(method: Method) -> str:
     """What a method's items are called, in the plural."""
     return method.items_called if isinstance(method, NamesItems) else "questions"
+
+
+def facts_called(method: Method) -> str:
+    """What a method's facts are called, in the plural: as its items, where it says nothing else."""
+    return method.facts_called if isinstance(method, NamesFacts) else items_called(method)
 
 
 class _Completed:

@@ -54,6 +54,7 @@ class BeQu:
         self.title = "BeQu: open elicitation of triples"
         self.scorer_version = score.SCORER_VERSION
         self.items_called = "entities"
+        self.facts_called = "triples"
         self.payloads: Mapping[str, PayloadType] = {
             "bequ.entity": PayloadType(Entity),
             "bequ.triple": PayloadType(ElicitedTriple),

@@ -74,6 +74,7 @@ class EncycloK:
         self.name = "encyclo_k"
         self.title = "Encyclo-K: dynamically composed knowledge statements"
         self.scorer_version = score.SCORER_VERSION
+        self.facts_called = "statements"
         self.payloads: Mapping[str, PayloadType] = {
             "encyclo_k.statement": PayloadType(Statement),
             "encyclo_k.composed": PayloadType(ComposedQuestion),

@@ -13,7 +13,6 @@ from proofstone.report.numbers import MISSING, points, shown_estimate, shown_sha
 from proofstone.report.studies.judge_pairs import JudgePair, compare_judges
 from proofstone.report.studies.parts import Part
 from proofstone.report.studies.study import Point, Study, StudyTable, point_of
-from proofstone.wording import counted
 
 __all__ = ["study_judges"]
 
@@ -161,9 +160,10 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
             f"orders by {'; '.join(turned)}."
         )
     if n_swapped:
+        times = "once" if n_swapped == 1 else f"{n_swapped} times"
         return (
-            f"Orders of models differ {counted(n_swapped, 'time')}, none beyond what the data resolve: no "
-            "two models are told apart in opposite orders."
+            f"Orders of models differ {times}, none beyond what the data resolve: no two models are "
+            "told apart in opposite orders."
         )
     return "All judges put the models in the same order."
 

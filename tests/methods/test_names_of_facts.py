@@ -1,0 +1,21 @@
+"""What an import says it took is what the method calls it, not what the command knows of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from proofstone.methods import find_method
+from proofstone.stages.exchange import facts_called, items_called
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "items"),
+    [
+        ("encyclo_k", "statements", "questions"),
+        ("chinese_simpleqa", "questions", "questions"),
+        ("bequ", "triples", "entities"),
+    ],
+)
+def test_each_method_names_its_own(name: str, facts: str, items: str) -> None:
+    method = find_method(name)
+    assert (facts_called(method), items_called(method)) == (facts, items)
