@@ -162,8 +162,8 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
     if n_swapped:
         times = "once" if n_swapped == 1 else f"{n_swapped} times"
         return (
-            f"Orders of models differ {times}, none beyond what the data resolve: no two models are "
-            "told apart in opposite orders."
+            f"Orders of models differ {times}, none beyond what the data resolve: no two models "
+            "are told apart in opposite orders."
         )
     return "All judges put the models in the same order."
 

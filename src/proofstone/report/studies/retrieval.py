@@ -25,7 +25,6 @@ from proofstone.report.sheet import Sheet
 from proofstone.report.studies.changes import Change, pair_change
 from proofstone.report.studies.parts import HowAsked, Part, left_out
 from proofstone.report.studies.study import Point, Study, point_of
-from proofstone.wording import counted
 
 __all__ = ["study_retrieval"]
 
@@ -202,8 +201,8 @@ def _finding(
     falls = sum(change.is_drop for change in changes)
     text = (
         f"With {source}, {headline} changes by {100 * middle:+.1f} points in the median of "
-        f"{counted(len(changes), 'model', 'models')}; it rises resolvably for {rises} and falls "
-        f"for {falls}"
+        f"{len(changes)} {'model' if len(changes) == 1 else 'models'}; it rises resolvably for "
+        f"{rises} and falls for {falls}"
     )
     ranges = [each.found for each in apart if (each.measure, each.kind) == (headline, _RANGE)]
     if not ranges:
