@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.errors import BadUsage, EndpointUnusable
+from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.identity import short
 from proofstone.records import Source
 from proofstone.stages.ancestry import Ancestry
@@ -109,6 +109,15 @@ async def test_the_web_and_the_own_sources_stand_behind_one_protocol(workspace: 
     own = workspace.searcher()
     assert (search.name, own.name) == ("searxng", "local")
     assert await own("melts degrees", 1) == []  # what the web said is not the workspace's own
+
+
+async def test_a_query_made_from_what_nobody_knows_stays(
+    workspace: Workspace, server: ScriptedServer
+) -> None:
+    """No policy can say whether it may go."""
+    with pytest.raises(EgressRefused, match="not in this workspace"):
+        await workspace.searcher("searxng")("melts degrees", 1, made_from=[b"?" * 32])
+    assert server.requests == 0
 
 
 def test_a_purge_takes_the_note_of_the_page(workspace: Workspace) -> None:

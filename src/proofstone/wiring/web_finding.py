@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from proofstone.engines.retrieval import SearchWay, WebSearchError
-from proofstone.errors import CallFailed
+from proofstone.errors import CallFailed, EgressRefused
 from proofstone.identity import content_id
 from proofstone.ports import FoundText
 from proofstone.records import Source
@@ -72,9 +72,15 @@ class WebFinder:
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
-        """``Searcher``: raises CallFailed where the search failed."""
-        sources = tuple(self._store.knowledge.sources(made_from).values())
-        (found,) = await self.find([WebQuery(query, sources)], n)
+        """``Searcher``: raises CallFailed where the search failed, EgressRefused where nothing is
+        known of a source that the query is made from."""
+        sources = self._store.knowledge.sources(made_from)
+        if len(sources) < len(set(made_from)):
+            raise EgressRefused(
+                "a query is made from a source that is not in this workspace, so that no policy "
+                "speaks of it; nothing was sent"
+            )
+        (found,) = await self.find([WebQuery(query, tuple(sources.values()))], n)
         if found.failed:
             raise CallFailed("search_failed", found.failed)
         return found_texts(found.chunks)
