@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import os
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import pytest
+from dump_files import SITE, dump, page
 from hypothesis import given
 from hypothesis import strategies as st
 from reading_files import blocks_of, read_all, read_here, read_one
@@ -16,9 +14,6 @@ from reading_files import blocks_of, read_all, read_here, read_one
 from proofstone.engines.ingest import Job, Refused, find_files
 from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
 
-SITE = (
-    "<siteinfo><sitename>Metal Wiki</sitename><base>https://m.example/wiki/Main</base></siteinfo>"
-)
 COPPER = """{{Short description|no text}}{{Infobox element
 | name = Copper | melts_at = {{convert|1085|K}} | density = 8.96<ref>Book</ref>
 }}
@@ -47,26 +42,6 @@ One.
 == History ==
 Old.
 [[Category:Metals]] [[de:Kupfer]]"""
-
-
-def page(title: str, *texts: str, ns: int = 0, redirect: str = "", number: int = 1) -> str:
-    led = f'<redirect title="{redirect}"/>' if redirect else ""
-    revisions = "".join(
-        f"<revision><id>{number * 10 + k}</id><timestamp>202{k}-01-01T00:00:00Z</timestamp>"
-        f"<model>wikitext</model><text>{escape(text)}</text></revision>"
-        for k, text in enumerate(texts)
-    )
-    return f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{led}{revisions}</page>"
-
-
-def dump(path: Path, *pages: str) -> Path:
-    text = (
-        '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" '
-        f'xml:lang="en">{SITE}{"".join(pages)}</mediawiki>'
-    ).encode()
-    pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
-    path.write_bytes(pack(text))
-    return path
 
 
 @pytest.mark.parametrize("name", ["a.xml", "a.xml.gz", "a.xml.bz2"])

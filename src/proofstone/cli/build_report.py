@@ -75,13 +75,15 @@ def _tell_trouble(result: BuildResult, *, quiet: bool) -> None:
 
 
 def _next(build: Build, bank: str) -> str:
-    """The command that comes next: of a bank that is asked as it stands its run, of others forms;
-    without small groups where the method can do so: of documents few have enough statements each
-    for a question of their own."""
+    """The command that comes next: what its kind says; else of a bank that is asked as it stands
+    its run, of others forms; without small groups where the method can do so: of documents few
+    have enough statements each for a question of their own."""
     from proofstone.methods import find_method  # noqa: PLC0415
-    from proofstone.ports import AsksBanks  # noqa: PLC0415
+    from proofstone.ports import AsksBanks, BuildsInSteps  # noqa: PLC0415
 
     method = find_method(build.method)
+    if isinstance(method, BuildsInSteps) and (said := method.pipelines[build.kind].next):
+        return said.format(bank=bank)
     if isinstance(method, AsksBanks):
         return f"run {bank} -m PROVIDER/NAME {method.bank_run}"
     skipping = any(parameter.name == "skip_small" for parameter in method.parameters)

@@ -38,6 +38,7 @@ from proofstone.engines.ingest.wiki.api import (
     read_html,
     read_titles,
 )
+from proofstone.engines.ingest.wiki_articles import WikiArticle, find_articles, read_articles
 from proofstone.engines.ingest.workbooks import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.engines.ingest.writing import check_target, write_rows
 
@@ -76,12 +77,14 @@ __all__ = [
     "StatedFor",
     "TellUnread",
     "WikiAddress",
+    "WikiArticle",
     "WikiError",
     "WikiFile",
     "WikiFound",
     "WikiPage",
     "came",
     "check_target",
+    "find_articles",
     "find_files",
     "guess_language",
     "has_pictures",
@@ -91,6 +94,7 @@ __all__ = [
     "page_query",
     "parse_query",
     "read_address",
+    "read_articles",
     "read_checked",
     "read_documents",
     "read_found",

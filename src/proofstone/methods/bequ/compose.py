@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proofstone.errors import BadUsage
-from proofstone.ports import BankReader, BuiltFact, Row
-from proofstone.records import Fact, Item
+from proofstone.ports import BankReader
+from proofstone.records import Item
 
-__all__ = ["compose", "read_facts", "recipe", "write_fact"]
+__all__ = ["compose", "recipe"]
 
 _HINT = "a list of entities is asked as it is: proofstone import FILE --as entities"
 
@@ -25,13 +25,3 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
 def compose(_bank: BankReader, _recipe: Mapping[str, Any], _seed: int) -> Iterator[Item]:
     """Raises BadUsage: entities come from lists."""
     raise BadUsage("forms of entities are not composed from banks", hint=_HINT)
-
-
-def read_facts(_rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """Raises BadUsage: entities are items, not facts."""
-    raise BadUsage("entities are no bank of facts", hint=_HINT)
-
-
-def write_fact(_built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    """Raises BadUsage: there are no facts."""
-    raise BadUsage("entities are no bank of facts", hint=_HINT)

@@ -15,6 +15,7 @@ from proofstone.methods.bequ import (
     showing,
     ways,
 )
+from proofstone.methods.bequ import reference as references
 from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
 from proofstone.ports import (
     BankReader,
@@ -26,6 +27,7 @@ from proofstone.ports import (
     PayloadType,
     Row,
     Sifter,
+    StepBuilder,
     TokenCounter,
 )
 from proofstone.records import (
@@ -58,12 +60,14 @@ class BeQu:
         self.payloads: Mapping[str, PayloadType] = {
             "bequ.entity": PayloadType(Entity),
             "bequ.triple": PayloadType(ElicitedTriple),
+            "bequ.reference": PayloadType(references.ReferenceFact),
         }
         self.ways: Mapping[str, str] = ways.WAYS
         self.scales: Mapping[str, Scale] = {}
         self.measures: tuple[Measure, ...] = measures.MEASURES
         self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
+        self.pipelines: Mapping[str, StepBuilder] = references.PIPELINES
         self.parameters: tuple[Parameter, ...] = ()
         self.presets: Mapping[str, Preset] = {}
         self.sift: Sifter | None = None
@@ -86,12 +90,12 @@ class BeQu:
         return compose.compose(bank, recipe, seed)
 
     def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
-        """See ``compose.read_facts``."""
-        return compose.read_facts(rows)
+        """See ``reference.read_facts``."""
+        return references.read_facts(rows)
 
     def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-        """See ``compose.write_fact``."""
-        return compose.write_fact(built, facts)
+        """See ``reference.write_fact``."""
+        return references.write_fact(built, facts)
 
     def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
         """See ``entity_rows.read_entities``."""

@@ -24,13 +24,15 @@ _HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
 _MAGIC = 72173914
 _DIRENT = struct.Struct("<HBcI")
 _DELETED = 0xFFFD  # from here on entries without content: deleted ones, links, redirects
+_REDIRECT = 0xFFFF
+_MOST_STEPS = 8  # from a redirect to the next
 _MOST_HELD = 4  # clusters
 _LONGEST_ENTRY = 4096
 
 
 class Entry(NamedTuple):
     """An entry: its namespace and path, its title, the type of its content, and where that is.
-    A redirect has no type."""
+    A redirect has no type: ``leads_to`` is the place of the entry that it leads to."""
 
     namespace: str
     path: str
@@ -38,6 +40,7 @@ class Entry(NamedTuple):
     mime: str
     cluster: int
     blob: int
+    leads_to: int | None = None
 
 
 class ZimArchive:
@@ -107,7 +110,19 @@ class ZimArchive:
         path, title = (text.decode("utf-8", "replace") for text in texts[:2])
         cluster, blob = struct.unpack_from("<II", data, 8) if is_content else (0, 0)
         mime = self._mimes[kind] if is_content and kind < len(self._mimes) else ""
-        return Entry(namespace.decode("latin-1"), path, title or path, mime, cluster, blob)
+        leads_to = struct.unpack_from("<I", data, 8)[0] if kind == _REDIRECT else None
+        return Entry(
+            namespace.decode("latin-1"), path, title or path, mime, cluster, blob, leads_to
+        )
+
+    def followed(self, entry: Entry) -> Entry | None:
+        """The entry that one leads to at last: itself where it is no redirect; None where
+        redirects go round."""
+        for _step in range(_MOST_STEPS):
+            if entry.leads_to is None:
+                return entry
+            entry = self.entry(entry.leads_to)
+        return None
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
         """All entries in order, with their places."""

@@ -19,13 +19,14 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class ZimSaid:
-    """A file's title, creators, year, language and licence, as it states them."""
+    """A file's title, creators, year, language, licence and day, as it states them."""
 
     title: str
     authors: tuple[str, ...]
     year: int | None
     language: str
     licence: str
+    date: str = ""
 
 
 def said_in(archive: ZimArchive) -> ZimSaid:
@@ -37,7 +38,8 @@ def said_in(archive: ZimArchive) -> ZimSaid:
         return " ".join(text.split())[:_LONGEST]
 
     language = said("Language").partition(",")[0].strip()
-    year = _YEAR.match(said("Date"))
+    date = said("Date")
+    year = _YEAR.match(date)
     creator = said("Creator")
     return ZimSaid(
         title=said("Title"),
@@ -45,6 +47,7 @@ def said_in(archive: ZimArchive) -> ZimSaid:
         year=int(year[1]) if year else None,
         language=said_language(language),
         licence=said("License"),
+        date=date[:10],
     )
 
 

@@ -1,0 +1,68 @@
+"""From a list of entities and a corpus to what that corpus knows of each: the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proofstone.errors import BadUsage
+from proofstone.methods.bequ.reference.corpora import entity_texts, read_corpus
+from proofstone.methods.bequ.reference.facts import facts_by
+from proofstone.methods.bequ.reference.passages import passages_step
+from proofstone.methods.bequ.reference.rows import Known
+from proofstone.methods.bequ.reference.taking import once_step, subjects_step, triples_step
+from proofstone.ports import ModelRole, Parameter, Pipeline, StepBuilder
+
+__all__ = ["PIPELINES"]
+
+_LEAST_TOKENS = 50
+PARAMETERS = (
+    Parameter(
+        name="corpus",
+        kind="text",
+        default="",
+        help="Where the texts are: dump:FILE (a wiki's XML), zim:FILE, or folder:DIR of documents "
+        "named for their entities.",
+    ),
+    Parameter(
+        name="passage_tokens",
+        kind="int",
+        default=200,
+        help="Most tokens of a passage, of whole sentences; each passage is one request. "
+        "Verification shows judges passages of 200.",
+    ),
+)
+ROLES = {
+    "author": ModelRole(
+        help="takes triples from each passage", settings={"temperature": 0.0, "max_tokens": 2048}
+    ),
+}
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps for these parameters. Raises BadUsage or NotFound for what they cannot be."""
+    read_corpus(params["corpus"])
+    if params["passage_tokens"] < _LEAST_TOKENS:
+        raise BadUsage(
+            f"--passage-tokens is {_LEAST_TOKENS} or more, not {params['passage_tokens']}"
+        )
+    steps = (
+        passages_step(params["passage_tokens"]), triples_step(), subjects_step(), once_step(),
+    )  # fmt: skip
+    return Pipeline(steps=steps, gives=Known, facts=facts_by(models))
+
+
+PIPELINES = {
+    "reference": StepBuilder(
+        make=make_pipeline,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        rows=entity_texts,
+        next="export {bank} -o reference.jsonl, then verify-triples FILE --reference "
+        "reference.jsonl",
+        help="What a corpus knows of entities, for 'verify-triples --reference'. An INPUT is a "
+        "file of a list of entities (see 'import --as entities'). Of each its article is found by "
+        "name, redirect or alias, cut into passages, and a model takes triples from each; entities "
+        "without an article are listed with what was looked for.",
+    )
+}
