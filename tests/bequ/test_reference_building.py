@@ -331,7 +331,7 @@ def test_prompts_are_as_they_were_read_for_references(language: str) -> None:
     text = {"en": "It has no moon.", "zh": "它没有卫星。"}[language]
     row = Known(about=about, taken=Taken(text=text, source="wiki", language=language))
     snapshot = SNAPSHOTS / f"reference.{language}.txt"
-    assert take_prompt(row) == snapshot.read_text(encoding="utf-8")
+    assert take_prompt(row) + "\n" == snapshot.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,8 @@ def read_corpus(text: str) -> tuple[str, Path]:
     kind, _sign, rest = text.partition(":")
     if kind not in KINDS or not rest:
         known = ", ".join(f"{each}:PATH" for each in KINDS)
-        raise BadUsage(f"--corpus is {known}, not {text!r}" if text else f"name one: {known}")
+        came = repr(text) if text else "nothing"
+        raise BadUsage(f"--corpus says where the texts are ({known}), and is {came}")
     path = Path(rest)
     if not path.exists():
         raise NotFound(f"there is no {path}", hint="Check the name and the folder.")
