@@ -36,6 +36,9 @@ def test_three_forms_are_made_run_and_compared(
     assert [form["recipe"].get("posed") for form in forms] == [None, "original", "shuffled"]
     ran = proofstone("run", "planets", "-m", "sim/ann?ability=1", "-w", empty)
     assert ran.code == 0, ran.err
+    named = " ".join(f"form:{form['form'][:8]}" for form in forms)
+    assert f"look: proofstone report {named} --study choices\n" in ran.err
+    assert proofstone("report", *named.split(), "--study", "choices", "-w", empty).code == 0
     study = proofstone("report", "planets", "--study", "choices", "-w", empty)
     assert study.code == 0, study.err
     title, finding, _blank, head, row, *_notes = study.out.splitlines()

@@ -213,6 +213,16 @@ def test_it_is_ranked_apart_from_memory_and_from_evidence(workspace: Workspace, 
     assert searched.scale.name == "With what a search found"
 
 
+def test_what_the_search_is_worth_is_told_of_the_same_runs(workspace: Workspace, form: str) -> None:
+    """Asked both ways by one command, each model stands in the study, named once."""
+    workspace.run(form, models=["sim/ann", "sim/bob"], context=["none", "retrieved"])
+    study = workspace.study("retrieval", form)
+    assert {row[:2] for row in study.rows if "between" not in row[0]} == {
+        ("sim/ann direct", "local"),
+        ("sim/bob direct", "local"),
+    }
+
+
 def test_rows_that_differ_in_how_much_is_shown_are_told_apart(
     workspace: Workspace, form: str
 ) -> None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["report_results", "resume_command", "run_command"]
 
 _RUNS_NAMED = 4
+_STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
 
 
 @click.command("run")
@@ -236,7 +237,7 @@ def report_results(
             further = " --budget AMOUNT" if result.over_budget else ""
             say(f"go on: proofstone resume {run}{further}", quiet=quiet)
     if results and not as_json:
-        say(f"look: proofstone leaderboard {_to_look_at(results)}", quiet=quiet)
+        say(f"look: proofstone {_look(results)}", quiet=quiet)
     return _exit_code(results)
 
 
@@ -246,11 +247,25 @@ def _parts(result: RunResult, kin: Sequence[Kin]) -> Sequence[KinPart]:
     return next((each.parts for each in kin if (each.model, each.item_set) == mine), ())
 
 
-def _to_look_at(results: Sequence[RunResult]) -> str:
-    """A few runs by their ids; of many, their forms, which fit in a line."""
-    if len(results) <= _RUNS_NAMED:
-        return " ".join(f"run:{short(result.planned.run.id)}" for result in results)
-    return " ".join(dict.fromkeys(f"form:{short(r.planned.item_set.id)}" for r in results))
+def _look(results: Sequence[RunResult]) -> str:
+    """The command that shows these runs: of forms that a sweep made the study that compares them,
+    since a leaderboard would add up what differs; else the leaderboard."""
+    sets = {result.planned.item_set.id: result.planned.item_set for result in results}
+    forms = " ".join(f"form:{short(identity)}" for identity in sets)
+    study = _STUDIES_OF_SWEEPS.get(_swept(list(sets.values())))
+    if study:
+        return f"report {forms} --study {study}"
+    if len(results) <= _RUNS_NAMED:  # of more runs their forms, which fit in a line
+        return "leaderboard " + " ".join(f"run:{short(r.planned.run.id)}" for r in results)
+    return f"leaderboard {forms}"
+
+
+def _swept(sets: Sequence[ItemSet]) -> str:
+    """The one parameter in which the recipes of forms of one bank differ; else empty."""
+    names = {name for each in sets for name in each.recipe}
+    differing = [name for name in names if len({repr(s.recipe.get(name)) for s in sets}) > 1]
+    is_one_bank = len({each.bank for each in sets}) == 1
+    return differing[0] if is_one_bank and len(differing) == 1 else ""
 
 
 def _exit_code(results: Sequence[RunResult]) -> int:

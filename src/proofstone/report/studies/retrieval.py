@@ -18,7 +18,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json
-from proofstone.records import CONTEXT_SETTINGS, context_of, search_label
+from proofstone.records import CONTEXT_SETTINGS, context_label, context_of, search_label
 from proofstone.report.measured import linear_values, measure_estimates
 from proofstone.report.numbers import points, shown_estimate
 from proofstone.report.sheet import Sheet
@@ -42,7 +42,7 @@ class _Pair(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.asked.model} {self.asked.way}"
+        return f"{self.asked.model} {_way_alone(self.asked)}"
 
 
 def study_retrieval(parts: Sequence[Part], *, estimand: Estimand, confidence: float) -> Study:
@@ -103,7 +103,7 @@ def _pairs(part: Part) -> list[_Pair]:
     for label, place in part.complete.items():
         asked = part.asked[place]
         others = {n: v for n, v in asked.settings.items() if n not in CONTEXT_SETTINGS}
-        key = canonical_json([asked.model, asked.way, others])
+        key = canonical_json([asked.model, _way_alone(asked), others])
         context = context_of(asked.settings)
         if context == "none":
             without.setdefault(key, label)
@@ -114,6 +114,12 @@ def _pairs(part: Part) -> list[_Pair]:
         for key, asked, label in found
         if key in without
     ]
+
+
+def _way_alone(asked: HowAsked) -> str:
+    """The way of asking without the mark of what stood in the prompt, which is what differs."""
+    label = context_label(asked.settings)
+    return asked.way.replace(f" {label}", "", 1) if label else asked.way
 
 
 def _row(
