@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_up import ACCURACY, Row, table_of
@@ -64,6 +65,15 @@ def test_difficulty_counts_the_models_that_fail_each_question() -> None:
     assert study.finding.startswith(
         "Of 24 questions 10 are failed by all 3 models and 6 by none; by discipline, Law is hardest"
     )
+
+
+def test_categories_are_called_as_the_method_calls_them() -> None:
+    part = two_topics()
+    called = replace(part.table, level_names={"discipline": "primary category"})
+    study = perform_study("difficulty", [replace(part, table=called)])
+    assert {row[1] for row in study.rows} == {"", "primary category"}
+    assert "; by primary category, Law is hardest" in study.finding
+    assert study.figures[1].name == "difficulty-by-primary-category"
 
 
 def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from proofstone.engines.ingest import write_rows
 from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import short
-from proofstone.ports import Method
+from proofstone.ports import GroupsItems, Method
 from proofstone.records import ItemSet, Measure, Run, ScoreTable, asked_as, origin_of
 from proofstone.records.cards import CardSnapshot
 from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
@@ -94,7 +95,7 @@ def part_of(
     view: View = CURRENT,
 ) -> Part:
     """A selection's scores, as ``view`` wants them, as one part."""
-    table = read_scores(store, method, selection, view=view)
+    table = _named(method, read_scores(store, method, selection, view=view))
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
     return Part(
@@ -109,6 +110,13 @@ def part_of(
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
     )
+
+
+def _named(method: Method, table: ScoreTable) -> ScoreTable:
+    """The table with what its method calls strata, as leaderboards call them too."""
+    if not isinstance(method, GroupsItems):
+        return table
+    return replace(table, level_names=dict(method.level_names))
 
 
 def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[bytes, ...]:

@@ -98,8 +98,9 @@ def _groups(
         codes = table.strata[level][units]
         present = [code for code in range(len(names)) if (codes == code).any()]
         if len(present) > 1:
+            by = table.level_names.get(level, level)
             own = [
-                asked.group(level, names[code] or "not stated", units[codes == code],
+                asked.group(by, names[code] or "not stated", units[codes == code],
                             failing[codes == code])
                 for code in present
             ]  # fmt: skip
@@ -150,7 +151,7 @@ def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure
         n = sum(len(group.units) for group in own)
         whole = level == _OVERALL
         yield Figure(
-            name="difficulty" if whole else f"difficulty-by-{level}",
+            name="difficulty" if whole else f"difficulty-by-{level.replace(' ', '-')}",
             kind="violins",
             title=f"Questions by number of models that fail them{'' if whole else f', by {level}'}",
             subtitle=f"{n:,} questions, {len(labels)} models; a violin is as wide as the share of "
