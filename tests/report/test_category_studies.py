@@ -76,6 +76,14 @@ def test_categories_are_called_as_the_method_calls_them() -> None:
     assert study.figures[1].name == "difficulty-by-primary-category"
 
 
+def test_of_categories_alike_none_is_hardest() -> None:
+    part = part_of([[RIGHT, WRONG] * 2, [RIGHT, WRONG] * 2], ["Arts", "Arts", "Law", "Law"])
+    study = perform_study("difficulty", [part])
+    assert study.finding == (
+        "Of 4 questions 2 are failed by all 2 models and 2 by none; by discipline, all are as hard."
+    )
+
+
 def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
     rows = figure_rows(perform_study("difficulty", [two_topics()]))
     law = [row for row in rows if row["series"] == "discipline: Law"]

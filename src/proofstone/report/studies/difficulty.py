@@ -135,6 +135,8 @@ def _finding(groups: Sequence[_Group], n_models: int) -> str:
         return f"{said}."
     own = [group for group in groups if group.level == levels[0]]
     hard, easy = own[0], own[-1]
+    if hard.mean.value == easy.mean.value:
+        return f"{said}; by {levels[0]}, all are as hard."
     return (
         f"{said}; by {levels[0]}, {hard.name} is hardest ({shown_estimate(hard.mean)} % of "
         f"models fail a question) and {easy.name} easiest ({shown_estimate(easy.mean)})."
