@@ -123,6 +123,18 @@ def test_each_step_drops_for_its_reason_and_the_rest_is_a_bank(workspace: Worksp
     assert {fact.language for fact in facts} == {"en", "zh"}
 
 
+def test_without_a_judge_of_knowledge_the_rules_alone_sift(workspace: Workspace) -> None:
+    inputs = ingest(
+        workspace, outlined=passage_of("outlined", "Halite", 1801), note="Too short for a fact."
+    )
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, inputs, knowledge="rules")
+    assert [step.name for step in result.funnel.steps][:2] == ["rules", "pairs"]
+    assert dropped(result) == {"rules": {"too short": 1}}
+    assert result.notes == ("no judge looks at what passages hold (--knowledge rules)",)
+
+
 def test_the_supporting_passage_is_kept_and_says_the_answer(workspace: Workspace) -> None:
     inputs = everything(workspace)
     with serving(Examiner()) as server:

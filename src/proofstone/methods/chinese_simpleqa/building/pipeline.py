@@ -48,6 +48,14 @@ PARAMETERS = (
         help="INPUTs are files of multiple-choice questions, which are made open first; each keeps "
         "its options beside.",
     ),
+    Parameter(
+        name="knowledge",
+        kind="choice",
+        default="judge",
+        choices=("judge", "rules"),
+        help="Who sifts passages: a judge behind the rules, or the rules alone, for sources that are "
+        "known to hold what is worth asking.",
+    ),
     Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
     Parameter(
         name="as_of",
@@ -189,12 +197,13 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
         primary=params["primary_category"],
         secondary=params["secondary_category"],
     )
-    first = (
-        rules_step(params["primary_category"], needs_category=params["needs_category"]),
-        knowledge_step(seated_judges(params, models)),
-        write_step(asked, shots),
-    )
-    return _pipeline(first, params, models)
+    rules = rules_step(params["primary_category"], needs_category=params["needs_category"])
+    write = write_step(asked, shots)
+    if params["knowledge"] == "rules":
+        note = "no judge looks at what passages hold (--knowledge rules)"
+        return _pipeline((rules, write), params, models, notes=(note,))
+    knowledge = knowledge_step(seated_judges(params, models))
+    return _pipeline((rules, knowledge, write), params, models)
 
 
 def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
@@ -210,22 +219,26 @@ def _rows(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterable[Struct]:
 
 
 def _pipeline(
-    first: tuple[Step, ...], params: Mapping[str, Any], models: Mapping[str, str]
+    first: tuple[Step, ...],
+    params: Mapping[str, Any],
+    models: Mapping[str, str],
+    *,
+    notes: tuple[str, ...] = (),
 ) -> Pipeline:
     judges = seated_judges(params, models)
     known = read_known(params["against"])
     members = seats_of("panel", models)
     steps: list[Step | BatchStep] = [*first, check_step(params["as_of"], params["rounds"])]
     steps.append(delete_step(judges, params["as_of"]))
-    notes = []
+    left_out = [*notes]
     if params["evidence"]:
         steps.append(evidence_step(judges, params["evidence"], params["search"]))
     else:
-        notes.append("no pair is checked against sources (--evidence 0)")
+        left_out.append("no pair is checked against sources (--evidence 0)")
     if members:
         steps.append(difficulty_step(judges, members, params["least_wrong"]))
     else:
-        notes.append("no panel is named (--panel): questions that are too easy stay")
+        left_out.append("no panel is named (--panel): questions that are too easy stay")
     steps += [
         near_step(params["alike"], known),
         rewrite_step(judges),
@@ -234,11 +247,11 @@ def _pipeline(
     if params["sensitive"] == "on":
         steps.append(sensitive_step(seated_judges({**params, "quorum": 0}, models, "sensitive")))
     else:
-        notes.append("sensitive content is not looked for (--sensitive off)")
+        left_out.append("sensitive content is not looked for (--sensitive off)")
     steps.append(kind_step(judges))
     asked = {seat for step in steps for seat in step.asks}
     facts = facts_by({seat: model for seat, model in models.items() if seat in asked})
-    return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(notes))
+    return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(left_out))
 
 
 def _check(params: Mapping[str, Any]) -> None:
