@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,3 +108,9 @@ def test_text_files_are_utf8_with_plain_line_ends() -> None:
             wrong.append(path.relative_to(ROOT).as_posix())
         raw.decode("utf-8")
     assert wrong == []
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    """The second would not be collected: test files are modules without packages."""
+    counts = Counter(path.name for path in tracked() if path.name.startswith("test_"))
+    assert [name for name, times in counts.items() if times > 1] == []

@@ -53,8 +53,8 @@ PARAMETERS = (
         kind="choice",
         default="judge",
         choices=("judge", "rules"),
-        help="Who sifts passages: a judge behind the rules, or the rules alone, for sources that are "
-        "known to hold what is worth asking.",
+        help="Who sifts passages: a judge behind the rules, or the rules alone, for sources that "
+        "are known to hold what is worth asking.",
     ),
     Parameter(name="questions", kind="int", default=1, help="Most questions of a passage."),
     Parameter(
