@@ -157,13 +157,14 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         'line 7, field passage: expected 64 hexadecimal digits, came "12"',
         "line 8, field licence: of what? Give the source (its title) or the book as well",
         "line 9, field license: of what? Give the source (its title) or the book as well",
-        'line 10, field source_kind: expected one of document, table, dump, images, web; came "book"',
+        "line 10, field source_kind: expected one of document, table, dump, images, web; "
+        'came "book"',
         'line 10, field source_year: expected a whole number of 0 or more, came "x"',
         f'line 11, field passage: expected 64 hexadecimal digits, came "{"é" * 40}..."',
         "line 12, field source_year: expected a whole number of 0 or more, came -1",
         f'line 12, field passage: expected 64 hexadecimal digits, came "{"z" * 40}..."',
         "line 13, field correct: expected true or false (correct, incorrect, 1, 0), came 0.5",
-        "line 14, field source_kind: expected one of document, table, dump, images; "
+        "line 14, field source_kind: expected one of document, table, dump, images, web; "
         f'came "{"x" * 40}..."',
         'line 11, field corrects: no row has the id "nowhere"',
     ]
