@@ -28,7 +28,7 @@ _PROMPTS = {
 _QUESTIONS = {
     "enough": "knowledge", "strays": "category", "misses": "criteria", "supported": "evidence",
     "text 1": "source", "sound": "rewritten", "sensitive": "sensitive", "place": "type",
-    "CORRECT": "grade",
+    "CORRECT": "grade", "same": "alias",
 }  # fmt: skip
 _LABELS = {
     "knowledge": {"outlined": "little", "private": "specific"},
@@ -108,7 +108,7 @@ class Examiner:
             town = f"{name} Town"
             pair = {"question": f"Near which town does the mineral {name} occur?", "answer": town}
             self.years[name] = town
-            pairs = [{**pair, "aliases": [town.upper(), year]}]
+            pairs = [{**pair, "aliases": [town.upper(), year, f"{name} Province"]}]
         return _said({"pairs": pairs})
 
     def _check(self, blocks: list[str]) -> Act:
@@ -145,6 +145,8 @@ class Examiner:
             if "garbled" in shown:
                 return answer("Who can tell?")
             return _label("INCORRECT" if "1066" in blocks[-1] else "CORRECT")
+        if kind == "alias":
+            return _label("other" if "Province" in blocks[-1] else "same")
         tagged = _LABELS.get(kind, {})
         return _label(next((tagged[tag] for tag in tagged if tag in shown), _USUAL[kind]))
 

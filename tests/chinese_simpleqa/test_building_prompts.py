@@ -86,6 +86,8 @@ def question_of(name: str, language: str) -> JudgeQuestion:
         return source_question(draft, texts)
     if name == "rewritten":
         pair = {"before": draft.question, "after": draft.like, "answer": draft.answer}
+    if name == "alias":
+        pair |= {"alias": draft.answer.upper()}
     if name == "knowledge":
         pair = {"passage": draft.ground.text}
     return QUESTIONS.question(name, language, pair)
@@ -106,7 +108,8 @@ def test_prompts_to_authors_and_checkers_are_as_they_were_read(step: str, langua
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    "name", ["knowledge", "second look", "evidence", "source", "rewritten", "sensitive", "type"]
+    "name",
+    ["knowledge", "second look", "evidence", "alias", "source", "rewritten", "sensitive", "type"],
 )
 def test_questions_to_judges_are_as_they_were_read(name: str, language: str) -> None:
     text = posed(question_of(name, language))

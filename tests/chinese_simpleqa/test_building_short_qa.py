@@ -270,9 +270,11 @@ def test_a_bank_can_be_what_is_known(workspace: Workspace) -> None:
     assert fact.payload.question == "When did somebody put Halite, a stone, on record?"
 
 
-def test_a_judge_names_the_type_and_an_alias_of_anothers_answer_goes(workspace: Workspace) -> None:
+def test_an_alias_that_is_not_the_answer_goes_and_so_does_anothers_answer(
+    workspace: Workspace,
+) -> None:
     texts = {
-        "a": passage_of("placed", "Halite", 1801),  # its aliases: HALITE TOWN, 1801
+        "a": passage_of("placed", "Halite", 1801),  # aliases: its name, 1801, its province
         "b": passage_of("rare", "Pyrite", 1801),
     }
     with serving(Examiner()) as server:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from proofstone.engines.judging import panel_parameters, seated_judges
 from proofstone.errors import BadUsage
+from proofstone.methods.chinese_simpleqa.building.alias_check import alias_step
 from proofstone.methods.chinese_simpleqa.building.checking import check_step
 from proofstone.methods.chinese_simpleqa.building.closing import CLOSING
 from proofstone.methods.chinese_simpleqa.building.deleting import delete_step
@@ -161,7 +162,8 @@ ROLES = {
         settings={"temperature": 0.0, "max_tokens": 1024},
     ),
     "judge": ModelRole(
-        help="decides: knowledge, criteria and category, evidence, answer type; grades the panel",
+        help="decides: knowledge, criteria, category, evidence, aliases, answer type; grades "
+        "the panel",
         purpose="judge",
         settings=_JUDGES,
         panel=True,
@@ -235,6 +237,7 @@ def _pipeline(
         steps.append(evidence_step(judges, params["evidence"], params["search"]))
     else:
         left_out.append("no pair is checked against sources (--evidence 0)")
+    steps.append(alias_step(judges))
     if members:
         steps.append(difficulty_step(judges, members, params["least_wrong"]))
     else:

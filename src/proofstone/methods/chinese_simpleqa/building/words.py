@@ -30,6 +30,7 @@ QUESTIONS = WordedQuestions(
         "criteria": "meets",
         "category": "meets",
         "evidence": "supported",
+        "alias": "same",
         "source": "none",
         "rewritten": "sound",
         "sensitive": "harmless",
