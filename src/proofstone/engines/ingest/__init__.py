@@ -38,7 +38,12 @@ from proofstone.engines.ingest.wiki.api import (
     read_html,
     read_titles,
 )
-from proofstone.engines.ingest.wiki_articles import WikiArticle, find_articles, read_articles
+from proofstone.engines.ingest.wiki_articles import (
+    WikiArticle,
+    each_article,
+    find_articles,
+    read_articles,
+)
 from proofstone.engines.ingest.workbooks import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.engines.ingest.writing import check_target, write_rows
 
@@ -84,6 +89,7 @@ __all__ = [
     "WikiPage",
     "came",
     "check_target",
+    "each_article",
     "find_articles",
     "find_files",
     "guess_language",

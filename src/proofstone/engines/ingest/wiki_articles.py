@@ -16,10 +16,10 @@ from proofstone.engines.ingest.wiki.cleaning import article_blocks
 from proofstone.engines.ingest.wiki.dump import DumpPage, DumpSite, read_dump
 from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
 from proofstone.engines.ingest.zim.archive import Entry, ZimArchive
-from proofstone.engines.ingest.zim.reader import said_in
+from proofstone.engines.ingest.zim.reader import articles, said_in
 from proofstone.errors import BadInput
 
-__all__ = ["PlainName", "WikiArticle", "find_articles", "read_articles"]
+__all__ = ["PlainName", "WikiArticle", "each_article", "find_articles", "read_articles"]
 
 PlainName = Callable[[str], str]  # how names are compared
 # A template, a magic word or a class by which wikis mark a page that lists what a name may mean.
@@ -34,12 +34,14 @@ _MEANINGS_IN_HTML = re.compile(rb"class=[\"'][^\"']*\b(?:disambig|dmbox)")
 
 class WikiArticle(Struct, frozen=True, kw_only=True):
     """An article: its text without what the wiki puts around it, or the ``trouble`` for which there
-    is none. ``date`` is the day of its revision (of a ZIM, of the file), ``content`` the hex
-    SHA-256 of its text. ``is_meanings``: it only lists what its name may mean."""
+    is none. ``page_id`` is its number in a dump, ``date`` the day of its revision (of a ZIM, of the
+    file), ``content`` the hex SHA-256 of its text. ``is_meanings``: it only lists what its name may
+    mean."""
 
     key: str
     title: str
     text: str = ""
+    page_id: str = ""
     language: str = ""
     date: str = ""
     url: str = ""
@@ -82,6 +84,23 @@ def read_articles(path: Path, keys: Collection[str]) -> Iterator[WikiArticle]:
             yield _of_dump(part, site)
 
 
+def each_article(path: Path) -> Iterator[WikiArticle]:
+    """All articles of a wiki, one at a time, in the order of the file; no redirect is one. Raises
+    as ``find_articles``."""
+    if _is_zim(path):
+        with ZimArchive(path) as archive:
+            said = said_in(archive)
+            for entry in articles(archive):
+                yield _of_zim(archive, entry, said.language, said.date)
+        return
+    site = DumpSite("", "", "")
+    for part in read_dump(path):
+        if isinstance(part, DumpSite):
+            site = part
+        elif part.namespace == 0 and not part.redirect:
+            yield _of_dump(part, site)
+
+
 def _is_zim(path: Path) -> bool:
     return path.suffix.lower() == ".zim"
 
@@ -111,6 +130,7 @@ def _of_dump(page: DumpPage, site: DumpSite) -> WikiArticle:
         WikiArticle(
             key=page.title,
             title=page.title,
+            page_id=page.id,
             language=said_language(site.language),
             date=page.timestamp[:10],
             url=f"{base}/{quote(page.title.replace(' ', '_'))}" if base else "",

@@ -7,9 +7,11 @@ from typing import Any
 
 from proofstone.methods.bequ import (
     ask,
+    bank_rows,
     compose,
     entity_rows,
     entity_statistics,
+    listing,
     measures,
     score,
     showing,
@@ -67,8 +69,9 @@ class BeQu:
         self.measures: tuple[Measure, ...] = measures.MEASURES
         self.headline = measures.HEADLINE
         self.builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = {}
-        self.pipelines: Mapping[str, StepBuilder] = references.PIPELINES
-        self.parameters: tuple[Parameter, ...] = ()
+        self.pipelines: Mapping[str, StepBuilder] = {**listing.PIPELINES, **references.PIPELINES}
+        self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
+        self.bank_run = ""
         self.presets: Mapping[str, Preset] = {}
         self.sift: Sifter | None = None
 
@@ -90,12 +93,12 @@ class BeQu:
         return compose.compose(bank, recipe, seed)
 
     def read_facts(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
-        """See ``reference.read_facts``."""
-        return references.read_facts(rows)
+        """See ``bank_rows.read_facts``."""
+        return bank_rows.read_facts(rows)
 
     def write_fact(self, built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-        """See ``reference.write_fact``."""
-        return references.write_fact(built, facts)
+        """See ``bank_rows.write_fact``."""
+        return bank_rows.write_fact(built, facts)
 
     def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
         """See ``entity_rows.read_entities``."""

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from proofstone.engines.judging import fence
 from proofstone.engines.triples import ReadTriples, fold_triples, plain_triple, read_triples
 from proofstone.identity import digest
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.reference.rows import Known
+from proofstone.methods.bequ.two_languages import TwoPrompts
 from proofstone.ports import BatchRows, BatchStep, Drop, Kept, Step, StepContext
 from proofstone.records import Message
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 __all__ = ["once_step", "subjects_step", "take_prompt", "triples_step"]
 
 _UNREADABLE, _NONE = "unreadable reply", "no triple in it"
 _OTHER, _AGAIN = "of something else", "said before"
 _TRIES = 2
-_NAMES = {"passage": "文字"}
+_PROMPTS = TwoPrompts(str(__package__), "triples", "passage", "文字")
 
 
 def triples_step() -> Step:
@@ -59,7 +53,7 @@ def triples_step() -> Step:
         takes=Known,
         work=take,
         reasons=(_UNREADABLE, _NONE),
-        config={"prompt": digest("\0".join(map(_text, ("en", "zh"))).encode()).hex()},
+        config={"prompt": _PROMPTS.key()},
         asks=("author",),
     )
 
@@ -100,26 +94,11 @@ def once_step() -> BatchStep:
 def take_prompt(row: Known) -> str:
     """What the model is sent of a passage, in Chinese for Chinese texts, else in English."""
     about = row.about
-    language = "zh" if row.taken.language.partition("-")[0] == "zh" else "en"
-    shown = _NAMES["passage"] if language == "zh" else "passage"
-    return _template(language).render(
+    return _PROMPTS.render(
+        row.taken.language,
+        row.taken.text,
         name=about.name,
-        name_json=json.dumps(about.name, ensure_ascii=False)[1:-1],
+        name_json=json.dumps(about.name, ensure_ascii=False),
         description=about.description,
-        aliases=("、" if language == "zh" else ", ").join(about.aliases),
-        passage=fence(shown, row.taken.text, language),
+        aliases=about.aliases,
     )
-
-
-@cache
-def _template(language: str) -> Template:
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
-
-    # Prompts are plain text: escaping would change the names in them.
-    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
-    return environment.from_string(_text(language))
-
-
-@cache
-def _text(language: str) -> str:
-    return (files(__package__) / f"prompts/triples.{language}.jinja").read_text(encoding="utf-8")

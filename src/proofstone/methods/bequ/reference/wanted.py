@@ -4,7 +4,7 @@ its article may stand."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +16,7 @@ from proofstone.methods.bequ.payloads import Entity
 from proofstone.methods.bequ.reference.rows import About
 from proofstone.records import Item
 
-__all__ = ["Wanted", "read_wanted", "title_of_address"]
+__all__ = ["Wanted", "article_names", "read_wanted", "title_of_address"]
 
 
 class Wanted:
@@ -31,18 +31,21 @@ class Wanted:
             name for entity in entities for name in {plain_name(each) for each in entity.names}
         )
         self._shared = {name for name, n in named.items() if n > 1}
-        self.names = [self._names(entity) for entity in entities]
+        self.names = [article_names(entity, self._shared) for entity in entities]
 
     def shares(self, number: int) -> tuple[str, ...]:
         """The names of an entity that others have too."""
         names = self.entities[number].names
         return tuple(name for name in names if plain_name(name) in self._shared)
 
-    def _names(self, entity: Entity) -> tuple[str, ...]:
-        page = title_of_address(entity.wikipedia)
-        told = f"{entity.name} ({entity.description})" if entity.description else ""
-        own = (name for name in entity.names if plain_name(name) not in self._shared)
-        return tuple(dict.fromkeys(filter(None, (page, told, *own))))
+
+def article_names(entity: Entity, shared: Collection[str] = ()) -> tuple[str, ...]:
+    """The names under which an entity's article may stand, best first, see ``Wanted``; none that is
+    ``shared``, as it is compared, with another entity."""
+    page = title_of_address(entity.wikipedia)
+    told = f"{entity.name} ({entity.description})" if entity.description else ""
+    own = (name for name in entity.names if plain_name(name) not in shared)
+    return tuple(dict.fromkeys(filter(None, (page, told, *own))))
 
 
 def read_wanted(inputs: Sequence[str]) -> Wanted:

@@ -1,0 +1,141 @@
+"""What may stand in a list: articles of an offline wiki, or rows of lists made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from proofstone.engines.ingest import (
+    WikiArticle,
+    each_article,
+    find_articles,
+    guess_language,
+    read_articles,
+    read_checked,
+)
+from proofstone.errors import BadUsage
+from proofstone.methods.bequ.entity_rows import read_entities
+from proofstone.methods.bequ.listing.rows import Candidate
+from proofstone.methods.bequ.names import plain_name
+from proofstone.methods.bequ.payloads import Entity
+from proofstone.methods.bequ.reference.corpora import read_corpus
+from proofstone.methods.bequ.reference.wanted import article_names
+from proofstone.records import Item
+
+__all__ = ["candidates", "wiki_of"]
+
+_LEAD = 1500  # characters of an article that its rating rests on
+_WIKIS = ("dump", "zim")
+
+
+def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Candidate]:
+    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``), one at a time, and a row an
+    entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
+    without a corpus to hold them against, and what reading files does."""
+    known = _Known(params["known"])
+    lists = [name for name in inputs if not _is_wiki(name)]
+    for name in inputs:
+        if _is_wiki(name):
+            yield from map(known.added, map(_of_article, each_article(wiki_of(name))))
+    if lists:
+        items = [item for name in lists for item in read_checked(Path(name), read_entities)]
+        yield from map(known.added, _of_list(items, wiki_of(params["corpus"])))
+
+
+def wiki_of(text: str) -> Path:
+    """The file of ``dump:FILE`` or ``zim:FILE``. Raises as ``read_corpus``, and BadUsage for a
+    folder."""
+    kind, path = read_corpus(text)
+    if kind not in _WIKIS:
+        raise BadUsage(
+            f"entities are looked up in a wiki, and {text} is a {kind}",
+            hint="--corpus dump:FILE or zim:FILE",
+        )
+    return path
+
+
+def _is_wiki(name: str) -> bool:
+    return name.partition(":")[0] in _WIKIS
+
+
+def _of_article(article: WikiArticle) -> Candidate:
+    entity = Entity(
+        name=article.title, wikipedia=article.url, page_id=article.page_id,
+        length=len(article.text),
+    )  # fmt: skip
+    return _with_article(Candidate(entity=entity), article)
+
+
+def _with_article(candidate: Candidate, article: WikiArticle) -> Candidate:
+    return structs.replace(
+        candidate,
+        language=candidate.language or article.language or guess_language([article.text]),
+        title=article.title,
+        lead=article.text[:_LEAD],
+        is_meanings=article.is_meanings,
+        trouble=article.trouble,
+    )
+
+
+def _of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
+    """Those without an article first, then those with one, in the order of the wiki."""
+    names = [article_names(item.payload) for item in items]
+    of_key: dict[str, list[Item]] = {}
+    for item, key in zip(items, find_articles(path, names, plain_name), strict=True):
+        if key is None:
+            yield _of_row(item)
+        else:
+            of_key.setdefault(key, []).append(item)
+    for article in read_articles(path, of_key):
+        for item in of_key[article.key]:
+            yield _of_row(item, article)
+
+
+def _of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
+    entity: Entity = item.payload
+    bare = Candidate(
+        entity=entity, language=item.language, domain=item.stratum.discipline,
+        tier=item.stratum.field,
+    )  # fmt: skip
+    if article is None:
+        return bare
+    if not entity.is_fictional:
+        entity = structs.replace(
+            entity,
+            wikipedia=entity.wikipedia or article.url,
+            page_id=entity.page_id or article.page_id,
+            length=len(article.text),
+        )
+    return _with_article(structs.replace(bare, entity=entity), article)
+
+
+class _Known:
+    """What a table says of entities (Wikidata's number and count of statements, visits), by name or
+    alias."""
+
+    def __init__(self, file: str) -> None:
+        items = read_checked(Path(file), read_entities) if file else ()
+        self._items = {
+            plain_name(name): item for item in reversed(items) for name in item.payload.names
+        }
+
+    def added(self, candidate: Candidate) -> Candidate:
+        """The candidate with what it lacks and the table has."""
+        found = self._items.get(plain_name(candidate.entity.name))
+        if found is None or candidate.entity.is_fictional:
+            return candidate
+        entity, said = candidate.entity, found.payload
+        entity = structs.replace(
+            entity,
+            description=entity.description or said.description,
+            aliases=entity.aliases or said.aliases,
+            wikidata=entity.wikidata or said.wikidata,
+            statements=said.statements if entity.statements is None else entity.statements,
+            popularity=said.popularity if entity.popularity is None else entity.popularity,
+        )
+        return structs.replace(
+            candidate, entity=entity, domain=candidate.domain or found.stratum.discipline
+        )

@@ -1,0 +1,142 @@
+"""From the articles of a wiki, or lists made elsewhere, to a bank of entities: the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import structs
+
+from proofstone.errors import BadUsage
+from proofstone.methods.bequ.listing.candidates import candidates
+from proofstone.methods.bequ.listing.drawing import domains_step, thirds_step
+from proofstone.methods.bequ.listing.filtering import filter_step, once_step
+from proofstone.methods.bequ.listing.rating import rate_step
+from proofstone.methods.bequ.listing.rows import Candidate
+from proofstone.ports import (
+    BatchStep,
+    BuiltFact,
+    ModelRole,
+    Parameter,
+    Pipeline,
+    Step,
+    StepBuilder,
+)
+from proofstone.records import Fact, Role, Stratum, fact_id, seats_of
+
+__all__ = ["PIPELINES", "facts_by"]
+
+PARAMETERS = (
+    Parameter(
+        name="corpus",
+        kind="text",
+        default="",
+        help="For lists: the wiki that each entity is looked up in, dump:FILE or zim:FILE.",
+    ),
+    Parameter(
+        name="known",
+        kind="text",
+        default="",
+        help="A table of what is known of entities by name: wikidata, statements, popularity, "
+        "domain, description, aliases.",
+    ),
+    Parameter(
+        name="least_length", kind="int", default=2000, help="Least characters of an article."
+    ),
+    Parameter(
+        name="least_statements",
+        kind="int",
+        default=10,
+        help="Least statements of Wikidata, where their number is known.",
+    ),
+    Parameter(
+        name="least_rating",
+        kind="int",
+        default=3,
+        help="Least of each of the judge's ratings, 1 to 5: informative, clear, suitable.",
+    ),
+    Parameter(
+        name="per_domain",
+        kind="int",
+        default=0,
+        help="This many entities of each domain, drawn by the seed, and none that is in several.",
+    ),
+    Parameter(
+        name="thirds",
+        kind="flag",
+        default=False,
+        help="Say of each in which third it is by Wikidata's statements.",
+    ),
+    Parameter(
+        name="per_third",
+        kind="int",
+        default=0,
+        help="With --thirds: this many of each third, drawn by the seed.",
+    ),
+)
+ROLES = {
+    "judge": ModelRole(
+        help="rates candidates, and names their domain",
+        purpose="judge",
+        settings={"temperature": 0.0, "max_tokens": 512},
+    ),
+}
+
+
+def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
+    """The steps for these parameters. Raises BadUsage for what they cannot be."""
+    _check(params)
+    steps: list[Step | BatchStep] = [
+        filter_step(params["least_length"], params["least_statements"]),
+        once_step(),
+        rate_step(params["least_rating"], one_domain=params["per_domain"] > 0),
+    ]
+    if params["thirds"]:
+        steps.append(thirds_step(params["per_third"]))
+    if params["per_domain"]:
+        steps.append(domains_step(params["per_domain"]))
+    return Pipeline(steps=tuple(steps), gives=Candidate, facts=facts_by(models))
+
+
+def _check(params: Mapping[str, Any]) -> None:
+    for name in ("least_length", "least_statements", "per_domain", "per_third"):
+        if params[name] < 0:
+            raise BadUsage(f"--{name.replace('_', '-')} is 0 or more, not {params[name]}")
+    if not 1 <= params["least_rating"] <= 5:
+        raise BadUsage(f"--least-rating is 1 to 5, not {params['least_rating']}")
+    if params["per_third"] and not params["thirds"]:
+        raise BadUsage("--per-third needs --thirds")
+
+
+def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iterator[BuiltFact]]:
+    """The facts of candidates: their entities. The judge checked those that it rated."""
+    checked = tuple(Role("checked", model) for model in seats_of("judge", models).values())
+
+    def facts(rows: Iterable[Candidate]) -> Iterator[BuiltFact]:
+        for row in rows:
+            fact = Fact(
+                kind="bequ.entity",
+                payload=row.entity,
+                language=row.language,
+                stratum=Stratum(row.domain, row.tier),
+            )
+            roles = checked if row.ratings is not None else ()
+            yield BuiltFact(structs.replace(fact, id=fact_id(fact)), roles=roles)
+
+    return facts
+
+
+PIPELINES = {
+    "entities": StepBuilder(
+        make=make_pipeline,
+        roles=ROLES,
+        parameters=PARAMETERS,
+        rows=candidates,
+        next="run {bank} -m PROVIDER/NAME",
+        help="A list of entities to elicit triples of. An INPUT is an offline wiki (dump:FILE, "
+        "zim:FILE), of which --per-input pages are drawn by the seed, or a file of a list, whose "
+        "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
+        "few statements are left out, then what a judge rates low; of fictional entities those "
+        "that have an article.",
+    )
+}

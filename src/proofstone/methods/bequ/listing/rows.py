@@ -1,0 +1,32 @@
+"""What is on its way while a list of entities is made: something with a name that may be taken."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from proofstone.methods.bequ.payloads import Entity
+
+__all__ = ["Candidate", "Ratings"]
+
+
+class Ratings(Struct, frozen=True, gc=False, kw_only=True):
+    """A judge's ratings, each from 1 (not at all) to 5 (fully)."""
+
+    informative: int
+    clear: int
+    suitable: int
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """An entity as its page or its row has it, and the ``lead`` of its article. ``title`` is that
+    of the article found, empty where there is none; ``trouble`` says why it cannot be read."""
+
+    entity: Entity
+    language: str = ""
+    domain: str = ""
+    tier: str = ""
+    title: str = ""
+    lead: str = ""
+    is_meanings: bool = False
+    trouble: str = ""
+    ratings: Ratings | None = None
