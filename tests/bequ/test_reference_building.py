@@ -16,12 +16,14 @@ from ingest.dump_files import dump, page
 from ingest.zim_files import zim
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.methods.bequ.reference import PIPELINES
 from proofstone.methods.bequ.reference.corpora import entity_texts
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import About, EntityText, Known, Taken
 from proofstone.methods.bequ.reference.taking import take_prompt
 from proofstone.ports import StepContext
 from proofstone.stages.building import BuildResult
+from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import Act, Seen, answer
 from serving import HurriedClock, configure, serving
@@ -246,6 +248,47 @@ def test_a_reply_without_triples_costs_its_passage_nothing(
         "It is mumbled of.", "Nothing of it.",
     ]  # fmt: skip
     assert again.bank == result.bank
+
+
+def test_the_sources_of_a_workspace_are_searched_for_names(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Passages that name an entity as a word are its texts, each naming the passage it stands in; a
+    part of a longer word names nothing."""
+    document = tmp_path / "Metals.md"
+    document.write_text(
+        f"# Metals\n\n{COPPER}\n\nCoppery things are red, and cuprous ones too.\n\n{TIN}\n"
+        "\nWith Stannum one means what melts at 232 degrees.\n",
+        encoding="utf-8",
+    )
+    ingest_paths(workspace.store, [document], clock=workspace.clock)
+    with serving(Author()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, listed(tmp_path), "sources")
+    assert dropped(result) == {"no article": 2, "fictional": 1, "of something else": 1}
+    said = {
+        (row["entity"], row["predicate"], row["object"], row["title"])
+        for row in exported(workspace, result)
+        if "predicate" in row
+    }
+    assert said == {
+        ("Copper", "melts at", "1085 degrees", "Metals"),
+        ("Copper", "named after", "Cyprus", "Metals"),
+        ("Stannum", "melts at", "232 degrees", "Metals"),
+    }
+    assert result.bank is not None
+    facts = workspace.store.knowledge.bank(result.bank.id).facts()
+    passages = workspace.store.knowledge.passages([fact.passage for fact in facts if fact.passage])
+    assert all(fact.payload.passage in passages[fact.passage].text for fact in facts)
+
+
+def test_what_is_sent_of_the_workspace_is_known_before_it_is() -> None:
+    """A step that asks about passages that a search found says that it reads the search: so what
+    may leave is looked at for all sources."""
+    builder = PIPELINES["reference"]
+    usual = {parameter.name: parameter.default for parameter in builder.parameters}
+    made = builder.make({**usual, "corpus": "sources"}, {"author": "scripted/author"})
+    assert [step.reads for step in made.steps if step.asks] == [("search:bm25",)]
 
 
 def texts(tmp_path: Path, corpus: str, rows: list[dict[str, Any]]) -> list[EntityText]:

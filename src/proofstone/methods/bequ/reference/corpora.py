@@ -24,16 +24,20 @@ from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.reference.rows import EntityText, Taken
 from proofstone.methods.bequ.reference.wanted import Wanted, read_wanted
 
-__all__ = ["KINDS", "entity_texts", "read_corpus"]
+__all__ = ["SOURCES", "entity_texts", "read_corpus"]
 
 KINDS = ("dump", "zim", "folder")
+SOURCES = "sources"
 
 
 def read_corpus(text: str) -> tuple[str, Path]:
-    """``KIND:PATH`` as its parts. Raises BadUsage for what is none, NotFound for no such path."""
+    """``KIND:PATH`` as its parts; ``sources``, those of the workspace, has no path. Raises BadUsage
+    for what is none, NotFound for no such path."""
+    if text == SOURCES:
+        return SOURCES, Path()
     kind, _sign, rest = text.partition(":")
     if kind not in KINDS or not rest:
-        known = ", ".join(f"{each}:PATH" for each in KINDS)
+        known = ", ".join(f"{each}:PATH" for each in KINDS) + f", {SOURCES}"
         came = repr(text) if text else "nothing"
         raise BadUsage(f"--corpus says where the texts are ({known}), and is {came}")
     path = Path(rest)
@@ -49,7 +53,22 @@ def entity_texts(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[E
     time. Raises what reading lists and corpora does."""
     kind, path = read_corpus(params["corpus"])
     wanted = read_wanted(inputs)
-    yield from _of_folder(wanted, path) if kind == "folder" else _of_wiki(wanted, path)
+    if kind == SOURCES:
+        yield from _to_search(wanted)
+    else:
+        yield from _of_folder(wanted, path) if kind == "folder" else _of_wiki(wanted, path)
+
+
+def _to_search(wanted: Wanted) -> Iterator[EntityText]:
+    """The entities themselves: a step searches the workspace for texts that name them."""
+    for number, entity in enumerate(wanted.entities):
+        about = wanted.abouts[number]
+        if entity.is_fictional:
+            yield EntityText(about=about, missing="fictional")
+        elif wanted.names[number]:
+            yield EntityText(about=about, names=wanted.names[number])
+        else:
+            yield _missing(wanted, number)
 
 
 # ---------------------------------------------------------------- an offline wiki

@@ -60,7 +60,11 @@ def _fact(row: Known) -> Fact:
         date=taken.date,
         content=taken.content,
     )
-    return _made(payload, taken.language, Stratum(about.domain, about.tier))
+    fact = _made(payload, taken.language, Stratum(about.domain, about.tier))
+    if not taken.source_id:
+        return fact
+    fact = structs.replace(fact, source=taken.source_id, passage=taken.passage_id)
+    return structs.replace(fact, id=fact_id(fact))
 
 
 def _made(

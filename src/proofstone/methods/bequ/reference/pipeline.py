@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.reference.corpora import entity_texts, read_corpus
+from proofstone.methods.bequ.reference.corpora import SOURCES, entity_texts, read_corpus
 from proofstone.methods.bequ.reference.facts import facts_by
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import Known
+from proofstone.methods.bequ.reference.searching import SEARCH, search_step
 from proofstone.methods.bequ.reference.taking import once_step, subjects_step, triples_step
-from proofstone.ports import ModelRole, Parameter, Pipeline, StepBuilder
+from proofstone.ports import BatchStep, ModelRole, Parameter, Pipeline, Step, StepBuilder
 
 __all__ = ["PIPELINES"]
 
@@ -21,8 +22,14 @@ PARAMETERS = (
         name="corpus",
         kind="text",
         default="",
-        help="Where the texts are: dump:FILE (a wiki's XML), zim:FILE, or folder:DIR of documents "
-        "named for their entities.",
+        help="Where the texts are: dump:FILE (a wiki's XML), zim:FILE, folder:DIR of documents "
+        "named for their entities, or sources: passages of the workspace that name them.",
+    ),
+    Parameter(
+        name="found",
+        kind="int",
+        default=20,
+        help="With --corpus sources: most passages by each name of an entity.",
     ),
     Parameter(
         name="passage_tokens",
@@ -41,15 +48,21 @@ ROLES = {
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps for these parameters. Raises BadUsage or NotFound for what they cannot be."""
-    read_corpus(params["corpus"])
+    is_searched = read_corpus(params["corpus"])[0] == SOURCES
+    if params["found"] < 1:
+        raise BadUsage(f"--found is 1 or more, not {params['found']}")
     if params["passage_tokens"] < _LEAST_TOKENS:
         raise BadUsage(
             f"--passage-tokens is {_LEAST_TOKENS} or more, not {params['passage_tokens']}"
         )
-    steps = (
-        passages_step(params["passage_tokens"]), triples_step(), subjects_step(), once_step(),
-    )  # fmt: skip
-    return Pipeline(steps=steps, gives=Known, facts=facts_by(models))
+    steps: list[Step | BatchStep] = [search_step(params["found"])] if is_searched else []
+    steps += [
+        passages_step(params["passage_tokens"]),
+        triples_step((SEARCH,) if is_searched else ()),
+        subjects_step(),
+        once_step(),
+    ]
+    return Pipeline(steps=tuple(steps), gives=Known, facts=facts_by(models))
 
 
 PIPELINES = {

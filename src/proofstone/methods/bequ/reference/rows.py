@@ -39,7 +39,7 @@ class About(Struct, frozen=True, gc=False, kw_only=True):
 class Taken(Struct, frozen=True, gc=False, kw_only=True):
     """A text and where it is from. ``source`` is the kind of corpus (wiki, documents), ``title``,
     ``url`` and ``date`` those of its article or document, ``content`` the hex SHA-256 of the whole
-    of that."""
+    of that; the ids are those of a text of the workspace."""
 
     text: str
     source: str
@@ -48,16 +48,19 @@ class Taken(Struct, frozen=True, gc=False, kw_only=True):
     date: str = ""
     content: str = ""
     language: str = ""
+    source_id: bytes = b""
+    passage_id: bytes = b""
 
 
 class EntityText(Struct, frozen=True, kw_only=True):
     """An entity and a text about it, not yet cut; or why a corpus has none (``missing``), with what
-    was looked for (``sought``)."""
+    was looked for (``sought``). Where texts are yet to be searched for, by these ``names``."""
 
     about: About
     taken: Taken | None = None
     missing: Missing | None = None
     sought: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Known(Struct, frozen=True, kw_only=True):

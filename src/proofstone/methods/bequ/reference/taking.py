@@ -23,9 +23,10 @@ _TRIES = 2
 _PROMPTS = TwoPrompts(str(__package__), "triples", "passage", "文字")
 
 
-def triples_step() -> Step:
+def triples_step(reads: tuple[str, ...] = ()) -> Step:
     """The triples that a model takes from each passage that is asked of; those that stand for
-    themselves go on as they are."""
+    themselves go on as they are. ``reads`` says what passages were found by: what is sent is of
+    whatever that may find."""
 
     async def take(row: Known, context: StepContext) -> Kept:
         if not row.is_asked:
@@ -55,6 +56,7 @@ def triples_step() -> Step:
         reasons=(_UNREADABLE, _NONE),
         config={"prompt": _PROMPTS.key()},
         asks=("author",),
+        reads=reads,
     )
 
 
