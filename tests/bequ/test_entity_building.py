@@ -15,7 +15,7 @@ from ingest.zim_files import zim
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ.listing import PIPELINES
-from proofstone.methods.bequ.listing.candidates import candidates
+from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
 from proofstone.methods.bequ.listing.drawing import TIERS, domains_step, thirds_step
 from proofstone.methods.bequ.listing.rating import rate_prompt
 from proofstone.methods.bequ.listing.rows import Candidate
@@ -157,6 +157,19 @@ def test_pages_are_drawn_by_the_seed(workspace: Workspace, tmp_path: Path) -> No
     assert [len(names) for names in drawn.values()] == [5, 9, 5]
     assert drawn[42, 5] < drawn[42, 9]
     assert drawn[42, 5] != drawn[7, 5]
+
+
+def test_of_a_list_so_many_are_drawn_before_they_are_looked_up(tmp_path: Path) -> None:
+    """In a ZIM file as in a dump, of a list as of a wiki."""
+    text = b"<p>A town.</p>"
+    rows = [("C", f"Town {n}", f"Town {n}", "text/html", text) for n in range(30)]
+    path = zim(tmp_path / "towns.zim", rows)
+    names = table(tmp_path, [{"name": f"Town {n}"} for n in range(30)])
+    params = {"known": "", "corpus": f"zim:{path}"}
+    for name in (names, f"zim:{path}"):
+        drawn = [{row.entity.name for row in drawn_candidates(name, params, n, 42)} for n in (4, 8)]
+        assert [len(each) for each in drawn] == [4, 8]
+        assert drawn[0] < drawn[1]
 
 
 def test_lists_are_held_against_a_wiki(workspace: Workspace, tmp_path: Path) -> None:

@@ -204,8 +204,10 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     their passages enter as ``records.SourcedPassage``, or they themselves (``enters``) as
     ``records.SampledSource``. ``regions`` names the parameter that says which regions of their
     pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
-    them. With ``files``, inputs that are files enter by those. ``next`` is what people do with a
-    bank of this kind, as they type it behind ``proofstone``, where that is no form or run.
+    them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
+    read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
+    those. ``next`` is what people do with a bank of this kind, as they type it behind
+    ``proofstone``, where that is no form or run.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -214,6 +216,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
     enters: Literal["passages", "sources"] = "passages"
     regions: tuple[str, str] | None = None
+    drawn: Callable[[str, Mapping[str, Any], int, int], Iterable[Struct]] | None = None
     files: FileRows | None = None
     next: str = ""
     help: str = ""

@@ -76,6 +76,11 @@ def _all(
     if spec.per_input is None:
         yield from read(spec.inputs)
         return
+    if builder.drawn is not None:
+        for name in spec.inputs:
+            values = builder.drawn(name, params, spec.per_input, spec.seed)
+            yield from (EnteringRow(make_row(value)) for value in values)
+        return
     drawn = (each for n in spec.inputs for each in _drawn(read([n]), spec.per_input, spec.seed))
     yield from drawn if builder.rows is not None else _once(drawn)
 

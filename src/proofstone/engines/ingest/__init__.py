@@ -40,6 +40,7 @@ from proofstone.engines.ingest.wiki.api import (
 )
 from proofstone.engines.ingest.wiki_articles import (
     WikiArticle,
+    article_keys,
     each_article,
     find_articles,
     read_articles,
@@ -87,6 +88,7 @@ __all__ = [
     "WikiFile",
     "WikiFound",
     "WikiPage",
+    "article_keys",
     "came",
     "check_target",
     "each_article",

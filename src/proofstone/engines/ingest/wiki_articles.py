@@ -19,7 +19,14 @@ from proofstone.engines.ingest.zim.archive import Entry, ZimArchive
 from proofstone.engines.ingest.zim.reader import articles, said_in
 from proofstone.errors import BadInput
 
-__all__ = ["PlainName", "WikiArticle", "each_article", "find_articles", "read_articles"]
+__all__ = [
+    "PlainName",
+    "WikiArticle",
+    "article_keys",
+    "each_article",
+    "find_articles",
+    "read_articles",
+]
 
 PlainName = Callable[[str], str]  # how names are compared
 # A template, a magic word or a class by which wikis mark a page that lists what a name may mean.
@@ -82,6 +89,18 @@ def read_articles(path: Path, keys: Collection[str]) -> Iterator[WikiArticle]:
             site = part
         elif part.namespace == 0 and part.title in keys:
             yield _of_dump(part, site)
+
+
+def article_keys(path: Path) -> Iterator[str]:
+    """The keys of all articles, in the order of the file, no text being read. Raises as
+    ``find_articles``."""
+    if _is_zim(path):
+        with ZimArchive(path) as archive:
+            yield from (entry.path for entry in articles(archive))
+        return
+    for part in read_dump(path):
+        if isinstance(part, DumpPage) and not part.namespace and not part.redirect:
+            yield part.title
 
 
 def each_article(path: Path) -> Iterator[WikiArticle]:

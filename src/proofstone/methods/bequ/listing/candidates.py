@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
+from proofstone.draws import Draws
 from proofstone.engines.ingest import (
     WikiArticle,
+    article_keys,
     each_article,
     find_articles,
     guess_language,
@@ -17,6 +20,7 @@ from proofstone.engines.ingest import (
     read_checked,
 )
 from proofstone.errors import BadUsage
+from proofstone.identity import digest
 from proofstone.methods.bequ.entity_rows import read_entities
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import plain_name
@@ -25,7 +29,9 @@ from proofstone.methods.bequ.reference.corpora import read_corpus
 from proofstone.methods.bequ.reference.wanted import article_names
 from proofstone.records import Item
 
-__all__ = ["candidates", "wiki_of"]
+__all__ = ["candidates", "drawn_candidates", "wiki_of"]
+
+T = TypeVar("T")
 
 _LEAD = 1500  # characters of an article that its rating rests on
 _WIKIS = ("dump", "zim")
@@ -43,6 +49,34 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
     if lists:
         items = [item for name in lists for item in read_checked(Path(name), read_entities)]
         yield from map(known.added, _of_list(items, wiki_of(params["corpus"])))
+
+
+def drawn_candidates(
+    name: str, params: Mapping[str, Any], n: int, seed: int
+) -> Iterator[Candidate]:
+    """``n`` of the candidates of one input, drawn by the seed before any article is read. A place
+    in the draw rests on the title or the name alone. Raises as ``candidates``."""
+    known = _Known(params["known"])
+    if _is_wiki(name):
+        path = wiki_of(name)
+        keys = set(_drawn(article_keys(path), str, n, seed))
+        yield from map(known.added, map(_of_article, read_articles(path, keys)))
+        return
+    items = _drawn(read_checked(Path(name), read_entities), _name_of, n, seed)
+    yield from map(known.added, _of_list(items, wiki_of(params["corpus"])))
+
+
+def _drawn(things: Iterable[T], named: Callable[[T], str], n: int, seed: int) -> list[T]:
+    def drawn_at(thing: T) -> float:
+        number = int.from_bytes(digest(named(thing).encode("utf-8", "surrogatepass"))[:8], "big")
+        return Draws(seed, number, "enters a list").uniform()
+
+    return nsmallest(n, things, key=drawn_at)
+
+
+def _name_of(item: Item) -> str:
+    entity: Entity = item.payload
+    return f"{entity.name}\n{entity.description}"
 
 
 def wiki_of(text: str) -> Path:

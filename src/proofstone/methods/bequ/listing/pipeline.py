@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.listing.candidates import candidates
+from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
 from proofstone.methods.bequ.listing.drawing import domains_step, thirds_step
 from proofstone.methods.bequ.listing.filtering import filter_step, once_step
 from proofstone.methods.bequ.listing.rating import rate_step
@@ -132,6 +132,7 @@ PIPELINES = {
         roles=ROLES,
         parameters=PARAMETERS,
         rows=candidates,
+        drawn=drawn_candidates,
         next="run {bank} -m PROVIDER/NAME",
         help="A list of entities to elicit triples of. An INPUT is an offline wiki (dump:FILE, "
         "zim:FILE), of which --per-input pages are drawn by the seed, or a file of a list, whose "
