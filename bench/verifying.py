@@ -29,8 +29,9 @@ from proofstone.methods.bequ.verification import (
     posed_questions,
 )
 from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
-from proofstone.methods.bequ.verification.records import Passage, ReferenceTriple
+from proofstone.methods.bequ.verification.records import ReferenceTriple
 from proofstone.ports import Row
+from proofstone.records.triples import Passage
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched

@@ -16,8 +16,9 @@ from proofstone.methods.bequ.verification import Gathered, VerifySettings, make_
 from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
 from proofstone.methods.bequ.verification.families import family_of
 from proofstone.methods.bequ.verification.planning import known_triples
-from proofstone.methods.bequ.verification.records import Passage, ReferenceRow, ReferenceTriple
+from proofstone.methods.bequ.verification.records import ReferenceRow, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import object_text, spoken
+from proofstone.records.triples import Passage
 
 TRIPLE = {"subject": "Ulm", "predicate": "country", "object": "Germany", "subject_name": "Ulm"}
 KNOWN = {"entity": "Ulm", "predicate": "country", "object": "Germany"}

@@ -15,8 +15,9 @@ from proofstone.methods.bequ.verification.questions import (
     precision_question,
     recall_question,
 )
-from proofstone.methods.bequ.verification.records import GivenTriple, Passage, ReferenceTriple
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
 from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.triples import Passage
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 QUESTIONS = {

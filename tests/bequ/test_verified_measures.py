@@ -24,7 +24,6 @@ from proofstone.methods.bequ.verification import (
     Counted,
     Gathered,
     PeopleSaid,
-    Verified,
     VerifySettings,
     checked_of,
     correct_by_people,
@@ -33,8 +32,8 @@ from proofstone.methods.bequ.verification import (
     measure_by,
     verify,
 )
-from proofstone.methods.bequ.verification.records import Verdict
 from proofstone.ports import Judge
+from proofstone.records.triples import Verdict, Verified
 
 N = 40
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from proofstone.cli.output import print_table, print_text
 from proofstone.engines.judging import pose
-from proofstone.methods.bequ.verification import Corrected, Group, Measured, Told
+from proofstone.methods.bequ.verification import Corrected, Told
 from proofstone.records import Estimate
+from proofstone.records.triples import Group, Measured
 from proofstone.report.numbers import shown_estimate
 from proofstone.wiring.verifying import ToVerify, Verification
 

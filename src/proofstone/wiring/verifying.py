@@ -14,20 +14,15 @@ from msgspec import Struct
 from proofstone.engines.ingest import check_target, read_checked, read_documents, write_rows
 from proofstone.errors import BadUsage, NotFound
 from proofstone.methods.bequ.verification import (
-    BREAKDOWNS,
     Checked,
     Corrected,
     Counted,
-    EntityFacts,
     Gathered,
     GivenTriple,
-    Group,
-    Measured,
     PeopleSaid,
     ReferenceRow,
     Spool,
     Told,
-    Verified,
     VerifyPlan,
     VerifySettings,
     checked_of,
@@ -44,6 +39,7 @@ from proofstone.methods.bequ.verification import (
 )
 from proofstone.ports import Embedder, Judge, Row
 from proofstone.records import JudgeQuestion
+from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured, Verified
 from proofstone.wiring.background import Background
 from proofstone.wiring.grading import passing_workspace
 from proofstone.wiring.judging import Judges, judge_spec

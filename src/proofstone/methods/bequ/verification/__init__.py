@@ -2,14 +2,7 @@
 
 from proofstone.methods.bequ.verification.counting import Counted
 from proofstone.methods.bequ.verification.gathering import Gathered, Told
-from proofstone.methods.bequ.verification.measures import (
-    BREAKDOWNS,
-    MEASURES,
-    Breakdown,
-    Measured,
-    measure_all,
-    measure_by,
-)
+from proofstone.methods.bequ.verification.measures import MEASURES, measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
     Checked,
     Corrected,
@@ -25,13 +18,7 @@ from proofstone.methods.bequ.verification.planning import (
     make_plan,
 )
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
-from proofstone.methods.bequ.verification.records import (
-    EntityFacts,
-    GivenTriple,
-    Group,
-    ReferenceRow,
-    Verified,
-)
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.result_rows import (
     combined_rows,
     counted_rows,
@@ -42,19 +29,14 @@ from proofstone.methods.bequ.verification.spool import Spool
 from proofstone.methods.bequ.verification.verifying import Posed, posed_questions, verify
 
 __all__ = [
-    "BREAKDOWNS",
     "MEASURES",
     "QUESTIONS_VERSION",
     "SAMPLING_WAYS",
-    "Breakdown",
     "Checked",
     "Corrected",
     "Counted",
-    "EntityFacts",
     "Gathered",
     "GivenTriple",
-    "Group",
-    "Measured",
     "PeopleSaid",
     "Posed",
     "RecallOver",
@@ -62,7 +44,6 @@ __all__ = [
     "SamplingWay",
     "Spool",
     "Told",
-    "Verified",
     "VerifyPlan",
     "VerifySettings",
     "checked_of",

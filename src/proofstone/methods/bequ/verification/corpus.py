@@ -18,9 +18,10 @@ from proofstone.engines.retrieval import (
     cut_chunks,
     terms_of,
 )
-from proofstone.methods.bequ.verification.records import GivenTriple, Passage, ReferenceRow
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.texts import spoken
 from proofstone.ports import Embedder
+from proofstone.records.triples import Passage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from proofstone.methods.bequ.verification.records import DIRECTIONS, Verified
+from proofstone.records.triples import DIRECTIONS, Verified
 
 if TYPE_CHECKING:
     import numpy as np

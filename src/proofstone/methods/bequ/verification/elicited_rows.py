@@ -6,9 +6,10 @@ from msgspec import Struct
 
 from proofstone.engines.ingest import Fields, read_json
 from proofstone.errors import Problem
-from proofstone.methods.bequ.verification.records import GivenTriple, Group
+from proofstone.methods.bequ.verification.records import GivenTriple
 from proofstone.methods.bequ.verification.texts import object_text
 from proofstone.ports import Row
+from proofstone.records.triples import Group
 
 __all__ = ["DOMAIN", "IDENTITY", "ElicitedRow", "read_elicited", "read_tier"]
 

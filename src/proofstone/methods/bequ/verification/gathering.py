@@ -11,15 +11,11 @@ from proofstone.errors import BadInput, Problem
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.verification.elicited_rows import read_elicited
 from proofstone.methods.bequ.verification.names import Entities, SameName
-from proofstone.methods.bequ.verification.records import (
-    EntityFacts,
-    GivenTriple,
-    Group,
-    ReferenceRow,
-)
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.reference_rows import NamedReference, read_reference
 from proofstone.methods.bequ.verification.spool import Spool
 from proofstone.ports import Row
+from proofstone.records.triples import EntityFacts, Group
 
 __all__ = ["Gathered", "Told"]
 

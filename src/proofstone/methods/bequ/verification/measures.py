@@ -11,20 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
-
 from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
-from proofstone.methods.bequ.verification.records import EntityFacts, Group
-from proofstone.records import Estimate
+from proofstone.records.triples import Breakdown, EntityFacts, Group, Measured
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["BREAKDOWNS", "MEASURES", "Breakdown", "Measured", "measure_all", "measure_by"]
-
-Breakdown = Literal["domain", "popularity", "source", "family"]
-BREAKDOWNS: tuple[Breakdown, ...] = ("domain", "popularity", "source", "family")
+__all__ = ["MEASURES", "measure_all", "measure_by"]
 
 _PRECISION = ("entailment", "contradiction", "neutral", "no reference", "unparsed")
 _RECALL = ("covered", "not covered", "unparsed")
@@ -42,19 +36,6 @@ MEASURES: Mapping[str, tuple[Literal[0, 1], tuple[str, ...], tuple[str, ...]]] =
     "recall_unparsed": (1, ("unparsed",), _RECALL),
 }
 HALF_WIDTH = 0.02
-
-
-class Measured(Struct, frozen=True, kw_only=True):
-    """One group's measures, of all its triples or of a part of them. ``counts`` is by direction and
-    outcome. ``estimates`` are those of ``MEASURES`` that anything counts in, and ``f1``; ``more``
-    says how many more triples bring precision and recall to within 2 points (None: no interval)."""
-
-    group: Group
-    counts: Mapping[str, Mapping[str, int]]
-    estimates: Mapping[str, Estimate]
-    more: Mapping[str, int | None]
-    by: str = ""
-    value: str = ""
 
 
 def measure_all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from proofstone.methods.bequ.names import plain_name
-from proofstone.methods.bequ.verification.records import EntityFacts
+from proofstone.records.triples import EntityFacts
 
 __all__ = ["Entities", "SameName"]
 

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from proofstone.engines.ingest import Fields
 from proofstone.errors import BadInput, Problem
-from proofstone.methods.bequ.verification.records import Direction, Group, Verified
 from proofstone.ports import Row
 from proofstone.records import Estimate
+from proofstone.records.triples import Direction, Group, Verified
 
 if TYPE_CHECKING:
     import numpy as np

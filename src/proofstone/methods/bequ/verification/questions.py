@@ -10,14 +10,10 @@ from importlib.resources import files
 import msgspec
 from msgspec import Struct
 
-from proofstone.methods.bequ.verification.records import (
-    Direction,
-    GivenTriple,
-    Passage,
-    ReferenceTriple,
-)
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import has_han
 from proofstone.records import Citing, Exhibit, JudgeQuestion, Label
+from proofstone.records.triples import Direction, Passage
 
 __all__ = ["QUESTIONS_VERSION", "cited_place", "precision_question", "recall_question"]
 

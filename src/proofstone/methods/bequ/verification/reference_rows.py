@@ -14,9 +14,10 @@ from msgspec import Struct
 from proofstone.engines.ingest import Fields, came, read_json
 from proofstone.errors import Problem
 from proofstone.methods.bequ.verification.elicited_rows import DOMAIN, IDENTITY, read_tier
-from proofstone.methods.bequ.verification.records import Passage, ReferenceRow, ReferenceTriple
+from proofstone.methods.bequ.verification.records import ReferenceRow, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import object_text
 from proofstone.ports import Row
+from proofstone.records.triples import Passage
 
 __all__ = ["NamedReference", "read_reference"]
 

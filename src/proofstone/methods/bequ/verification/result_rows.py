@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from proofstone.methods.bequ.verification.measures import Measured
-from proofstone.methods.bequ.verification.records import EntityFacts, Group, Verified
+from proofstone.records.triples import EntityFacts, Group, Measured, Verified
 
 __all__ = ["combined_rows", "counted_rows", "verdict_row"]
 

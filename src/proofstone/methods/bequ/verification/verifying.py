@@ -19,17 +19,11 @@ from proofstone.methods.bequ.verification.questions import (
     precision_question,
     recall_question,
 )
-from proofstone.methods.bequ.verification.records import (
-    Direction,
-    GivenTriple,
-    Passage,
-    ReferenceTriple,
-    Verdict,
-    Verified,
-)
+from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import folded, spoken
 from proofstone.ports import Embedder, Judge
 from proofstone.records import JudgeQuestion, PanelVerdict
+from proofstone.records.triples import Direction, Passage, Verdict, Verified
 
 __all__ = ["Posed", "posed_questions", "verify"]
 

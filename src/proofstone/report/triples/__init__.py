@@ -1,0 +1,1 @@
+"""What models volunteered, checked both ways: leaderboard, figures, tables and browsers."""

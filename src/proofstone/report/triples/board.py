@@ -1,0 +1,62 @@
+"""The leaderboard of verified triples, as records: terminal, JSON, tables and page show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from proofstone.engines.stats import RankInterval
+from proofstone.records.cards import Card
+from proofstone.records.results import Estimate
+from proofstone.records.triples import Group, Measured, Volunteered
+
+__all__ = ["TripleBoard", "TripleRow"]
+
+
+class TripleRow(Struct, frozen=True, kw_only=True):
+    """A model in one setting. ``measured`` holds F1, precision, recall and what stands beside them,
+    ``abstention`` the share of entities of which it said that it knows nothing, and
+    ``fictional_given`` the share of fictional entities that got triples (None where none was asked
+    about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged. Of its
+    triples ``waiting`` were not judged yet; ``config`` is the hash of how it was asked."""
+
+    group: Group
+    runs: tuple[str, ...]
+    simulated: bool
+    volunteered: Volunteered
+    measured: Measured
+    abstention: Estimate
+    fictional_given: Estimate | None = None
+    rank: RankInterval | None = None
+    ties: tuple[int, ...] = ()
+    waiting: int = 0
+    config: str = ""
+    card: Card | None = None
+
+    @property
+    def label(self) -> str:
+        """The row as a sentence names it."""
+        return " ".join(part for part in (self.group.model, self.group.setting) if part)
+
+
+class TripleBoard(Struct, frozen=True, kw_only=True):
+    """All rows in falling order of F1, unranked ones last, over ``entities`` in the samples.
+    ``parts`` are the measures of each group by domain, popularity, source and predicate family.
+    ``ties`` are runs of places that the data cannot tell apart. ``counts`` are of all
+    verified triples, by outcome."""
+
+    rows: tuple[TripleRow, ...]
+    parts: tuple[Measured, ...]
+    ties: tuple[tuple[int, int], ...]
+    entities: int
+    judges: str
+    reference: str
+    sampling: str
+    seed: int
+    confidence: float = 0.95
+    counts: Mapping[str, int] = {}
+
+    def row_of(self, group: Group) -> TripleRow | None:
+        """The row of a group."""
+        return next((row for row in self.rows if row.group == group), None)
