@@ -1,4 +1,4 @@
-"""The leaderboard of verified triples, as records: terminal, JSON, tables and page show the same."""
+"""The leaderboard of verified triples, as records that terminal, JSON, tables and page show."""
 
 from __future__ import annotations
 
