@@ -63,6 +63,7 @@ from proofstone.engines.stats.flags import (
     resampled_unit,
 )
 from proofstone.engines.stats.forecast import Forecast, Sampled, forecast_total
+from proofstone.engines.stats.harmonic_spread import harmonic_spread
 from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
 from proofstone.engines.stats.irt import ItemResponse, fit_two_parameter
 from proofstone.engines.stats.item_analysis import (
@@ -287,6 +288,7 @@ __all__ = [
     "group_weights",
     "groups_apart",
     "harmonic_mean",
+    "harmonic_spread",
     "holm",
     "homogeneity",
     "interval_against",

@@ -18,8 +18,10 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     """A model in one setting. ``measured`` holds F1, precision, recall and what stands beside them,
     ``abstention`` the share of entities of which it said that it knows nothing, and
     ``fictional_given`` the share of fictional entities that got triples (None where none was asked
-    about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged. Of its
-    triples ``waiting`` were not judged yet; ``config`` is the hash of how it was asked."""
+    about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged, some of
+    its triples are ``waiting`` for a judge, or rows are over different entities. Simulated rows
+    are ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
+    ``config`` is the hash of how it was asked."""
 
     group: Group
     runs: tuple[str, ...]
@@ -41,10 +43,11 @@ class TripleRow(Struct, frozen=True, kw_only=True):
 
 
 class TripleBoard(Struct, frozen=True, kw_only=True):
-    """All rows in falling order of F1, unranked ones last, over ``entities`` in the samples.
-    ``parts`` are the measures of each group by domain, popularity, source and predicate family.
-    ``ties`` are runs of places that the data cannot tell apart. ``counts`` are of all
-    verified triples, by outcome."""
+    """All rows in falling order of F1, over ``entities`` in the samples: those of models, then
+    simulated ones, then those that cannot be ranked. ``parts`` are the measures of each group by
+    domain, popularity, source and predicate family. ``ties`` are runs [first, last] of places in
+    ``rows`` that the data cannot tell apart. ``counts`` are of all verified triples, by outcome.
+    Without ``is_common`` rows were not held against the same entities, and nobody is ranked."""
 
     rows: tuple[TripleRow, ...]
     parts: tuple[Measured, ...]
@@ -56,6 +59,7 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     seed: int
     confidence: float = 0.95
     counts: Mapping[str, int] = {}
+    is_common: bool = True
 
     def row_of(self, group: Group) -> TripleRow | None:
         """The row of a group."""

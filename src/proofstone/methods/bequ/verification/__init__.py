@@ -18,6 +18,12 @@ from proofstone.methods.bequ.verification.planning import (
     make_plan,
 )
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
+from proofstone.methods.bequ.verification.ranking import (
+    RankedGroups,
+    rank_by_f1,
+    rankable,
+    spread_of_f1,
+)
 from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.result_rows import (
     combined_rows,
@@ -39,6 +45,7 @@ __all__ = [
     "GivenTriple",
     "PeopleSaid",
     "Posed",
+    "RankedGroups",
     "RecallOver",
     "ReferenceRow",
     "SamplingWay",
@@ -54,8 +61,11 @@ __all__ = [
     "measure_all",
     "measure_by",
     "posed_questions",
+    "rank_by_f1",
+    "rankable",
     "read_people",
     "sample_places",
+    "spread_of_f1",
     "verdict_row",
     "verify",
 ]

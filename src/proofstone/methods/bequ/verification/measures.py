@@ -39,12 +39,17 @@ HALF_WIDTH = 0.02
 
 
 def measure_all(
-    counted: Counted, groups: Sequence[Group], *, n_draws: int = 2_000, seed: int = 0
+    counted: Counted,
+    groups: Sequence[Group],
+    *,
+    n_draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
 ) -> list[Measured]:
     """The measures of each group."""
     mine = counted.column("group")
     return [
-        _measured(counted, mine == number, group, n_draws=n_draws, seed=seed)
+        _measured(counted, mine == number, group, n_draws=n_draws, seed=seed, confidence=confidence)
         for number, group in enumerate(groups)
     ]
 
@@ -57,6 +62,7 @@ def measure_by(
     *,
     n_draws: int = 2_000,
     seed: int = 0,
+    confidence: float = 0.95,
 ) -> Iterator[Measured]:
     """The measures of each group by the values of a breakdown, in alphabetical order; none where
     no triple has a value.
@@ -72,8 +78,9 @@ def measure_by(
             chosen = own & (codes == code)
             if names[code] and chosen.any():
                 yield _measured(
-                    counted, chosen, group, by=by, value=names[code], n_draws=n_draws, seed=seed
-                )
+                    counted, chosen, group, by=by, value=names[code],
+                    n_draws=n_draws, seed=seed, confidence=confidence,
+                )  # fmt: skip
 
 
 def _values(
@@ -102,6 +109,7 @@ def _measured(
     value: str = "",
     n_draws: int,
     seed: int,
+    confidence: float,
 ) -> Measured:
     from proofstone.engines.stats import (  # noqa: PLC0415
         draw_ratios,
@@ -111,10 +119,16 @@ def _measured(
 
     tops, bottoms = _sums(counted, chosen)
     drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
-    estimates = {name: drawn.ratio(place) for place, name in enumerate(MEASURES) if drawn.n[place]}
+    estimates = {
+        name: drawn.ratio(place, confidence=confidence)
+        for place, name in enumerate(MEASURES)
+        if drawn.n[place]
+    }
     if {"precision", "recall"} <= estimates.keys():
         estimates["f1"] = drawn.made_of(
-            (0, 1), lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1])
+            (0, 1),
+            lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1]),
+            confidence=confidence,
         )
     return Measured(
         group=group,

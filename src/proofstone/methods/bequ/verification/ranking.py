@@ -1,0 +1,106 @@
+"""Ranks by F1 that hold together, where every group was held against the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
+from proofstone.methods.bequ.verification.measures import MEASURES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from proofstone.engines.stats import RankInterval, Spread
+
+__all__ = ["RankedGroups", "rank_by_f1", "rankable", "spread_of_f1"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGroups:
+    """``groups`` (their numbers) in falling order of F1. ``intervals`` are their ranks, in that
+    order, and ``ties`` runs of places that cannot be told apart; without ``is_common``, where they
+    were not held against the same entities, there are neither."""
+
+    groups: tuple[int, ...]
+    intervals: tuple[RankInterval, ...] = ()
+    ties: tuple[tuple[int, int], ...] = ()
+    is_common: bool = True
+
+
+def rankable(counted: Counted, n_groups: int) -> list[int]:
+    """The groups of which both directions were judged and nothing waits."""
+    cells = _counts(counted, n_groups)
+    judged = cells[:, :, 1:].sum(axis=2).min(axis=1).tolist()
+    waiting = cells[:, :, 0].sum(axis=1).tolist()
+    return [group for group in range(n_groups) if judged[group] and not waiting[group]]
+
+
+def rank_by_f1(
+    counted: Counted, groups: Sequence[int], *, confidence: float = 0.95, seed: int = 0
+) -> RankedGroups:
+    """The ranks of ``groups``, all of them ``rankable``, at ``confidence`` for all together.
+
+    Entities are drawn for all groups and both directions at once (`harmonic_spread`), and all
+    differences tested together (`rank_jointly`).
+    """
+    from proofstone.engines.stats import rank_jointly, tied_runs  # noqa: PLC0415
+
+    if not groups:
+        return RankedGroups(())
+    spread = spread_of_f1(counted, groups)
+    places = sorted(range(len(groups)), key=lambda place: -spread.means[place])
+    ordered = tuple(groups[place] for place in places)
+    if not _are_asked_alike(counted, groups):
+        return RankedGroups(ordered, is_common=False)
+    ranking = rank_jointly(spread, confidence=confidence, seed=seed)
+    return RankedGroups(
+        ordered,
+        tuple(ranking.intervals[place] for place in places),
+        tied_runs(ranking.better[places][:, places]),
+    )
+
+
+def spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
+    """F1 of ``groups``, all of them ``rankable``, with its spread over entities."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.engines.stats import harmonic_spread  # noqa: PLC0415
+
+    mine, entity, direction, outcome = (
+        counted.column(name) for name in ("group", "entity", "direction", "outcome")
+    )
+    n = int(entity.max(initial=-1)) + 1
+    cell = (entity.astype(np.int64) * 2 + direction) * len(OUTCOMES) + outcome
+    place = {name: code for code, name in enumerate(OUTCOMES)}
+    tops, bottoms = np.zeros((n, len(groups), 2)), np.zeros((n, len(groups), 2))
+    for at, group in enumerate(groups):
+        cells = np.bincount(cell[mine == group], minlength=n * 2 * len(OUTCOMES))
+        cells = cells.reshape(n, 2, len(OUTCOMES))
+        for side, top, bottom in (MEASURES["precision"], MEASURES["recall"]):
+            tops[:, at, side] = cells[:, side, [place[name] for name in top]].sum(axis=1)
+            bottoms[:, at, side] = cells[:, side, [place[name] for name in bottom]].sum(axis=1)
+    return harmonic_spread(tops, bottoms)
+
+
+def _are_asked_alike(counted: Counted, groups: Sequence[int]) -> bool:
+    """Whether facts of the same entities were looked for in all groups: what each said of which
+    entity differs, what it could have said does not."""
+    import numpy as np  # noqa: PLC0415
+
+    mine, entity = counted.column("group"), counted.column("entity")
+    known = counted.column("direction") == 1
+    asked = [np.unique(entity[known & (mine == group)]) for group in groups]
+    return all(np.array_equal(asked[0], other) for other in asked[1:])
+
+
+def _counts(counted: Counted, n_groups: int) -> NDArray[np.int64]:
+    """Triples by group, direction and outcome; outcome 0 waits."""
+    import numpy as np  # noqa: PLC0415
+
+    group, direction = counted.column("group").astype(np.int64), counted.column("direction")
+    cell = (group * 2 + direction) * len(OUTCOMES) + counted.column("outcome")
+    size = n_groups * 2 * len(OUTCOMES)
+    return np.bincount(cell, minlength=size).reshape(n_groups, 2, len(OUTCOMES))

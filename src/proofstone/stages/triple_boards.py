@@ -1,0 +1,177 @@
+"""From verified triples to their leaderboard: measures, ranks that hold together, and ties."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from proofstone.engines.stats import RankInterval, share_estimate
+from proofstone.methods.bequ.verification import (
+    Counted,
+    measure_all,
+    measure_by,
+    rank_by_f1,
+    rankable,
+)
+from proofstone.records import Estimate
+from proofstone.records.cards import Card
+from proofstone.records.triples import BREAKDOWNS, Breakdown, Measured, VerifiedRuns
+from proofstone.report.triples.board import TripleBoard, TripleRow
+
+__all__ = ["count_verified", "triple_board"]
+
+
+def triple_board(
+    verified: VerifiedRuns,
+    *,
+    seed: int = 0,
+    confidence: float = 0.95,
+    by: Sequence[Breakdown] = BREAKDOWNS,
+    cards: Mapping[str, Card] | None = None,
+) -> TripleBoard:
+    """The leaderboard of verified runs, its parts those ``by`` which it is asked for.
+
+    Every triple is read once and counted, none is held. Models are ranked with models and simulated
+    respondents with each other, each at ``confidence`` for all ranks together.
+    """
+    counted = count_verified(verified)
+    parts = (
+        part
+        for name in by
+        for part in measure_by(
+            counted, verified.groups, verified.entities, name, seed=seed, confidence=confidence
+        )
+    )
+    measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
+    order = _ordered(verified, counted, measured, confidence=confidence, seed=seed)
+    held = _Held(verified, measured, {} if cards is None else cards, order, confidence)
+    return TripleBoard(
+        rows=tuple(held.row(group) for group in order.groups),
+        parts=tuple(parts),
+        ties=order.ties,
+        entities=_number_of_entities(counted),
+        judges=verified.judges,
+        reference=verified.reference,
+        sampling=verified.sampling,
+        seed=seed,
+        confidence=confidence,
+        counts=_outcomes(measured),
+        is_common=order.is_common,
+    )
+
+
+def count_verified(verified: VerifiedRuns) -> Counted:
+    """All its triples as columns."""
+    counted = Counted()
+    for each in verified.read():
+        counted.add(each)
+    return counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """All groups in the order of rows, the ranks of those that have one, and tied places."""
+
+    groups: tuple[int, ...]
+    ranks: Mapping[int, RankInterval]
+    ties: tuple[tuple[int, int], ...]
+    is_common: bool
+
+
+def _ordered(
+    verified: VerifiedRuns,
+    counted: Counted,
+    measured: Sequence[Measured],
+    *,
+    confidence: float,
+    seed: int,
+) -> _Order:
+    """All groups: models and then simulated ones, each in the order of their ranks; then those
+    without a rank, by F1 and name."""
+    able = rankable(counted, len(verified.groups))
+    rest = [group for group in range(len(verified.groups)) if group not in able]
+    rest.sort(key=lambda group: (_is_simulated(verified, group), -_f1(measured[group])))
+    groups: list[int] = []
+    ranks: dict[int, RankInterval] = {}
+    ties: list[tuple[int, int]] = []
+    is_common = True
+    for simulated in (False, True):
+        pool = [group for group in able if _is_simulated(verified, group) == simulated]
+        ranked = rank_by_f1(counted, pool, confidence=confidence, seed=seed)
+        ties += [(len(groups) + first, len(groups) + last) for first, last in ranked.ties]
+        ranks |= dict(zip(ranked.groups, ranked.intervals, strict=ranked.is_common))
+        groups += ranked.groups
+        is_common &= ranked.is_common
+    return _Order((*groups, *rest), ranks, tuple(ties), is_common)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What rows are made from."""
+
+    verified: VerifiedRuns
+    measured: Sequence[Measured]
+    cards: Mapping[str, Card]
+    order: _Order
+    confidence: float
+
+    def row(self, group: int) -> TripleRow:
+        """The row of a group."""
+        who, said = self.verified.groups[group], self.verified.volunteered[group]
+        place = self.order.groups.index(group)
+        fictional = None
+        if said.fictional:
+            fictional = _share(said.fictional_given, said.fictional, self.confidence)
+        return TripleRow(
+            group=who,
+            runs=tuple(run.hex() for run in self.verified.runs[group]),
+            simulated=_is_simulated(self.verified, group),
+            volunteered=said,
+            measured=self.measured[group],
+            abstention=_share(said.abstained, said.entities, self.confidence),
+            fictional_given=fictional,
+            rank=self.order.ranks.get(group),
+            ties=tuple(
+                tie for tie, (low, high) in enumerate(self.order.ties) if low <= place <= high
+            ),
+            waiting=sum(n.get("waiting", 0) for n in self.measured[group].counts.values()),
+            card=self.cards.get(who.model),
+        )
+
+
+def _is_simulated(verified: VerifiedRuns, group: int) -> bool:
+    return verified.groups[group].model.startswith("sim/")
+
+
+def _share(count: int, of: int, confidence: float) -> Estimate:
+    """A share of entities, each of which was asked about once."""
+    found = share_estimate(count / of if of else float("nan"), of, confidence)
+    made_by = "Wilson, each entity once" if of else "none"
+    return structs.replace(
+        found,
+        estimand="entities like these",
+        made_by=made_by,
+        resampled="entities" if of else "",
+    )
+
+
+def _f1(measured: Measured) -> float:
+    found = measured.estimates.get("f1")
+    return -1.0 if found is None else found.value
+
+
+def _number_of_entities(counted: Counted) -> int:
+    import numpy as np  # noqa: PLC0415
+
+    return len(np.unique(counted.column("entity")))
+
+
+def _outcomes(measured: Iterable[Measured]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for each in measured:
+        for counts in each.counts.values():
+            found.update(counts)
+    return dict(sorted(found.items()))
