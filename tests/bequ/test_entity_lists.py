@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from proofstone.engines.ingest import read_checked
 from proofstone.errors import BadInput
+from proofstone.identity import canonical_json
 from proofstone.methods.bequ import METHOD
 from proofstone.methods.bequ.entity_rows import DOMAINS
 from proofstone.methods.bequ.names import plain_name
@@ -88,6 +90,27 @@ def test_of_what_does_not_exist_no_ids_are_taken() -> None:
         {"name": "Valdora Strait", "fictional": "true", "wikibase_item": "Q122510615"}
     )
     assert entity == Entity(name="Valdora Strait", is_fictional=True)
+
+
+def test_a_fictional_entity_may_be_plausible_or_absurd() -> None:
+    """Where nobody says which, its id is what it always was, and a row says the same again."""
+    rows: list[dict[str, Any]] = [
+        {"name": "Valdora Strait", "fictional": "plausible"},
+        {"name": "Flying Trams", "fictional": "Absurd", "qid": "Q1"},
+        {"name": "Gulf of Nowhere", "fictional": True},
+        {"name": "Rome", "fictional": "false"},
+    ]
+    items = read(*rows)
+    kinds = [(item.payload.is_fictional, item.payload.fiction) for item in items]
+    assert kinds == [(True, "plausible"), (True, "absurd"), (True, UNSET), (False, UNSET)]
+    assert b'fiction"' not in canonical_json(items[2].payload)
+    written = [METHOD.write_item(LoadedItem(item, ())) for item in items]
+    assert [row.get("fictional") for row in written] == ["plausible", "absurd", True, None]
+    assert [item.id for item in read(*written)] == [item.id for item in items]
+    assert problems({"name": "Rome", "fictional": "perhaps"})[0].startswith("line 1, field fict")
+    twice = [{"name": "Mars Bay", "fictional": True}, {"name": "mars bay", "fictional": "absurd"}]
+    (one,) = entities(*twice)
+    assert one.fiction == "absurd"
 
 
 def test_rows_that_mean_one_entity_become_one_in_the_place_of_the_first() -> None:

@@ -95,7 +95,10 @@ model_options = with_options(
         "--stop", multiple=True, metavar="TEXT",
         help="End a reply at this text (\\n is a line break); repeat it.",
     ),
-    reasoning_option,
+    click.option(
+        "--reasoning-effort", "efforts", multiple=True, metavar="EFFORT",
+        help="For models that take it; low,medium,high asks everything with each.",
+    ),
     click.option(
         "--thinking", multiple=True, metavar="on|off",
         help="Tell hybrid models to think or not; on,off asks everything in both ways.",

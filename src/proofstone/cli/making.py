@@ -166,10 +166,12 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
         from proofstone.wiring import open_workspace  # noqa: PLC0415
 
         _swept(sweep, params)  # what cannot be read is said before anything is opened
-        chosen = read_seeds(seeds, seed)
+        read_seeds(seeds, seed)
         with open_workspace(folder) as workspace:
             method = workspace.method_of(workspace.find(bank, "bank"))
-            params = with_preset(method, preset, "build form", _own_parameters(method, params))
+            own = {**_own_parameters(method, params), "seed": seed}
+            params = with_preset(method, preset, "build form", own)
+            chosen = read_seeds(seeds, params.pop("seed"))
             forms = [
                 form
                 for values in _swept(sweep, params)

@@ -87,4 +87,7 @@ def _flag(choice: Any) -> str:
     name = choice.parameter.replace("_", "-")
     if choice.value is True:
         return f"--{name}"
-    return f"--no-{name}" if choice.value is False else f"--{name} {choice.value}"
+    if choice.value is False:
+        return f"--no-{name}"
+    said = choice.value if isinstance(choice.value, list) else [choice.value]
+    return f"--{name} {','.join(map(str, said))}"

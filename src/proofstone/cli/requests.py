@@ -41,12 +41,14 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
     if len(files) > 1:
         raise click.UsageError(f"one run file at a time, not {' and '.join(files)}", context)
     file = read_run_file(Path(files[0])) if files else None
+    efforts = read_list(values["efforts"])
     request = (RunRequest() if file is None else file.request).over(
         targets=[target for target in targets if not is_run_file(target)],
         models=read_list(values["models"]),
         ways=_ways(read_list(values["ways"]), read_list(values.get("ranges", ()))),
         thinking=_thinking(read_list(values["thinking"])),
-        flags=_flags(given),
+        efforts=efforts if len(efforts) > 1 else (),
+        flags=_flags(given, efforts),
         max_connections=given.get("max_connections"),
         cache=given.get("cache", ""),
         preset=given.get("preset") or "",
@@ -110,12 +112,14 @@ def _given(context: click.Context) -> dict[str, Any]:
     }
 
 
-def _flags(given: Mapping[str, Any]) -> Asking:
-    """The layer that the options make, over everything else."""
+def _flags(given: Mapping[str, Any], efforts: list[str]) -> Asking:
+    """The layer that the options make, over everything else; several ``efforts`` are no layer but
+    asked one after the other."""
     own = (SETTINGS - {"thinking"}) | {THINKING_TOKENS}
     settings = {name: value for name, value in given.items() if name in own}
     if "stop" in settings:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
+    settings |= {"reasoning_effort": efforts[0]} if len(efforts) == 1 else {}
     settings |= read_settings(given.get("extra", ()))
     prompt = None if "prompt" not in given else str(given["prompt"].resolve())
     counts = {name: given[name] for name in _COUNTS if name in given}

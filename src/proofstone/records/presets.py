@@ -14,8 +14,8 @@ class Choice(Struct, frozen=True, kw_only=True):
 
     ``published`` is what the paper says, ``where`` the section; ``status`` whether that settles it.
     ``here`` is how it was decided, and why where the paper leaves it open. ``at`` names the command
-    that takes it, ``parameter`` and ``value`` what is set there; without a parameter it is so
-    anyway.
+    that takes it, ``parameter`` and ``value`` what is set there, a list where everything is asked
+    once with each; without a parameter it is so anyway.
     """
 
     what: str
@@ -29,12 +29,14 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """A named set of choices, in the order in which data flow."""
+    """A named set of choices, in the order in which data flow. ``study`` is the one that shows what
+    came of it, if there is one (``report --study``)."""
 
     name: str
     title: str
     paper: str
     choices: tuple[Choice, ...]
+    study: str = ""
 
     def values(self, at: str) -> dict[str, Any]:
         """The parameters that it sets at a command."""

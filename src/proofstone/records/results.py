@@ -29,6 +29,7 @@ __all__ = [
     "Usage",
     "Worth",
     "asked_as",
+    "configuration_id",
     "replies_wanted",
     "run_id",
     "run_label",
@@ -146,6 +147,15 @@ def run_id(run: Run) -> bytes:
     said_only = (PROMPT_NAME, LEFT_OUT)
     settings = {name: value for name, value in run.settings.items() if name not in said_only}
     return content_id("run", [*key, settings, run.replicate])
+
+
+def configuration_id(run: Run) -> bytes:
+    """The id of how a run was asked: way, prompts and settings, whoever was asked and of what. Two
+    runs with one such id differ in their respondent or their items alone."""
+    not_meant = ("endpoint", PROMPT_NAME, LEFT_OUT)
+    settings = {name: value for name, value in run.settings.items() if name not in not_meant}
+    key = [run.method, run.way, run.last_step, run.prompt_hash]
+    return content_id("configuration", [*key, settings, run.replicate])
 
 
 class Score(Struct, frozen=True, gc=False, kw_only=True):

@@ -56,7 +56,8 @@ class Passage(Struct, frozen=True, gc=False, array_like=True):
 
 class EntityFacts(Struct, frozen=True, gc=False):
     """What is known of an entity besides its triples: its ``identity`` is a Wikidata number, its
-    ``page`` the address of its article."""
+    ``page`` the address of its article, ``statements`` how many Wikidata has about it. ``fiction``
+    is "plausible" or "absurd" where its list says so of one that does not exist."""
 
     name: str
     identity: str = ""
@@ -64,6 +65,8 @@ class EntityFacts(Struct, frozen=True, gc=False):
     popularity: str = ""
     page: str = ""
     is_fictional: bool = False
+    fiction: str = ""
+    statements: int | None = None
 
 
 class Verdict(Struct, frozen=True, gc=False, kw_only=True):

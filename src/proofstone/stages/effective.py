@@ -33,9 +33,11 @@ _COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
 _OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_tokens")
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 _OF_ALL = (
-    "targets", "preset", "budget", "thinking", "contexts", "context_tokens", "context_chunks",
-    "context_search", "context_sources", "context_embedder", "judge", "cache", "max_connections",
+    "targets", "preset", "budget", "thinking", "efforts", "contexts", "context_tokens",
+    "context_chunks", "context_search", "context_sources", "context_embedder", "judge", "cache",
+    "max_connections",
 )  # fmt: skip
+_CALLED = {"contexts": "context", "efforts": "reasoning_effort"}
 _EMPTY = {"prompt": "the method's"}
 
 
@@ -110,7 +112,7 @@ def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
         value = getattr(request, name)
         if not value:
             continue
-        called = "context" if name == "contexts" else name
+        called = _CALLED.get(name, name)
         if file is not None and own is not None and getattr(own, name) == value:
             is_one = name == "targets" and ("target",) in key_lines(file.text)
             key = "target" if is_one else called

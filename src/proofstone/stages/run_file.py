@@ -86,6 +86,7 @@ def read_run_file(path: Path) -> RunFile:
 
 
 _NESTED = ("models", "ask")  # each a list of names, or a table of tables
+_SWEPT = ("thinking", "reasoning_effort")  # each a setting of all, or a list: asked with each
 
 
 class _Problems:
@@ -151,7 +152,8 @@ def _request(
             if "ask" in fields
         },
         entries=dict(_entries(models, folder)),
-        thinking=tuple(words) if isinstance(words := document.get("thinking"), list) else (),
+        thinking=_swept(document, "thinking"),
+        efforts=_swept(document, "reasoning_effort"),
         max_connections=document.get("max_connections"),
         budget=document.get("budget", ""),
         cache=document.get("cache", ""),
@@ -169,9 +171,15 @@ def _request(
 
 def _for_all(document: Mapping[str, Any], folder: Path) -> Asking:
     own = {key: value for key, value in document.items() if key in ASKING_KEYS}
-    if isinstance(own.get("thinking"), list):  # asked once with each: no setting of one run
-        del own["thinking"]
+    for key in _SWEPT:
+        if isinstance(own.get(key), list):  # asked once with each: no setting of one run
+            del own[key]
     return read_asking(own, folder)
+
+
+def _swept(document: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    words = document.get(key)
+    return tuple(dict.fromkeys(words)) if isinstance(words, list) else ()
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:

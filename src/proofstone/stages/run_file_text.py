@@ -56,8 +56,8 @@ def _top(
         **request.judge_rules,
     }
     yield from _lines({name: value for name, value in whole.items() if value is not None})
-    if request.thinking:
-        yield from _lines({"thinking": list(request.thinking)})
+    swept = {"thinking": request.thinking, "reasoning_effort": request.efforts}
+    yield from _lines({name: list(words) for name, words in swept.items() if words})
     yield from _lines(_asking(request.for_all, folder))
 
 

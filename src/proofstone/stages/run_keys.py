@@ -122,7 +122,7 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
         if key in wrong or key not in _TAKES or _is_unset(key, value):
             continue
         fits, called = _TAKES[key]
-        if key == "thinking" and known is TOP_KEYS and _thinking_list(value):
+        if known is TOP_KEYS and _is_sweep(key, value):
             continue
         if not fits(value):
             wrong[key] = f"{key}: expected {called}, not {value!r}"
@@ -168,8 +168,13 @@ def _prompt(fields: Mapping[str, Any], folder: Path) -> str | None:
     return str(beside(folder, path)) if path else path
 
 
-def _thinking_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(word in THINKING for word in value)
+def _is_sweep(key: str, value: Any) -> bool:
+    """Whether a value asks everything once with each of several words."""
+    if not (isinstance(value, list) and value):
+        return False
+    if key == "thinking":
+        return all(word in THINKING for word in value)
+    return key == "reasoning_effort" and all(isinstance(word, str) and word for word in value)
 
 
 def _is_unset(key: str, value: Any) -> bool:

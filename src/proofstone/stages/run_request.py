@@ -28,6 +28,7 @@ from proofstone.stages.thinking import AUTO, THINKING_TOKENS
 __all__ = ["DEFAULT_WAY", "Asking", "RunRequest"]
 
 DEFAULT_WAY = "direct"
+_EFFORT = "reasoning_effort"
 _NO_RULES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -72,11 +73,12 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """Targets, models and ways with their layers, and what concerns the whole.
 
     ``model_ways`` are the ways of single models, where they are not those of all; ``thinking``
-    ("on", "off") asks everything once with each, over what a layer says of it; ``entries`` how
-    single models are reached (a file's place, connections), over the configuration. ``budget`` is
-    as it was written; ``cache`` "same" or "any"; ``preset`` names choices of a method that lie
-    below what holds for all. ``contexts`` asks everything once with each; none means "none".
-    ``judge`` names models, ``judge_rules`` what is said of how they decide (``JudgeSpec``).
+    ("on", "off") and ``efforts`` of reasoning ask everything once with each, over what a layer says
+    of it; ``entries`` how single models are reached (a file's place, connections), over the
+    configuration. ``budget`` is as it was written; ``cache`` "same" or "any"; ``preset`` names
+    choices of a method that lie below what holds for all. ``contexts`` asks everything once with
+    each; none means "none". ``judge`` names models, ``judge_rules`` what is said of how they decide
+    (``JudgeSpec``).
     """
 
     targets: tuple[str, ...] = ()
@@ -86,6 +88,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     flags: Asking = Asking()
     model_ways: Mapping[str, tuple[str, ...]] = {}
     thinking: tuple[str, ...] = ()
+    efforts: tuple[str, ...] = ()
     entries: Mapping[str, Entry] = {}
     max_connections: int | None = None
     budget: str = ""
@@ -136,7 +139,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             for model in self.models
             for way in self.ways_of(model)
             for context, source in self._each_context()
-            for asking in self._each_thinking(self.asking(model, way))
+            for asking in self._each_swept(self.asking(model, way))
             for item_set in item_sets
         ]
 
@@ -157,11 +160,16 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         for source in self.context_sources:
             read_search_source(source)
 
-    def _each_thinking(self, asking: Asking) -> list[Asking]:
-        """One a word of ``thinking``; as it is where there is none."""
-        return [Asking(settings={"thinking": word}).over(asking) for word in self.thinking] or [
-            asking
-        ]
+    def _each_swept(self, asking: Asking) -> list[Asking]:
+        """One a word of ``thinking`` and each of ``efforts``; as it is where there is none."""
+        thought = [{"thinking": word} for word in self.thinking] or [{}]
+        tried = [{_EFFORT: word} for word in self.efforts] or [{}]
+        return [Asking(settings={**t, **e}).over(asking) for t in thought for e in tried]
+
+    def says_effort(self) -> bool:
+        """Whether some layer says an effort of reasoning, or several are asked."""
+        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
+        return bool(self.efforts) or any(_EFFORT in each.settings for each in layers)
 
     def _tells_thinking(self) -> bool:
         layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
@@ -174,6 +182,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         models: Sequence[str] = (),
         ways: Sequence[str] = (),
         thinking: Sequence[str] = (),
+        efforts: Sequence[str] = (),
         flags: Asking,
         max_connections: int | None = None,
         cache: str = "",
@@ -198,6 +207,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             ways={way: self.ways.get(way, Asking()) for way in ways} or self.ways,
             model_ways={} if ways else self.model_ways,
             thinking=tuple(thinking) or self.thinking,
+            efforts=tuple(efforts) or (() if _EFFORT in flags.settings else self.efforts),
             flags=flags,
             max_connections=max_connections or self.max_connections,
             cache=cache or self.cache,

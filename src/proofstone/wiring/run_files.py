@@ -106,14 +106,21 @@ def with_preset(workspace: Workspace, request: RunRequest) -> RunRequest:
         return request
     for target in request.targets:
         values = find_preset(workspace.method_of(target), request.preset).values("run")
-        way = values.pop("ask", None)
+        ways, efforts = _listed(values, "ask"), _listed(values, "reasoning_effort")
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
         request = structs.replace(
             request,
             for_all=request.for_all.over(Asking(**counts, settings=values)),
-            ways=request.ways or ({way: Asking()} if way else {}),
+            ways=request.ways or {way: Asking() for way in ways},
+            efforts=request.efforts or (() if request.says_effort() else efforts),
         )
     return request
+
+
+def _listed(values: dict[str, Any], name: str) -> tuple[str, ...]:
+    """What a preset says of something that may be asked once with each; taken out of ``values``."""
+    said = values.pop(name, ())
+    return (said,) if isinstance(said, str) else tuple(said)
 
 
 def item_sets_of(workspace: Workspace, targets: Sequence[str]) -> list[bytes]:

@@ -11,8 +11,8 @@ null and an empty text are the same. Rows that mean one entity become one, see `
 - ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address;
   ``wikipedia`` | ``url``: the address of a page; ``page_id`` | ``pageid``: its number.
 - ``length``, ``statements`` | ``wikidata_statements``, ``popularity`` | ``page_views``: counts.
-- ``fictional``: true where nothing of that name exists; ids of such a row belong to something
-  else, and are not taken.
+- ``fictional``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which says
+  of what kind it is; ids of such a row belong to something else, and are not taken.
 - ``language`` | of the name, a code; guessed for all rows without one. ``id``, ``number`` and
   ``corrects`` as an export has them.
 """
@@ -24,12 +24,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.bequ.names import NamedRow, plain_name, same_entities
-from proofstone.methods.bequ.payloads import Entity, entity_of
+from proofstone.methods.bequ.payloads import FICTIONS, Entity, Fiction, entity_of
 from proofstone.ports import Row
 from proofstone.records import Item, LoadedItem, Stratum, item_id
 
@@ -96,7 +96,7 @@ def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
 
 
 def _draft(fields: Fields) -> _Draft:
-    is_fictional = bool(fields.truth("fictional", "is_fictional"))
+    is_fictional, fiction = _fictional(fields)
     domain, tier = _places(fields)
     entity = Entity(
         name=_name(fields),
@@ -109,6 +109,7 @@ def _draft(fields: Fields) -> _Draft:
         statements=_count(fields, "statements", "wikidata_statements"),
         popularity=_count(fields, "popularity", "page_views"),
         is_fictional=is_fictional,
+        fiction=fiction,
     )
     return _Draft(
         place=fields.place,
@@ -131,6 +132,16 @@ def _name(fields: Fields) -> str:
     elif name and not plain_name(name):
         fields.wrong(fields.find(*NAME)[0], f"{came(name)} holds nothing that can be read")
     return name
+
+
+def _fictional(fields: Fields) -> tuple[bool, Fiction | UnsetType]:
+    """Whether the entity does not exist, and of what kind it is where that is said."""
+    _name, value = fields.find("fictional", "is_fictional")
+    said = value.strip().casefold() if isinstance(value, str) else ""
+    kind = next((each for each in FICTIONS if each == said), UNSET)
+    if kind is not UNSET:
+        return True, kind
+    return bool(fields.truth("fictional", "is_fictional")), UNSET
 
 
 def _aliases(fields: Fields) -> tuple[str, ...]:
@@ -199,6 +210,8 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
         for name in ("wikidata", "wikipedia", "page_id", "length", "statements", "popularity")
     }
     known = {name: value for name, value in said.items() if value}
+    kinds = [draft.entity.fiction for draft in drafts if draft.entity.fiction is not UNSET]
+    known["fiction"] = next(iter(kinds), UNSET)
     entity = structs.replace(first.entity, aliases=tuple(aliases.values()), **known)
     return structs.replace(
         first,
@@ -237,7 +250,7 @@ def write_entity(loaded: LoadedItem) -> dict[str, Any]:
         "length": entity.length,
         "statements": entity.statements,
         "popularity": entity.popularity,
-        "fictional": entity.is_fictional,
+        "fictional": entity.is_fictional if entity.fiction is UNSET else entity.fiction,
         "corrects": item.corrects.hex() if item.corrects else "",
     }
     return {

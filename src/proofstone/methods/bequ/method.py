@@ -19,6 +19,7 @@ from proofstone.methods.bequ import (
 )
 from proofstone.methods.bequ import reference as references
 from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
+from proofstone.methods.bequ.presets import presets
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -72,7 +73,7 @@ class BeQu:
         self.pipelines: Mapping[str, StepBuilder] = {**listing.PIPELINES, **references.PIPELINES}
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
         self.bank_run = ""
-        self.presets: Mapping[str, Preset] = {}
+        self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = None
 
     @property

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Literal, get_args
+
+from msgspec import UNSET, Struct, UnsetType
 
 from proofstone.records import LoadedItem
 
-__all__ = ["ElicitedTriple", "Entity", "entity_of"]
+__all__ = ["FICTIONS", "ElicitedTriple", "Entity", "Fiction", "entity_of"]
+
+Fiction = Literal["plausible", "absurd"]
+FICTIONS: tuple[Fiction, ...] = get_args(Fiction)
 
 
 class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
@@ -15,7 +20,8 @@ class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
     ``aliases`` are other names of it (redirects among them). ``wikidata`` is its Q number,
     ``wikipedia`` the address of its page, ``page_id`` that page's number; a fictional entity has
     none of these. ``length`` counts the characters of its article, ``statements`` those of Wikidata
-    about it, ``popularity`` whatever its list counts (visits of its page).
+    about it, ``popularity`` whatever its list counts (visits of its page). ``fiction`` says whether
+    a fictional one could well exist; where nobody said, it is no part of what is stored.
     """
 
     name: str
@@ -28,6 +34,7 @@ class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
     statements: int | None = None
     popularity: int | None = None
     is_fictional: bool = False
+    fiction: Fiction | UnsetType = UNSET
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 from proofstone.methods.bequ.ask import TRIPLES
 from proofstone.methods.bequ.elicited import Elicited, elicited
-from proofstone.methods.bequ.payloads import entity_of
+from proofstone.methods.bequ.payloads import Entity, entity_of
 from proofstone.records import LoadedItem, Reply
 
 __all__ = ["show_entity", "show_reply", "triple_rows"]
@@ -22,7 +24,7 @@ def show_entity(loaded: LoadedItem) -> str:
         entity.name,
         entity.description,
         " / ".join(filter(None, (stratum.discipline, stratum.field))),
-        "fictional: nothing of that name exists" if entity.is_fictional else "",
+        _fiction(entity),
         f"also: {', '.join(entity.aliases)}" if entity.aliases else "",
         f"{_WIKIDATA}{entity.wikidata}" if entity.wikidata else "",
         entity.wikipedia,
@@ -77,6 +79,13 @@ def triple_rows(item: LoadedItem, replies: Mapping[str, Reply]) -> list[dict[str
         }
         for triple in said.triples
     ]
+
+
+def _fiction(entity: Entity) -> str:
+    if not entity.is_fictional:
+        return ""
+    kind = "" if entity.fiction is UNSET else f", and {entity.fiction}"
+    return f"fictional{kind}: nothing of that name exists"
 
 
 def _head(said: Elicited) -> str:
