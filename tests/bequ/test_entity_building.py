@@ -145,6 +145,29 @@ def test_each_page_is_left_out_for_its_own_reason(workspace: Workspace, tmp_path
     assert copper["length"] > 2000
 
 
+def test_what_is_known_is_of_the_entity_that_has_the_title(tmp_path: Path) -> None:
+    """A title comes before another's alias; what two entities are named says nothing of either, and
+    a Wikidata number that is another says nothing."""
+    path = dump(
+        tmp_path / "wiki.xml",
+        *(page(title, "Text.", number=1) for title in ("Minster", "Mercury", "Mercury (god)")),
+    )
+    known = table(
+        tmp_path,
+        [
+            {"name": "Ulm Minster", "aliases": "Minster", "wikidata": "Q1", "statements": 1},
+            {"name": "Minster", "wikidata": "Q2", "statements": 2},
+            {"name": "Mercury", "description": "planet", "statements": 3},
+            {"name": "Mercury", "description": "god", "statements": 4},
+        ],
+    )
+    found = candidates([f"dump:{path}"], {"known": known, "corpus": ""})
+    assert [row.entity.statements for row in found] == [2, None, 4]
+    listed = table(tmp_path, [{"name": "Minster", "wikidata": "Q9"}], "list.json")
+    (row,) = candidates([listed], {"known": known, "corpus": f"dump:{path}"})
+    assert row.entity.statements is None
+
+
 def test_pages_are_drawn_by_the_seed(workspace: Workspace, tmp_path: Path) -> None:
     """A larger number keeps those that were drawn; another seed draws others."""
     path = dump(tmp_path / "many.xml", *(article(f"Town {n}", n) for n in range(40)))

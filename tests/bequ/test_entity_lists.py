@@ -147,6 +147,23 @@ def test_an_alias_of_two_entities_joins_neither() -> None:
     assert len(found) == 2
 
 
+def test_an_alias_that_two_are_named_joins_neither() -> None:
+    found = entities(
+        {"name": "Mercury", "description": "planet"},
+        {"name": "Mercury", "description": "metal"},
+        {"name": "Quicksilver", "aliases": "Mercury"},
+    )
+    assert len(found) == 3
+
+
+def test_what_a_later_row_of_an_entity_says_is_kept() -> None:
+    (entity,) = entities(
+        {"name": "Ada Byron", "wikidata": "Q7259"},
+        {"name": "Ada Lovelace", "wikidata": "Q7259", "description": "mathematician", "length": 9},
+    )
+    assert (entity.name, entity.description, entity.length) == ("Ada Byron", "mathematician", 9)
+
+
 def test_every_problem_of_a_list_is_told_with_its_place() -> None:
     assert problems(
         {"name": "  "},

@@ -20,8 +20,9 @@ from proofstone.methods.bequ.reference import PIPELINES
 from proofstone.methods.bequ.reference.corpora import entity_texts
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import About, EntityText, Known, Taken
+from proofstone.methods.bequ.reference.searching import names_it
 from proofstone.methods.bequ.reference.taking import take_prompt
-from proofstone.ports import StepContext
+from proofstone.ports import FoundText, StepContext
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace
@@ -319,6 +320,43 @@ def test_names_in_other_scripts_and_cases_find_their_articles(tmp_path: Path) ->
         "铜": "铜", "نحاس": "نحاس", "Mercury": "Mercury (planet)", "iron_man": "Iron Man",
         "Iron": "Ferrum",
     }  # fmt: skip
+
+
+def test_a_document_is_named_for_one_entity_whatever_points_its_name_has(tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for name in ("Dr. No.txt", "Dr.txt", "Zinc.txt"):
+        (folder / name).write_text(f"What is said in {name}.\n", encoding="utf-8")
+    address = "https://m.example/wiki/Zinc"
+    rows = [
+        {"name": "Dr. No"},
+        {"name": "Zink", "wikipedia": address},
+        {"name": "Spelter", "wikipedia": address},
+    ]
+    found = texts(tmp_path, f"folder:{folder}", rows)
+    assert [(row.about.name, row.missing or (row.taken and row.taken.text)) for row in found] == [
+        ("Dr. No", "What is said in Dr. No.txt.\n"), ("Zink", "no article"),
+        ("Spelter", "no article"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_named"),
+    [
+        ("Ulm", "In Ulm.", True), ("Ulm", "Ulmer", False), ("Ulm", "«Ulm»", True),
+        ("Ulm", "乌尔姆Ulm是", True), ("Ulm", "Ulmé", False), ("Éire", "béire", False),
+        ("Рим", "Прим", False), ("Рим", "в Рим.", True), ("Ρώμη", "Ρώμης", False),
+        ("铜", "黄铜矿", True), ("نحاس", "والنحاس", True), ("서울", "서울은", True),
+        ("C++", "C++11", True), ("C", "Cu", False),
+    ],
+)  # fmt: skip
+def test_a_name_is_found_as_a_word_where_spaces_part_words(
+    name: str, text: str, is_named: bool
+) -> None:
+    found = FoundText(
+        text=text, source=b"s", passage=b"p", start=0, end=len(text), title=""
+    )  # fmt: skip
+    assert names_it(found, [name]) is is_named
 
 
 def test_what_names_do_not_tell_apart_is_told(tmp_path: Path) -> None:

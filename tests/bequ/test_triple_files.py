@@ -95,6 +95,19 @@ def test_two_entities_with_one_name_are_told() -> None:
         pass
 
 
+@pytest.mark.parametrize("where", ["reference", "elicited"])
+def test_a_row_that_did_not_say_which_is_told_once_there_are_two(where: str) -> None:
+    """A row without an identity meant the only one of its name, until a second one came."""
+    rows = [{**TRIPLE, "subject_name": "Mercury", "wikidata_id": of} for of in ("", "Q1", "Q2")]
+    reference = [{**row, "entity": "Mercury"} for row in rows]
+    told = 'line 3, field .*: 2 entities are named "Mercury" \\(Q1, Q2\\), and not every row'
+    with (
+        pytest.raises(BadInput, match=told),
+        gathered(rows, reference[:2] if where == "elicited" else reference),
+    ):
+        pass
+
+
 def test_an_entity_whose_triples_are_listed_twice_is_told() -> None:
     rows = [{"entity": "Ulm", "triples_wiki": [["country", "Germany"]]}] * 2
     told = 'line 2, field entity: two entities are named "Ulm"'

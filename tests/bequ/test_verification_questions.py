@@ -9,7 +9,12 @@ from known_world import KnownJudge, elicited_rows, gathered, reference_rows
 
 from proofstone.engines.judging import pose
 from proofstone.engines.judging.fencing import fence_code
-from proofstone.methods.bequ.verification import VerifySettings, make_plan, verify
+from proofstone.methods.bequ.verification import (
+    VerifySettings,
+    make_plan,
+    posed_questions,
+    verify,
+)
 from proofstone.methods.bequ.verification.questions import (
     cited_place,
     precision_question,
@@ -103,3 +108,46 @@ async def test_who_said_nothing_of_an_entity_covers_nothing_unasked() -> None:
         found = [each async for page in verify(held, plan, judge) for each in page]
     bases = [each.verdict.basis for each in found if each.direction == "recall"]
     assert bases == ["same words", *["judge"] * 11, *["nothing elicited"] * 12]
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "basis"),
+    [
+        (("Ulm", "birthPlace", "C++"), ("birthPlace", "C++"), "same words"),
+        (("ULM_", "birth_place", "“c++”."), ("birthPlace", "C++"), "same words"),
+        (("Ulm", "birthPlace", "C"), ("birthPlace", "C++"), "judge"),
+        (("Ulm", "height", "15"), ("height", "1.5"), "judge"),
+        (("Ulm", "height", "5"), ("height", "-5"), "judge"),
+        (("Ulm", "नाम", "की"), ("नाम", "का"), "judge"),
+        (("Bern", "birthPlace", "C++"), ("birthPlace", "C++"), "judge"),
+    ],
+)
+async def test_only_the_very_same_words_of_the_entity_cover_a_fact_unasked(
+    said: tuple[str, str, str], known: tuple[str, str], basis: str
+) -> None:
+    """A sign within a text may be all the difference; a vowel sign is one. What is said of another
+    subject covers nothing by itself."""
+    given = dict(zip(("subject", "predicate", "object"), said, strict=True))
+    listed = dict(zip(("predicate", "object"), known, strict=True))
+    with gathered([{**given, "subject_name": "Ulm"}], [{"entity": "Ulm", **listed}]) as held:
+        posed = posed_questions(held, make_plan(held, VerifySettings(sample=0)))
+        (recall,) = [each for each in posed if each.direction == "recall"]
+    assert (recall.ruled.basis if recall.ruled else "judge") == basis
+
+
+async def test_of_a_long_text_a_question_shows_what_is_near() -> None:
+    """The passage that a reference triple was taken from may be a whole article, and an object a
+    whole document: a judge is sent neither."""
+    facts = [f"Of Ulm the thing number {number} is so." for number in range(20_000)]
+    row = {"entity": "Ulm", "predicate": "tower", "object": "the minster", "passage": " ".join(
+        [*facts[:9_000], "The tower of Ulm is that of the minster.", *facts[9_000:]]
+    )}  # fmt: skip
+    given = {"subject": "Ulm", "predicate": "essay", "object": "long " * 100_000}
+    with gathered([given], [row]) as held:
+        posed = list(posed_questions(held, make_plan(held, VerifySettings(sample=0))))
+    texts = [each.text for one in posed if one.question for each in one.question.exhibits]
+    assert len(posed) == 2
+    assert max(map(len, texts)) < 2_100
+    (recall,) = [each.question for each in posed if each.direction == "recall"]
+    assert recall is not None
+    assert "The tower of Ulm is that of the minster." in recall.exhibits[2].text

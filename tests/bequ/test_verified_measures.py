@@ -173,6 +173,8 @@ async def test_a_label_of_people_says_how_much_the_reference_leaves_out() -> Non
             [("entailment", True), ("entailment", True), ("neutral", True), ("neutral", False)]
         )
     ]
+    # That a reference triple is true says nothing of what the reference lacks.
+    checked += [structs.replace(each, direction="recall", label="not covered") for each in checked]
     with gathered(elicited_rows(1), reference_rows(1)) as held:
         (made,) = correct_by_people(checked, held.groups)
     assert made.corpus is not None

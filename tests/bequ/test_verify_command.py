@@ -178,6 +178,7 @@ def test_verdicts_of_people_are_checked_and_those_of_other_triples_told(
         {"id": "a", "people": "maybe"}, {"id": "a", "is_true": "perhaps"},
         {"people": "neutral"}, {"id": "b", "people": "neutral"}, {"id": "b", "people": "neutral"},
         {"id": "b", "direction": "recall", "people": "covered"}, {"id": "", "people": ""},
+        {"id": "c", "direction": "both", "people": "covered"},
     ]  # fmt: skip
     people = Path("people.jsonl")
     people.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
@@ -187,6 +188,7 @@ def test_verdicts_of_people_are_checked_and_those_of_other_triples_told(
     assert "line 2, field is_true: expected true or false" in err
     assert "line 3, field id: is missing" in err
     assert "line 6, field id: comes twice, with two verdicts" in err
+    assert "line 8, field direction: expected one of precision, recall" in err
     people.write_text("\n".join(map(json.dumps, rows[3:5])) + "\n", encoding="utf-8")
     _code, out, _err = told(capsys, *arguments)
     assert "people's verdicts on triples that are not in this sample: 1" in out

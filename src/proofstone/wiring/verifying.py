@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.engines.ingest import check_target, read_checked, read_documents, write_rows
+from proofstone.engines.ingest import (
+    bare_name,
+    check_target,
+    read_checked,
+    read_documents,
+    write_rows,
+)
 from proofstone.errors import BadUsage, NotFound
 from proofstone.methods.bequ.verification import (
     Checked,
@@ -282,7 +288,7 @@ def opened_triples(
         gathered = Gathered(elicited, known)
         for file in _reference_files(reference):
             _take_reference(gathered, file, encoding)
-        model = path.name.partition(".")[0]
+        model = bare_name(path)
         read_checked(
             path, lambda rows: gathered.take_elicited(rows, model=model), encoding=encoding
         )
@@ -292,7 +298,9 @@ def opened_triples(
 def _take_reference(gathered: Gathered, file: Path, encoding: str) -> None:
     if file.suffix.lower() in _TEXT_SUFFIXES:
         (document,) = read_documents(file)
-        gathered.take_reference([Row(file.name, {"entity": file.stem, "text": document.text})])
+        gathered.take_reference(
+            [Row(file.name, {"entity": bare_name(file), "text": document.text})]
+        )
         return
     read_checked(file, gathered.take_reference, encoding=encoding)
 

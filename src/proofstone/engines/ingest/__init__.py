@@ -1,7 +1,12 @@
 """Files to rows, documents to pages and passages, rows to files; every problem with its place."""
 
 from proofstone.engines.ingest.cutting import BETWEEN_TITLES
-from proofstone.engines.ingest.documents import DOCUMENT_SUFFIXES, Document, read_documents
+from proofstone.engines.ingest.documents import (
+    DOCUMENT_SUFFIXES,
+    Document,
+    bare_name,
+    read_documents,
+)
 from proofstone.engines.ingest.editions import Edition, EditionStatus, Held, hold, resting_on
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
 from proofstone.engines.ingest.finding import FoundFile, FoundFiles, find_files
@@ -89,6 +94,7 @@ __all__ = [
     "WikiFound",
     "WikiPage",
     "article_keys",
+    "bare_name",
     "came",
     "check_target",
     "each_article",

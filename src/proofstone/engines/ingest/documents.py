@@ -24,7 +24,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Row
 from proofstone.records import Passage, Source, passage_id, source_id
 
-__all__ = ["DOCUMENT_SUFFIXES", "Document", "plain_name", "read_documents"]
+__all__ = ["DOCUMENT_SUFFIXES", "Document", "bare_name", "plain_name", "read_documents"]
 
 DOCUMENT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".jsonl", ".ndjson")
 _BETWEEN = "\n\n"
@@ -80,6 +80,12 @@ def read_documents(
 def plain_name(path: Path) -> str:
     """The name of a file, or of what is packed in it (.gz)."""
     return path.stem if path.suffix.lower() == ".gz" else path.name
+
+
+def bare_name(path: Path) -> str:
+    """The name of a file without the suffix of its format, whatever else has a point in it:
+    ``Dr. No.txt.gz`` is "Dr. No"."""
+    return Path(plain_name(path)).stem
 
 
 @dataclass(frozen=True)

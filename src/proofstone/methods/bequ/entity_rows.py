@@ -62,6 +62,9 @@ _Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+_ONCE = ("description", "wikidata", "wikipedia", "page_id", "length", "statements", "popularity")
+
+
 class _Draft(Struct, frozen=True):
     """A row's entity; ``language`` None: to be guessed."""
 
@@ -207,7 +210,7 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
     aliases.pop(plain_name(first.entity.name), None)
     said = {
         name: next((value for d in drafts if (value := getattr(d.entity, name))), None)
-        for name in ("wikidata", "wikipedia", "page_id", "length", "statements", "popularity")
+        for name in _ONCE
     }
     known = {name: value for name, value in said.items() if value}
     kinds = [draft.entity.fiction for draft in drafts if draft.entity.fiction is not UNSET]

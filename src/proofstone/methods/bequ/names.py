@@ -35,8 +35,9 @@ def same_entities(rows: Sequence[NamedRow], problems: list[Problem]) -> list[lis
     """The places of rows that mean one entity, in groups, in the order of their first rows.
 
     Two rows mean one where they have the same Wikidata number; or the same name and description, or
-    one's name among the other's aliases, and not two numbers. The same name and description with
-    two numbers is a problem: the question would not tell which of them is meant.
+    one's name, which no other entity has, among the other's aliases, and not two numbers. The same
+    name and description with two numbers is a problem: the question would not tell which of them is
+    meant.
     """
     joined = _Joined(rows)
     joined.by_number()
@@ -67,12 +68,14 @@ class _Joined:
                 problems.append(_two_of_one_name(self._rows[other], row))
 
     def by_alias(self) -> None:
-        named = {plain_name(row.name): at for at, row in reversed(list(enumerate(self._rows)))}
+        named: dict[str, set[int]] = {}  # groups that were one before any alias was looked at
+        for place, row in enumerate(self._rows):
+            named.setdefault(plain_name(row.name), set()).add(self._root(place))
         for place, row in enumerate(self._rows):
             for alias in row.aliases:
-                other = named.get(plain_name(alias))
-                if other is not None:
-                    self._join(other, place)
+                of = named.get(plain_name(alias), set())
+                if len(of) == 1:
+                    self._join(min(of), place)
 
     def groups(self) -> list[list[int]]:
         found: dict[int, list[int]] = {}

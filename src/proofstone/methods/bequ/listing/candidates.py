@@ -147,21 +147,29 @@ def _of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
 
 
 class _Known:
-    """What a table says of entities (Wikidata's number and count of statements, visits), by name or
-    alias."""
+    """What a table says of entities (Wikidata's number and count of statements, visits), by the
+    names of their articles; a name that several of them have says nothing of any."""
 
     def __init__(self, file: str) -> None:
         items = read_checked(Path(file), read_entities) if file else ()
-        self._items = {
-            plain_name(name): item for item in reversed(items) for name in item.payload.names
-        }
+        own: dict[str, list[Item]] = {}
+        others: dict[str, list[Item]] = {}
+        for item in items:
+            title, *aliases = article_names(item.payload)
+            own.setdefault(plain_name(title), []).append(item)
+            for name in {plain_name(each) for each in aliases} - {plain_name(title)}:
+                others.setdefault(name, []).append(item)
+        self._items = {name: found[0] for name, found in (others | own).items() if len(found) == 1}
 
     def added(self, candidate: Candidate) -> Candidate:
         """The candidate with what it lacks and the table has."""
-        found = self._items.get(plain_name(candidate.entity.name))
+        found = self._items.get(plain_name(candidate.title or candidate.entity.name))
+        found = found or self._items.get(plain_name(candidate.entity.name))
         if found is None or candidate.entity.is_fictional:
             return candidate
         entity, said = candidate.entity, found.payload
+        if entity.wikidata and said.wikidata not in ("", entity.wikidata):
+            return candidate
         entity = structs.replace(
             entity,
             description=entity.description or said.description,

@@ -15,6 +15,7 @@ from proofstone.engines.ingest import (
     PageRead,
     Refused,
     WikiArticle,
+    bare_name,
     find_articles,
     find_files,
     read_articles,
@@ -129,12 +130,12 @@ def _missing(wanted: Wanted, number: int, why: str = "") -> EntityText:
 
 
 def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
-    """A document is about the entity that its title or its file's name names."""
-    numbers = {
-        plain_name(name): number
-        for number, names in reversed(list(enumerate(wanted.names)))
-        for name in reversed(names)
-    }
+    """A document is about the entity that its title or its file's name names, and no other."""
+    of_name: dict[str, set[int]] = {}
+    for number, names in enumerate(wanted.names):
+        for each in names:
+            of_name.setdefault(plain_name(each), set()).add(number)
+    numbers = {name: min(of) for name, of in of_name.items() if len(of) == 1}
     seen: set[int] = set()
     for name, taken in _documents(folder):
         for number in dict.fromkeys(
@@ -182,4 +183,4 @@ def _document(path: Path, opened: Opened, texts: Sequence[str]) -> tuple[str, Ta
         date=changed.date().isoformat(), content=sha256(text.encode()).hexdigest(),
         language=opened.language,
     )  # fmt: skip
-    return path.name.partition(".")[0], taken
+    return bare_name(path), taken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 from msgspec import structs
@@ -16,6 +17,12 @@ __all__ = ["SEARCH", "names_it", "search_step"]
 
 SEARCH = "search:bm25"
 _NO_ARTICLE = "no article"
+# Digits, and the letters of Latin, Greek, Cyrillic, Armenian and Georgian, between whose words
+# spaces stand and to which nothing is joined, as it is in Arabic, Hebrew and Korean.
+_OF_WORDS = (
+    "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u03ff\u0400-\u052f"
+    "\u0531-\u0556\u0561-\u0587\u10a0-\u10fa\u1e00-\u1fff]"
+)
 
 
 def search_step(most: int) -> Step:
@@ -47,14 +54,15 @@ def search_step(most: int) -> Step:
 
 def names_it(found: FoundText, names: Sequence[str]) -> bool:
     """Whether a text, or its document's title, holds one of the names as whole words; in scripts
-    without spaces between words, wherever it stands."""
+    that join others to a word, or set no spaces between words, wherever it stands."""
     text = plain_name(f"{found.title}\n{found.text}")
     return any(_pattern(plain_name(name)).search(text) for name in names)
 
 
+@lru_cache(maxsize=4_096)
 def _pattern(name: str) -> re.Pattern[str]:
-    before = r"(?<![A-Za-z0-9])" if name[:1].isascii() else ""
-    after = r"(?![A-Za-z0-9])" if name[-1:].isascii() else ""
+    before = rf"(?<!{_OF_WORDS})" if re.match(_OF_WORDS, name) else ""
+    after = rf"(?!{_OF_WORDS})" if re.match(_OF_WORDS, name[-1:]) else ""
     return re.compile(before + re.escape(name) + after)
 
 

@@ -1,14 +1,13 @@
 """Triples checked both ways: is what was said true, and was what is known said."""
 
+from proofstone.methods.bequ.verification.correcting import Corrected, correct_by_people
 from proofstone.methods.bequ.verification.counting import Counted
 from proofstone.methods.bequ.verification.gathering import Gathered, Told
 from proofstone.methods.bequ.verification.measures import MEASURES, measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
     Checked,
-    Corrected,
     PeopleSaid,
     checked_of,
-    correct_by_people,
     read_people,
 )
 from proofstone.methods.bequ.verification.planning import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EntityCorpus", "TextIndex", "triple_words"]
+__all__ = ["EntityCorpus", "PassageParts", "TextIndex", "triple_words"]
 
 _CHUNKING = Chunking(most=200)
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,\u202f\u00a0](?=\d{3}(?!\d))")
@@ -109,13 +109,37 @@ class EntityCorpus:
         return [[self.passages[place] for place in places] for places in found]
 
 
+class PassageParts:
+    """The passages that reference triples were taken from, each no longer than those of a corpus:
+    of a longer one (an article) the part nearest to the triple. Each is cut and indexed once."""
+
+    def __init__(self) -> None:
+        self._cut: dict[str, tuple[list[str], TextIndex]] = {}
+
+    def part(self, passage: Passage, words: str) -> Passage:
+        """What to show of a passage beside a triple that is these words."""
+        if passage.text not in self._cut:
+            texts = list(_pieces(passage.text))
+            self._cut[passage.text] = texts, TextIndex(texts, "bm25", None)
+        texts, index = self._cut[passage.text]
+        if len(texts) < 2:
+            return passage
+        ((place,),) = index.search([words], 1)
+        return _with_text(passage, texts[place])
+
+
 def _add(found: dict[str, Passage], passage: Passage) -> None:
-    if len(passage.text.encode()) <= 4 * _CHUNKING.most:
-        found.setdefault(passage.text, passage)
-        return
-    for chunk in cut_chunks(passage.text, _CHUNKING, count=_tokens, sentences=sentence_spans):
-        text = passage.text[chunk.start : chunk.end]
+    for text in _pieces(passage.text):
         found.setdefault(text, _with_text(passage, text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text in pieces of whole sentences; a short one as it stands."""
+    if len(text.encode()) <= 4 * _CHUNKING.most:
+        yield text
+        return
+    for chunk in cut_chunks(text, _CHUNKING, count=_tokens, sentences=sentence_spans):
+        yield text[chunk.start : chunk.end]
 
 
 def _tokens(text: str) -> int:

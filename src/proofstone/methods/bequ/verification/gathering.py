@@ -142,7 +142,8 @@ _TELL = "a column wikidata_id tells them apart"
 
 def _which(same: SameName) -> str:
     named = ", ".join(identity or "none" for identity in same.identities)
-    return f'{len(same.identities)} entities are named "{same.name}" ({named}); {_TELL}'
+    many = f'{len(same.identities)} entities are named "{same.name}" ({named})'
+    return f"{many}, and not every row says which; {_TELL}"
 
 
 def _refuse(problems: list[Problem]) -> None:

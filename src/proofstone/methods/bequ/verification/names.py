@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import structs
 
 from proofstone.methods.bequ.names import plain_name
@@ -21,11 +23,13 @@ class SameName(Exception):
 
 class Entities:
     """Entities in the order in which they came, each a number. An identity (a Wikidata id) tells
-    two of one name apart; a row without one means the only entity of its name."""
+    two of one name apart; a row without one means the only entity of its name. Where a second one
+    comes later, those rows would mean either, and that is told."""
 
     def __init__(self) -> None:
         self.facts: list[EntityFacts] = []
         self._named: dict[str, list[int]] = {}
+        self._unsaid: set[int] = set()  # of which some row does not say which it means
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -34,18 +38,29 @@ class Entities:
         """The number of the entity that a row means, a new one where there is none. Raises
         SameName where several have the name and the row does not say which."""
         same = self._named.setdefault(plain_name(name), [])
+        found = self._found(same, identity)
+        if found is None and ((len(same) > 1 and not identity) or self._unsaid & {*same}):
+            known = [self.facts[number].identity for number in same]
+            raise SameName(name, [*known, *([identity] if identity else [])])
+        if found is None:
+            found = len(self.facts)
+            same.append(found)
+            self.facts.append(EntityFacts(" ".join(name.replace("_", " ").split()), identity))
+        if not identity:
+            self._unsaid.add(found)
+        return found
+
+    def _found(self, same: Sequence[int], identity: str) -> int | None:
+        """Which of those of one name has the identity: the only one has it where one side does not
+        say. It is noted then."""
         for number in same:
             if identity == self.facts[number].identity:
                 return number
-        if not identity and len(same) > 1:
-            raise SameName(name, [self.facts[number].identity for number in same])
-        if len(same) == 1 and not (identity and self.facts[same[0]].identity):
-            if identity:
-                self.facts[same[0]] = structs.replace(self.facts[same[0]], identity=identity)
-            return same[0]
-        same.append(len(self.facts))
-        self.facts.append(EntityFacts(" ".join(name.replace("_", " ").split()), identity))
-        return same[-1]
+        if len(same) != 1 or (identity and self.facts[same[0]].identity):
+            return None
+        if identity:
+            self.facts[same[0]] = structs.replace(self.facts[same[0]], identity=identity)
+        return same[0]
 
     def describe(self, number: int, domain: str, popularity: str) -> None:
         """Notes what a row says besides; what was said first holds."""

@@ -1,44 +1,26 @@
-"""People's verdicts on some of the triples: how far the judge is right, and what that changes.
+"""People's verdicts on some of the triples, as they come in the file of verdicts.
 
-Who labels fills two columns of the file of verdicts: ``people``, what the passages say by a
-person's reading, and ``is_true``, whether the triple is true by any source at all. The first
-corrects the judge, the second says how much the corpus leaves out.
+Who labels fills two columns of that file: ``people``, what the passages say by a person's reading,
+and ``is_true``, whether the triple is true by any source at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from proofstone.engines.ingest import Fields
 from proofstone.errors import BadInput, Problem
 from proofstone.ports import Row
-from proofstone.records import Estimate
-from proofstone.records.triples import Direction, Group, Verified
+from proofstone.records.triples import Direction, Verified
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+__all__ = ["LABELS", "Checked", "PeopleSaid", "checked_of", "read_people"]
 
-    from proofstone.engines.stats import JudgedRate
-
-__all__ = [
-    "Checked",
-    "Corrected",
-    "PeopleSaid",
-    "checked_of",
-    "correct_by_people",
-    "read_people",
-]
-
-_LABELS = {
+LABELS = {
     "precision": ("entailment", "contradiction", "neutral"),
     "recall": ("covered", "not covered"),
 }
-_RIGHT = {"precision": "entailment", "recall": "covered"}
 
 
 class PeopleSaid(Struct, frozen=True, gc=False):
@@ -46,18 +28,6 @@ class PeopleSaid(Struct, frozen=True, gc=False):
 
     label: str
     is_true: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One direction of a group as 0 and 1: right by ``people`` and by the judge on the ``same``
-    triples (n, with their ``entity``), and by the judge on the rest (``elsewhere``)."""
-
-    people: NDArray[np.float64]
-    same: NDArray[np.float64]
-    entity: NDArray[np.int64]
-    elsewhere: NDArray[np.float64]
-    entity_elsewhere: NDArray[np.int64]
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -68,24 +38,6 @@ class Checked(Struct, frozen=True, kw_only=True):
     entity: int
     label: str
     said: PeopleSaid | None
-
-
-class Corrected(Struct, frozen=True, kw_only=True):
-    """A group's figures with people's labels taken in. ``precision`` and ``recall`` are corrected
-    by PPI++ (``JudgedRate``), ``f1`` is made of both. ``agreement`` is the share of labels that
-    are the judge's too, and ``kappa`` that beyond chance, over precision's labels. ``corpus`` is
-    the recall of the reference itself: of the triples that people know to be true, the share that
-    the judge found in it; ``true_share`` the share of true ones among all they verified."""
-
-    group: Group
-    n_people: Mapping[str, int]
-    precision: JudgedRate | None = None
-    recall: JudgedRate | None = None
-    f1: Estimate | None = None
-    agreement: Estimate | None = None
-    kappa: Estimate | None = None
-    corpus: Estimate | None = None
-    true_share: Estimate | None = None
 
 
 def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
@@ -102,30 +54,16 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
             continue
         if not identity:
             fields.wrong("id", "is missing: it is that of the file of verdicts")
-        direction = fields.text("direction") or "precision"
-        wanted = _LABELS.get(direction, ())
-        if label and label not in wanted:
+        wanted = LABELS.get(fields.text("direction") or "precision")
+        if wanted is None:
+            fields.wrong("direction", f"expected one of {', '.join(LABELS)}")
+        elif label and label not in wanted:
             fields.wrong("people", f"expected one of {', '.join(wanted)}")
         said = PeopleSaid(label, is_true)
         if found.setdefault(identity, said) != said:
             fields.wrong("id", "comes twice, with two verdicts")
     if problems:
         raise BadInput("people's verdicts cannot be read", problems)
-    return found
-
-
-def correct_by_people(
-    checked: Sequence[Checked], groups: Sequence[Group], *, n_draws: int = 2_000, seed: int = 0
-) -> list[Corrected]:
-    """The corrected figures of each group of which people saw something.
-
-    Right only where people's triples were drawn at random: the first of the sample, as numbered.
-    """
-    found = []
-    for number, group in enumerate(groups):
-        mine = [each for each in checked if each.group == number]
-        if any(each.said is not None for each in mine):
-            found.append(_corrected(mine, group, n_draws, seed))
     return found
 
 
@@ -141,159 +79,3 @@ def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | N
         label=label,
         said=people.get(found.id),
     )
-
-
-def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -> Corrected:
-    from proofstone.engines.stats import correct_judged_rate  # noqa: PLC0415
-
-    sides = {"precision": _side(mine, "precision"), "recall": _side(mine, "recall")}
-    rates = {
-        name: correct_judged_rate(
-            side.people,
-            side.same,
-            side.elsewhere,
-            unit=_units(side.entity, side.entity_elsewhere),
-        )
-        for name, side in sides.items()
-        if len(side.people)
-    }
-    known = [each for each in mine if each.said is not None and each.said.is_true is not None]
-    agreement, kappa = _agreement(mine, n_draws, seed)
-    return Corrected(
-        group=group,
-        n_people={name: len(side.people) for name, side in sides.items()},
-        precision=rates.get("precision"),
-        recall=rates.get("recall"),
-        f1=_f1(sides, rates, n_draws, seed) if len(rates) == len(sides) else None,
-        agreement=agreement,
-        kappa=kappa,
-        corpus=_share([each for each in known if _is_true(each)], _is_entailed, n_draws, seed),
-        true_share=_share(known, _is_true, n_draws, seed),
-    )
-
-
-def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
-    import numpy as np  # noqa: PLC0415
-
-    right = _RIGHT[direction]
-    own = [each for each in mine if each.direction == direction]
-    seen = [each for each in own if _has_label(each)]
-    rest = [each for each in own if not _has_label(each)]
-    said = [each.said.label == right for each in seen if each.said is not None]
-
-    def judged(among: Sequence[Checked]) -> NDArray[np.float64]:
-        return np.array([each.label == right for each in among], dtype=np.float64)
-
-    def entities(among: Sequence[Checked]) -> NDArray[np.int64]:
-        return np.array([each.entity for each in among], dtype=np.int64)
-
-    people = np.array(said, dtype=np.float64)
-    return _Side(people, judged(seen), entities(seen), judged(rest), entities(rest))
-
-
-def _f1(
-    sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_draws: int, seed: int
-) -> Estimate:
-    """The harmonic mean of both corrected figures, entities drawn again under both at once."""
-    import numpy as np  # noqa: PLC0415
-
-    from proofstone.engines.stats import draw_ratios, harmonic_mean  # noqa: PLC0415
-
-    parts = [
-        (values, entity)
-        for side in sides.values()
-        for values, entity in (
-            (side.people, side.entity),
-            (side.same, side.entity),
-            (side.elsewhere, side.entity_elsewhere),
-        )
-    ]
-    n = max((int(entity.max(initial=-1)) for _values, entity in parts), default=-1) + 1
-    tops = [np.bincount(entity, weights=values, minlength=n) for values, entity in parts]
-    bottoms = [np.bincount(entity, minlength=n).astype(np.float64) for _values, entity in parts]
-    drawn = draw_ratios(
-        np.stack(tops, axis=1),
-        np.stack(bottoms, axis=1),
-        clusters="entities",
-        n_draws=n_draws,
-        seed=seed,
-    )
-
-    def corrected(ratios: NDArray[np.float64], at: int, rate: JudgedRate) -> NDArray[np.float64]:
-        moved = rate.trust * (ratios[:, at + 2] - ratios[:, at + 1]) if rate.trust else 0.0
-        return np.asarray(np.clip(ratios[:, at] + moved, 0.0, 1.0))
-
-    def f1(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-        first = corrected(ratios, 0, rates["precision"])
-        return harmonic_mean(first, corrected(ratios, 3, rates["recall"]))
-
-    return drawn.made_of((0, 3), f1)
-
-
-def _agreement(
-    mine: Sequence[Checked], n_draws: int, seed: int
-) -> tuple[Estimate | None, Estimate | None]:
-    """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
-    precision; entities are drawn again."""
-    import numpy as np  # noqa: PLC0415
-
-    from proofstone.engines.stats import cohen_kappa  # noqa: PLC0415
-
-    seen = [each for each in mine if _has_label(each)]
-    if not seen:
-        return None, None
-    own = [each for each in seen if each.direction == "precision"]
-    place = {name: code for code, name in enumerate((*_LABELS["precision"], "unparsed"))}
-    kappa = None
-    if own:
-        kappa = cohen_kappa(
-            np.array([place[_said(each)] for each in own]),
-            np.array([place[each.label] for each in own]),
-            n_categories=len(place),
-            clusters=_units(np.array([each.entity for each in own])),
-            n_draws=n_draws,
-            seed=seed,
-        )
-    return _share(seen, lambda each: _said(each) == each.label, n_draws, seed), kappa
-
-
-def _share(
-    among: Sequence[Checked], is_so: Callable[[Checked], bool], n_draws: int, seed: int
-) -> Estimate | None:
-    import numpy as np  # noqa: PLC0415
-
-    from proofstone.engines.stats import draw_ratios  # noqa: PLC0415
-
-    if not among:
-        return None
-    unit = _units(np.array([each.entity for each in among]))
-    n = int(unit.max()) + 1
-    tops, bottoms = np.zeros((n, 1)), np.zeros((n, 1))
-    np.add.at(tops[:, 0], unit, [float(is_so(each)) for each in among])
-    np.add.at(bottoms[:, 0], unit, 1.0)
-    drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
-    return drawn.ratio(0)
-
-
-def _units(*entities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Entities numbered from 0 without gaps, those of all arrays in a row."""
-    import numpy as np  # noqa: PLC0415
-
-    return np.unique(np.concatenate(entities), return_inverse=True)[1].astype(np.int64)
-
-
-def _has_label(each: Checked) -> bool:
-    return bool(_said(each))
-
-
-def _said(each: Checked) -> str:
-    return "" if each.said is None else each.said.label
-
-
-def _is_true(each: Checked) -> bool:
-    return each.said is not None and each.said.is_true is True
-
-
-def _is_entailed(each: Checked) -> bool:
-    """By a person's reading of the passages where there is one, else by the judge's."""
-    return (_said(each) or each.label) in _RIGHT.values()

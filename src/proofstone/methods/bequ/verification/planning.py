@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, overload
 
 from msgspec import Struct
 
@@ -67,13 +67,13 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
     not known that they were asked.
     """
     order = _by_name(gathered)
-    given: dict[tuple[int, int], list[Sampled]] = {}
+    given: dict[tuple[int, int], Sequence[Sampled]] = {}
     for group, who in enumerate(gathered.groups):
         held = [entity for entity in order if gathered.elicited.count((group, entity))]
         counts = [gathered.elicited.count((group, entity)) for entity in held]
         purpose = f"precision {who.model}\0{who.setting}"
-        for entity, sampled in _drawn(held, counts, settings, purpose):
-            given.setdefault((group, entity), []).append(sampled)
+        drawn = _drawn(held, counts, settings, purpose)
+        given |= {(group, entity): sampled for entity, sampled in drawn.items()}
     asked = {entity for _group, entity in gathered.elicited}
     held = [
         entity
@@ -81,9 +81,7 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
         if gathered.count_known(entity) and (settings.over == "reference" or entity in asked)
     ]
     counts = [gathered.count_known(entity) for entity in held]
-    known: dict[int, list[Sampled]] = {}
-    for entity, sampled in _drawn(held, counts, settings, "recall"):
-        known.setdefault(entity, []).append(sampled)
+    known = _drawn(held, counts, settings, "recall")
     within = {entity for entity in order if gathered.has_reference(entity)}
     recalled = sorted({group for group, entity in gathered.elicited if entity in within})
     wanted = {entity for _group, entity in given} | (set(known) if recalled else set())
@@ -108,9 +106,35 @@ def _by_name(gathered: Gathered) -> list[int]:
 
 def _drawn(
     held: Sequence[int], counts: Sequence[int], settings: VerifySettings, purpose: str
-) -> Iterator[tuple[int, Sampled]]:
+) -> dict[int, Sequence[Sampled]]:
+    """The sample of each entity of which anything was drawn."""
+    if not settings.sample:
+        return {entity: _All(n) for entity, n in zip(held, counts, strict=True)}
+    found: dict[int, list[Sampled]] = {}
     places = sample_places(
         counts, settings.sample, settings.sampling, seed=settings.seed, purpose=purpose
     )
     for number, (at, place) in enumerate(places, start=1):
-        yield held[at], Sampled(place, number if settings.sample else 0)
+        found.setdefault(held[at], []).append(Sampled(place, number))
+    return {**found}
+
+
+class _All(Sequence[Sampled]):
+    """All ``n`` triples of an entity: of millions none is held."""
+
+    __slots__ = ("_n",)
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> Sampled: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Sampled]: ...
+    def __getitem__(self, place: int | slice) -> Sampled | list[Sampled]:
+        if isinstance(place, slice):
+            return [Sampled(each, 0) for each in range(self._n)[place]]
+        return Sampled(range(self._n)[place], 0)

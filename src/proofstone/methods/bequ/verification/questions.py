@@ -19,6 +19,7 @@ __all__ = ["QUESTIONS_VERSION", "cited_place", "precision_question", "recall_que
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
+_LONGEST = 2_000  # characters of a subject, predicate or object that a judge is shown
 
 
 class _Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +102,13 @@ def _question(
 
 
 def _said(words: _Words, subject: str, predicate: str, value: str) -> str:
-    return f"{words.subject}: {subject}\n{words.predicate}: {predicate}\n{words.object}: {value}"
+    said = {words.subject: subject, words.predicate: predicate, words.object: value}
+    return "\n".join(f"{name}: {_shortened(text)}" for name, text in said.items())
+
+
+def _shortened(text: str) -> str:
+    """A text as it stands, unless it is none of a triple: of a whole document its beginning."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
 
 
 def _language(*texts: str) -> str:

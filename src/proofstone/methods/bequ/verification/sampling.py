@@ -1,9 +1,10 @@
 """Which triples are verified: drawn by seed, as the paper draws or uniformly over triples.
 
 The paper draws an entity, then one of its triples: an entity with three triples is heard as often
-as one with ninety, and the mean is one over entities. Drawn uniformly over triples, talkative
-entities weigh as much as they talk. Both go without replacement, and a longer sample begins with
-the shorter one of its seed: more can be drawn without verifying anything twice.
+as one with ninety, and the mean is one over entities, as long as they have triples left. Drawn
+uniformly over triples, talkative entities weigh as much as they talk. Both go without replacement,
+and a longer sample begins with the shorter one of its seed: more can be drawn without verifying
+anything twice.
 """
 
 from __future__ import annotations

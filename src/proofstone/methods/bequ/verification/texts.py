@@ -1,14 +1,13 @@
-"""How a triple reads as words: for a search, for a judge, and to tell whether two say the same."""
+"""How a triple reads as words: for a search, and for a judge."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any
 
 from proofstone.identity import canonical_json
 
-__all__ = ["folded", "has_han", "object_text", "spoken"]
+__all__ = ["has_han", "object_text", "spoken"]
 
 _NAMESPACE = re.compile(r"\A[A-Za-z][A-Za-z0-9-]{0,15}:(?=[A-Za-z])(?!//)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
@@ -19,12 +18,6 @@ def spoken(predicate: str) -> str:
     """A predicate in words: ``rdf:birthPlace`` is "birth place"."""
     words = _HUMP.sub(" ", _NAMESPACE.sub("", predicate.strip())).split()
     return " ".join(word.lower() if word[1:].islower() else word for word in words)
-
-
-def folded(text: str) -> str:
-    """A text without case, width, punctuation and white space; two that are alike say the same."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in plain if sign.isalnum())
 
 
 def object_text(value: Any) -> str:

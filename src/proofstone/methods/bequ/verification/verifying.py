@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from proofstone.engines.triples import plain_triple
 from proofstone.identity import content_id
-from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
+from proofstone.methods.bequ.verification.corpus import (
+    EntityCorpus,
+    PassageParts,
+    TextIndex,
+    triple_words,
+)
 from proofstone.methods.bequ.verification.families import family_of
 from proofstone.methods.bequ.verification.gathering import Gathered
 from proofstone.methods.bequ.verification.planning import Sampled, VerifyPlan, known_triples
@@ -20,7 +26,7 @@ from proofstone.methods.bequ.verification.questions import (
     recall_question,
 )
 from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
-from proofstone.methods.bequ.verification.texts import folded, spoken
+from proofstone.methods.bequ.verification.texts import spoken
 from proofstone.ports import Embedder, Judge
 from proofstone.records import JudgeQuestion, PanelVerdict
 from proofstone.records.triples import Direction, Passage, Verdict, Verified
@@ -125,15 +131,20 @@ def _known_posed(
     all_known = known_triples(gathered, entity)
     known = [all_known[sampled.place] for sampled in wanted]
     queries = [triple_words(name, each.predicate, each.object) for each in known]
+    parts = PassageParts()
+    known = [
+        structs.replace(each, passage=parts.part(each.passage, words))
+        for each, words in zip(known, queries, strict=True)
+    ]
     for group in plan.recalled:
         given = gathered.elicited.of((group, entity))
         words = [triple_words(each.subject, each.predicate, each.object) for each in given]
         index = TextIndex(words, settings.way, embedder)
-        said = {(folded(spoken(each.predicate)), folded(each.object)): each for each in given}
+        said = {_same_words(each.subject, each): each for each in reversed(given)}
         found = index.search(queries, settings.candidates)
         for sampled, each, places in zip(wanted, known, found, strict=True):
             candidates = [given[place] for place in places]
-            ruled = _ruled_known(each, given, said)
+            ruled = _ruled_known(name, each, given, said)
             yield Posed(
                 direction="recall",
                 group=group,
@@ -150,18 +161,24 @@ def _known_posed(
 
 
 def _ruled_known(
+    name: str,
     known: ReferenceTriple,
     given: Sequence[GivenTriple],
-    said: dict[tuple[str, str], GivenTriple],
+    said: Mapping[tuple[str, str, str], GivenTriple],
 ) -> Verdict | None:
-    """What needs no judge: nothing was said of the entity, or the very same predicate and object
-    (but for case, width, punctuation and how words are joined)."""
+    """What needs no judge: nothing was said of the entity, or the very same words of it."""
     if not given:
         return Verdict(label="not covered", basis="nothing elicited")
-    same = said.get((folded(spoken(known.predicate)), folded(known.object)))
-    if same is None or not folded(known.object):
+    same = said.get(_same_words(name, known))
+    if same is None:
         return None
     return Verdict(label="covered", basis="same words", passage=Passage(_in_words(same)))
+
+
+def _same_words(subject: str, triple: GivenTriple | ReferenceTriple) -> tuple[str, str, str]:
+    """What two triples have in common that say the same whatever they mean: they differ in case,
+    width, or how words are joined, and in no sign within a text: C is not C++, nor 1.5 15."""
+    return plain_triple(subject, spoken(triple.predicate), triple.object)
 
 
 async def _judged_page(
