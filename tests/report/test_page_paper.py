@@ -36,14 +36,14 @@ def test_a_hostile_title_does_not_end_the_style_sheet() -> None:
 
 def test_of_many_runs_a_sheet_names_the_first() -> None:
     data = page_of(two_small())
-    assert paper_line(data) == (
+    assert paper_line(data.title, data.provenance) == (
         "Elements \N{MIDDLE DOT} 2c1e, 9f00 \N{MIDDLE DOT} 2026-11-21 02:30 UTC "
         "\N{MIDDLE DOT} proofstone 0.1.0"
     )
     runs = tuple(f"run:{n}" for n in range(6))
     provenance = msgspec.structs.replace(data.provenance, runs=runs)
     many = msgspec.structs.replace(data, provenance=provenance)
-    assert "run:0, run:1, run:2, run:3 +2" in paper_line(many)
+    assert "run:0, run:1, run:2, run:3 +2" in paper_line(many.title, many.provenance)
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,13 @@ from proofstone.report.section_cells import number_columns, shown_cell, told_est
 from proofstone.report.sections.section import Table
 from proofstone.report.sentences import answer_sentences, scale_head
 from proofstone.report.shown_text import visible
-from proofstone.report.ties import tie_letters
+from proofstone.report.ties import tie_lanes, tie_letters
 from proofstone.wording import word
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render_page"]
+__all__ = ["page_environment", "page_policy", "render_page"]
 
 # With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
 MOST_LANES = 6
@@ -78,9 +78,9 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
     if begin_drawing is not None:
         figures = (figure for part in data.sections for figure in part.figures)
         drawn = DrawnAhead(begin_drawing, figures, models).draw
-    environment = _environment()
+    environment = page_environment()
     style = environment.get_template("page.css.jinja").render(
-        n_lanes=_n_lanes(data), paper_line=visible(paper_line(data))
+        n_lanes=_n_lanes(data), paper_line=visible(paper_line(data.title, data.provenance))
     )
     script = page_script()
     return environment.get_template("page.html.jinja").render(
@@ -91,7 +91,7 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
         answers=answer_sentences(data.board),
         style=style,
         script=script,
-        policy=_policy(style, script),
+        policy=page_policy(style, script),
         questions=_by_respondent(data.questions),
         anchors=anchors(data.questions),
         flags=_flags_used(data),
@@ -99,7 +99,8 @@ def render_page(data: PageData, begin_drawing: BeginDrawing | None = None) -> st
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Where templates of pages are found, and what they say and show texts with."""
     # Here and not above: a leaderboard in the terminal needs no template engine.
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
@@ -171,9 +172,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _policy(style: str, script: str) -> str:
+def page_policy(style: str, script: str, *, more_scripts: bool = False) -> str:
+    """What a page may load: its own style and script, by hash; with ``more_scripts`` also what that
+    script loads, which is the files of data beside the page."""
+    trusted = f"{_source(script)} 'strict-dynamic'" if more_scripts else _source(script)
     return (
-        f"default-src 'none'; style-src {_source(style)}; script-src {_source(script)}; "
+        f"default-src 'none'; style-src {_source(style)}; script-src {trusted}; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -199,14 +203,7 @@ def _sortable(number: float | None) -> str:
 
 
 def _lanes(group: Standings) -> tuple[int, ...]:
-    """A lane for each tied run, so that runs that overlap stand side by side."""
-    free_from: list[int] = []
-    chosen = []
-    for first, last in group.ties:
-        lane = next((i for i, start in enumerate(free_from) if start <= first), len(free_from))
-        free_from[lane : lane + 1] = [last + 1]
-        chosen.append(lane)
-    return tuple(chosen)
+    return tie_lanes(group.ties)
 
 
 def _n_lanes(data: PageData) -> int:

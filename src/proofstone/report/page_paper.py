@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from proofstone.report.page_data import PageData
+from proofstone.report.page_data import Provenance
 
 __all__ = ["css_string", "paper_line"]
 
@@ -13,15 +13,14 @@ MOST_RUNS = 4
 MOST_TITLE = 160
 
 
-def paper_line(data: PageData) -> str:
+def paper_line(title: str, made: Provenance) -> str:
     """The foot of every sheet: what the page is of, which runs, when it was made, by which
     version."""
-    made = data.provenance
     runs = ", ".join(made.runs[:MOST_RUNS])
     if len(made.runs) > MOST_RUNS:
         runs += f" +{len(made.runs) - MOST_RUNS}"
     return " \u00b7 ".join(
-        filter(None, (data.title[:MOST_TITLE], runs, made.made_at, f"proofstone {made.version}"))
+        filter(None, (title[:MOST_TITLE], runs, made.made_at, f"proofstone {made.version}"))
     )
 
 

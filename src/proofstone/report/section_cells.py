@@ -51,7 +51,7 @@ def told_estimate(estimate: Estimate) -> str:
     """What an estimate is, as a reader asks of a number."""
     if not estimate.n:
         return say("; ").join([say("n is not known"), *_flags(estimate)])
-    of = "models" if estimate.resampled == "models" else "items"
+    of = estimate.resampled if estimate.resampled in ("models", "entities") else "items"
     parts = [
         say(
             "n = {n:,}, worth {effective_n:,.0f} independent {of}",

@@ -28,6 +28,9 @@ __all__ = ["across_levels", "curves_chart", "plane_layers", "points_chart"]
 _WIDE, _HIGH = 460, 300
 _MOST_NAMED = 24  # more points than these have numbers, with a list beside
 _GAP = 15
+# Lines that belong to no series: those of a scale, and the edge of something.
+_THIN: Mapping[str, Any] = {"color": "#9a9a9a", "strokeWidth": 0.9, "strokeDash": [3, 3]}
+_FIRM: Mapping[str, Any] = {"color": QUIET, "strokeWidth": 1.4}
 
 
 def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -175,12 +178,12 @@ def _curves(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> Iterator
 
 
 def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
-    """Thin grey lines to read against, each with its text at its right end within the plane."""
+    """Grey lines to read against, each with its text at its right end within the plane."""
     for each in figure.curves:
         if not each.is_reference:
             continue
         line = _line(figure, frame, each.x, each.values)
-        yield line.mark("line", color="#9a9a9a", strokeWidth=0.9, strokeDash=[3, 3], clip=True)
+        yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
         end = _end_within(figure, frame, each.x, each.values)
         if each.text and end[0] >= text_width(each.text, 10):
             at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])

@@ -97,7 +97,7 @@ class Mark(Struct, frozen=True, kw_only=True):
 class Curve(Struct, frozen=True, kw_only=True):
     """A line without marks, in the series ``row`` and the panel ``column``: a fit, or a density.
     ``is_reference``: it belongs to no series but is there to be read against (F = 0.5), with its
-    ``text`` beside it."""
+    ``text`` beside it; ``is_firm`` draws such a one as the edge of something, not as a scale."""
 
     row: str = ""
     column: str = ""
@@ -105,6 +105,7 @@ class Curve(Struct, frozen=True, kw_only=True):
     values: tuple[float, ...]
     text: str = ""
     is_reference: bool = False
+    is_firm: bool = False
 
 
 class Level(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,74 @@
+"""What the measures, parts and verdicts of verified triples are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proofstone.records.triples import Breakdown
+from proofstone.wording import noted, word
+
+__all__ = [
+    "MEASURE_HELP",
+    "MEASURE_NAMES",
+    "PART_NAMES",
+    "headed",
+    "measure_name",
+    "part_name",
+    "value_name",
+]
+
+MEASURE_NAMES: Mapping[str, str] = {
+    "f1": noted("F1"),
+    "precision": noted("precision"),
+    "recall": noted("recall"),
+    "contradiction": noted("contradiction"),
+    "neutral": noted("neutral"),
+    "unparsed": noted("unparsed verdicts"),
+    "without_reference": noted("without a reference"),
+    "precision_judged": noted("precision, of what was judged"),
+    "precision_decided": noted("precision, of what was decided"),
+    "recall_judged": noted("recall, of what was judged"),
+    "recall_unparsed": noted("unparsed verdicts of recall"),
+}
+MEASURE_HELP: Mapping[str, str] = {
+    "f1": noted("the harmonic mean of precision and recall"),
+    "precision": noted("supported triples, of all that were sampled"),
+    "recall": noted("reference triples that the model said, of all that were sampled"),
+    "contradiction": noted("triples that the reference contradicts, of all that were sampled"),
+    "neutral": noted("triples that the reference does not decide, of all that were sampled"),
+    "unparsed": noted("triples whose verdict could not be read, of all that were sampled"),
+    "without_reference": noted("triples about entities without a reference, of all sampled"),
+    "precision_judged": noted("supported triples, of those with a verdict and a reference"),
+    "precision_decided": noted("supported triples, of those that the reference decides"),
+    "recall_judged": noted("reference triples that the model said, of those with a verdict"),
+    "recall_unparsed": noted("reference triples whose verdict could not be read, of all sampled"),
+}
+PART_NAMES: Mapping[Breakdown, str] = {
+    "domain": noted("domain"),
+    "popularity": noted("popularity"),
+    "source": noted("source"),
+    "family": noted("predicate family"),
+}
+_LONGEST = 80  # characters of a value's name: a longer one is a text of its own
+
+
+def measure_name(measure: str) -> str:
+    """A measure in words."""
+    return word(MEASURE_NAMES[measure])
+
+
+def headed(measure: str) -> str:
+    """A measure in words, as a heading or a sentence begins with it."""
+    said = measure_name(measure)
+    return said[:1].upper() + said[1:]
+
+
+def part_name(by: Breakdown) -> str:
+    """A breakdown in words."""
+    return word(PART_NAMES[by])
+
+
+def value_name(value: str) -> str:
+    """A value of a breakdown, cut where it is a text of its own."""
+    shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+    return word(shown)

@@ -1,0 +1,222 @@
+"""Verified triples of models whose skills are known, drawn by a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from proofstone.engines.stats import RankInterval, tied_runs
+from proofstone.methods.bequ.verification import Counted, measure_all, measure_by
+from proofstone.records import Card
+from proofstone.records.results import Estimate
+from proofstone.records.triples import (
+    BREAKDOWNS,
+    EntityFacts,
+    Group,
+    Passage,
+    Verdict,
+    VerdictLabel,
+    Verified,
+    VerifiedRuns,
+    Volunteered,
+)
+from proofstone.report.triples.board import TripleBoard, TripleRow
+
+__all__ = ["HOSTILE", "Skill", "board_of", "entity_facts", "runs_of"]
+
+DOMAINS = ("person", "location", "plant")
+TIERS = ("well known", "less known")
+FAMILIES = ("time", "place", "relation", "other")
+HOSTILE = "</script><script>alert(1)</script>\u202egnp.exe & \"quoted\" 'text' {0}"
+
+
+class Skill(Struct, frozen=True, kw_only=True):
+    """How a model answers: how likely a triple of it is right, and a known one said, in each of the
+    tiers; of ``fictional`` entities how many got triples."""
+
+    model: str
+    right: tuple[float, float] = (0.6, 0.4)
+    said: tuple[float, float] = (0.5, 0.3)
+    fictional_given: int = 0
+    card: Card | None = None
+
+
+def entity_facts(n: int, n_fictional: int = 10) -> tuple[EntityFacts, ...]:
+    """``n`` entities of three domains and two tiers, then fictional ones."""
+    real = (
+        EntityFacts(
+            name=f"Entity {place}",
+            identity=f"Q{place + 1}",
+            domain=DOMAINS[place % 3],
+            popularity=TIERS[place % 2],
+            page=f"https://en.wikipedia.org/wiki/Entity_{place}",
+        )
+        for place in range(n)
+    )
+    made_up = (
+        EntityFacts(name=f"Nowhere {place}", is_fictional=True) for place in range(n_fictional)
+    )
+    return (*real, *made_up)
+
+
+def runs_of(
+    skills: Sequence[Skill],
+    *,
+    n: int = 60,
+    each: int = 4,
+    entities: Sequence[EntityFacts] | None = None,
+    seed: int = 0,
+) -> VerifiedRuns:
+    """``each`` triples of either direction of each of ``n`` entities, for every model."""
+    facts = tuple(entities or entity_facts(n))
+    groups = tuple(Group(skill.model) for skill in skills)
+
+    def read() -> Iterator[Verified]:
+        for number, skill in enumerate(skills):
+            rng = np.random.default_rng([seed, number])
+            for drawn in range(n * each):
+                yield _precision(facts, skill, number, drawn, rng)
+            for drawn in range(n * each):
+                yield _recall(facts, skill, number, drawn, rng)
+
+    return VerifiedRuns(
+        groups=groups,
+        runs=tuple((bytes([number + 1] * 32),) for number, _skill in enumerate(skills)),
+        volunteered=tuple(
+            Volunteered(
+                entities=n,
+                given=n - 2,
+                abstained=2,
+                triples=n * each,
+                fictional=10,
+                fictional_given=skill.fictional_given,
+                fictional_triples=3 * skill.fictional_given,
+            )
+            for skill in skills
+        ),
+        entities=facts,
+        judges="judge/one",
+        reference="towns-1f2e",
+        sampling="entities, then triples",
+        read=read,
+    )
+
+
+def _precision(
+    facts: Sequence[EntityFacts], skill: Skill, group: int, drawn: int, rng: np.random.Generator
+) -> Verified:
+    entity = drawn % sum(not each.is_fictional for each in facts)
+    chance = skill.right[facts[entity].popularity == TIERS[1]]
+    draw = rng.random()
+    label: VerdictLabel = (
+        "entailment" if draw < chance else "contradiction" if draw > 0.9 else "neutral"
+    )
+    name = facts[entity].name
+    passage = Passage(
+        f"{name} is a thing of which much is known. Its fact {drawn} is so.",
+        source="wiki" if drawn % 2 else "web",
+        title=name,
+        url=facts[entity].page,
+    )
+    return Verified(
+        id=f"{group}-{drawn}",
+        direction="precision",
+        group=group,
+        entity=entity,
+        drawn=drawn + 1,
+        subject=name,
+        predicate=f"fact{drawn}",
+        object=f"value {drawn}",
+        family=FAMILIES[drawn % 4],
+        source=passage.source,
+        verdict=Verdict(label=label, basis="judge", reason="The passage says so.", passage=passage),
+        response=f"response:{group:02x}{drawn:06x}",
+    )
+
+
+def _recall(
+    facts: Sequence[EntityFacts], skill: Skill, group: int, drawn: int, rng: np.random.Generator
+) -> Verified:
+    entity = drawn % sum(not each.is_fictional for each in facts)
+    chance = skill.said[facts[entity].popularity == TIERS[1]]
+    is_said = rng.random() < chance
+    name = facts[entity].name
+    return Verified(
+        id=f"{group}-r{drawn}",
+        direction="recall",
+        group=group,
+        entity=entity,
+        drawn=drawn + 1,
+        subject=name,
+        predicate=f"known{drawn}",
+        object=f"thing {drawn}",
+        family=FAMILIES[drawn % 4],
+        source="wiki" if drawn % 3 else "web",
+        verdict=Verdict(
+            label="covered" if is_said else "not covered",
+            basis="judge",
+            reason="Said in other words." if is_said else "",
+            passage=Passage(f"{name} known{drawn} thing {drawn}" if is_said else ""),
+        ),
+        response=f"response:{group:02x}{drawn:06x}",
+    )
+
+
+def board_of(skills: Sequence[Skill], runs: VerifiedRuns) -> TripleBoard:
+    """The leaderboard of made-up runs; neighbours whose intervals overlap are tied."""
+    counted = Counted()
+    for each in runs.read():
+        counted.add(each)
+    measured = measure_all(counted, runs.groups, n_draws=200)
+    parts = [
+        part
+        for by in BREAKDOWNS
+        for part in measure_by(counted, runs.groups, runs.entities, by, n_draws=200)
+    ]
+    order = sorted(range(len(skills)), key=lambda k: -measured[k].estimates["f1"].value)
+    f1 = [measured[place].estimates["f1"] for place in order]
+    better = np.array([[a.low > b.high for b in f1] for a in f1])
+    ranks = [
+        RankInterval(1 + int(better[:, place].sum()), len(f1) - int(better[place].sum()))
+        for place in range(len(f1))
+    ]
+    ties = tied_runs(better)
+    rows = [
+        TripleRow(
+            group=runs.groups[number],
+            runs=tuple(f"run:{run.hex()[:8]}" for run in runs.runs[number]),
+            simulated=False,
+            volunteered=said,
+            measured=measured[number],
+            abstention=_share(said.abstained, said.entities),
+            fictional_given=_share(said.fictional_given, said.fictional),
+            rank=ranks[place],
+            ties=tuple(k for k, (first, last) in enumerate(ties) if first <= place <= last),
+            card=skills[number].card,
+        )
+        for place, number in enumerate(order)
+        for said in (runs.volunteered[number],)
+    ]
+    return TripleBoard(
+        rows=tuple(rows),
+        parts=tuple(parts),
+        ties=tuple(ties),
+        entities=runs.volunteered[0].entities,
+        judges=runs.judges,
+        reference=runs.reference,
+        sampling=runs.sampling,
+        seed=0,
+        counts={},
+    )
+
+
+def _share(count: int, n: int) -> Estimate:
+    """A share with an interval wide enough for few."""
+    half = 1.96 * (0.25 / n) ** 0.5
+    value = count / n
+    return Estimate(
+        value=value, n=n, low=max(0.0, value - half), high=min(1.0, value + half),
+        estimand="entities like these", made_by="normal", resampled="entities", effective_n=n,
+    )  # fmt: skip
