@@ -11,7 +11,7 @@ from msgspec import structs
 from verified_worlds import verified_runs, verified_triples
 
 from proofstone.engines.stats import RankInterval
-from proofstone.methods.bequ.verification import VerifySettings, make_plan, verify
+from proofstone.methods.bequ.verification import PeopleSaid, VerifySettings, make_plan, verify
 from proofstone.records.triples import Group, Verdict, Verified, VerifiedRuns
 from proofstone.report.triples.board import TripleBoard
 from proofstone.stages.triple_boards import triple_board
@@ -82,6 +82,20 @@ def test_runs_over_other_entities_are_shown_and_not_ranked() -> None:
     assert board.rows[0].group == GOOD
     assert board.ties == ()
     assert board.entities == 50
+
+
+def test_a_run_without_some_replies_stands_below_those_that_have_all() -> None:
+    """It is not held against the entities that it has no reply of: ten fewer than the others."""
+    triples = [
+        [*verified_triples(0, range(N), (0.5, 0.5))],
+        [*verified_triples(1, range(N - 10), (0.9, 0.9))],
+        [*verified_triples(2, range(N), (0.2, 0.2))],
+    ]
+    board = triple_board(verified_runs([GOOD, TWIN, POOR], triples, N))
+    assert [row.group for row in board.rows] == [GOOD, POOR, TWIN]
+    assert [row.other_entities for row in board.rows] == [0, 0, 10]
+    assert [*ranked(board).values()] == [(1, 1), (2, 2), None]
+    assert board.is_common
 
 
 def test_a_model_that_says_nothing_of_an_entity_is_still_ranked() -> None:
@@ -156,3 +170,25 @@ async def test_a_judge_without_errors_gives_its_exact_figures() -> None:
     assert values["precision"] == pytest.approx(6 / 10)
     assert values["recall"] == pytest.approx(6 / 12)
     assert values["f1"] == pytest.approx(2 * 0.6 * 0.5 / (0.6 + 0.5))
+
+
+def test_what_people_say_stands_beside_the_figures_of_those_whom_they_looked_at() -> None:
+    """Every verdict on the first sixty entities' first triple is confirmed: agreement is 1, and the
+    corrected figures are those of the judge."""
+    runs = runs_of((GOOD, 0.8, 0.4), (POOR, 0.3, 0.1))
+    people = {
+        each.id: PeopleSaid(each.verdict.label, each.verdict.label == "entailment")
+        for each in runs.read()
+        if each.group == 0 and each.id.split("-")[2] == "0"
+    }
+    people["of another sample"] = PeopleSaid("neutral", None)
+    board = triple_board(runs, people=people)
+    assert board.people_elsewhere == 1
+    first, second = board.rows
+    assert second.people is None
+    assert first.people is not None
+    assert first.people.n == {"precision": N, "recall": N}
+    found = first.people.estimates
+    assert found["agreement"].value == 1.0
+    assert found["f1"].value == pytest.approx(first.measured.estimates["f1"].value, abs=0.06)
+    assert found["corpus"].value == 1.0

@@ -153,6 +153,37 @@ def test_what_a_judge_cites_and_was_not_given_is_told(
     assert re.search(r"^m +60 +72 +0\.0 ", out, re.MULTILINE), out
 
 
+def test_several_models_are_ranked_with_ties(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that say the same share ranks 1 and 2; one whose every triple is wrong is third."""
+    monkeypatch.chdir(tmp_path)
+    good, n = elicited_rows(12), 12
+    rows = [
+        *(
+            {**row, "model": "poor", "object": "nonsense"}
+            for row in good
+            if "0" in row["predicate"]
+        ),
+        *({**row, "model": model} for model in ("good", "twin") for row in good),
+    ]
+    for name, lines in (("t.jsonl", rows), ("r.jsonl", reference_rows(n))):
+        Path(name).write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    command = ["verify-triples", "t.jsonl", "--reference", "r.jsonl", "--sample", 0]
+    with serving(script(truthful)) as server:
+        configure(Path.cwd(), server.url)
+        told(capsys, "init", ".")
+        _code, out, _err = told(capsys, *command, "--judge", "scripted/judge")
+        _code, plain, _err = told(capsys, *command, "--judge", "scripted/judge", "--json")
+    ranks = re.findall(r"^(\d(?:-\d)?(?: [a-z])?) +(\w+) ", out, re.MULTILINE)
+    assert ranks == [("1-2 a", "good"), ("1-2 a", "twin"), ("3", "poor")]
+    assert "Rows that share a letter cannot be told apart by these data." in out
+    ranked = json.loads(plain)["ranked"]
+    names = [each["group"]["model"] for each in json.loads(plain)["measured"]]
+    assert [names[group] for group in ranked["groups"]] == ["good", "twin", "poor"]
+    assert ranked["ties"] == [[0, 1]]
+
+
 def test_what_no_judge_was_heard_on_waits(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

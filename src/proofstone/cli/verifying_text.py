@@ -11,7 +11,9 @@ from proofstone.methods.bequ.verification import Corrected, Told
 from proofstone.records import Estimate
 from proofstone.records.triples import Group, Measured
 from proofstone.report.numbers import shown_estimate
+from proofstone.report.triples.ranked_text import TIED, people_line, rank_cell
 from proofstone.wiring.verifying import ToVerify, Verification
+from proofstone.wording import counted
 
 __all__ = ["print_to_verify", "print_verification"]
 
@@ -55,14 +57,20 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
     what limits it."""
     print_text("\n".join([*_told_lines(made.told), _drawn_line(made)]))
     print_text("")
-    print_table(_rows(_best_first(made.measured), _SHOWN, with_n=True))
+    best = _best_first(made)
+    print_table(_ranked(made, best, _rows(best, _SHOWN, with_n=True)))
     print_text("")
-    print_table(_rows(_best_first(made.measured), _BESIDE))
+    print_table(_rows(best, _BESIDE))
     for name in dict.fromkeys(part.by for part in made.parts if part.by in by):
         print_text(f"\nby {'predicate family' if name == 'family' else name}")
         parts = [part for part in made.parts if part.by == name]
         print_table(_rows(parts, {name: _SHOWN[name] for name in ("F1", "P", "R")}, with_n=True))
-    notes = [*_more_lines(made), *_unparsed_lines(made), *_people_lines(made.corrected)]
+    notes = [
+        *_rank_lines(made),
+        *_more_lines(made),
+        *_unparsed_lines(made),
+        *_people_lines(made.corrected),
+    ]
     if made.people_elsewhere:
         notes.append(
             f"people's verdicts on triples that are not in this sample: {made.people_elsewhere:,}"
@@ -71,10 +79,42 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
         print_text("\n" + "\n".join(notes))
 
 
-def _best_first(measured: Sequence[Measured]) -> list[Measured]:
-    """By F1; those without one behind, as they came."""
-    f1 = [each.estimates["f1"].value if "f1" in each.estimates else -1.0 for each in measured]
-    return [measured[at] for at in sorted(range(len(measured)), key=lambda at: -f1[at])]
+def _best_first(made: Verification) -> list[Measured]:
+    """Those with a rank, then the others by F1; those without one behind, as they came."""
+    f1 = [each.estimates["f1"].value if "f1" in each.estimates else -1.0 for each in made.measured]
+    ranked = made.ranked.groups
+    rest = [at for at in range(len(f1)) if at not in ranked]
+    order = [*ranked, *sorted(rest, key=lambda at: -f1[at])]
+    return [made.measured[at] for at in order]
+
+
+def _ranked(
+    made: Verification, best: Sequence[Measured], rows: list[tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """The rows behind their ranks, where there are several."""
+    ranked = made.ranked
+    if len(ranked.intervals) < 2:
+        return rows
+    cells = [
+        rank_cell(
+            ranked.intervals[place] if place < len(ranked.intervals) else None,
+            [tie for tie, (low, high) in enumerate(ranked.ties) if low <= place <= high],
+        )
+        for place in range(len(best))
+    ]
+    return [(cell, *row) for cell, row in zip(["rank", *cells], rows, strict=True)]
+
+
+def _rank_lines(made: Verification) -> list[str]:
+    """What the ranks mean, and who has none for what it was held against."""
+    ranked, lines = made.ranked, [TIED] if made.ranked.ties else []
+    if not ranked.is_common:
+        lines.append("not ranked: no two were held against facts of the same entities")
+    for group, n in ranked.elsewhere.items():
+        who = _who(made.measured[group].group)
+        differ = counted(n, "entity", "entities")
+        lines.append(f"{who}: not ranked, held against other entities than most ({differ} differ)")
+    return lines
 
 
 def _told_lines(told: Told) -> list[str]:
@@ -162,23 +202,4 @@ _TROUBLES = {
 
 
 def _people_lines(corrected: Sequence[Corrected]) -> list[str]:
-    lines = []
-    for each in corrected:
-        said: dict[str, Estimate | None] = {
-            "P": None if each.precision is None else each.precision.corrected,
-            "R": None if each.recall is None else each.recall.corrected,
-            "F1": each.f1,
-            "labels that are the judge's": each.agreement,
-            "kappa": each.kappa,
-            "recall of the reference itself": each.corpus,
-            "true by any source": each.true_share,
-        }
-        shown = [f"{name} {_kappa(e) if name == 'kappa' else _shown(e)}" for name, e in said.items()
-                 if e is not None]  # fmt: skip
-        n = ", ".join(f"{side} {n:,}" for side, n in each.n_people.items() if n)
-        lines.append(f"{_who(each.group)}, with people's labels ({n}): {'; '.join(shown)}")
-    return lines
-
-
-def _kappa(estimate: Estimate) -> str:
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+    return [people_line(_who(each.group), each.n_people, each.figures()) for each in corrected]

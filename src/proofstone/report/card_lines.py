@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from proofstone.report.board import Leaderboard, RowGroup
 from proofstone.report.columns import printable
 from proofstone.report.numbers import shown_estimate
+from proofstone.report.triples.board import TripleBoard
 from proofstone.wording import counted, listed, say, word
 
 __all__ = ["group_heading", "where_lines"]
@@ -22,7 +23,7 @@ def group_heading(field: str, group: RowGroup) -> str:
     return say("{field}: {name} ({said})", field=word(field), name=name, said=said)
 
 
-def where_lines(board: Leaderboard) -> Iterator[str]:
+def where_lines(board: Leaderboard | TripleBoard) -> Iterator[str]:
     """What was filtered and who is left out by it, then what to know of models and cards."""
     if board.where:
         n = len(board.left_out)

@@ -11,6 +11,9 @@ from msgspec import structs
 from proofstone.engines.stats import RankInterval, share_estimate
 from proofstone.methods.bequ.verification import (
     Counted,
+    PeopleSaid,
+    checked_of,
+    correct_by_people,
     measure_all,
     measure_by,
     rank_by_f1,
@@ -18,8 +21,8 @@ from proofstone.methods.bequ.verification import (
 )
 from proofstone.records import Estimate
 from proofstone.records.cards import Card
-from proofstone.records.triples import BREAKDOWNS, Breakdown, Measured, VerifiedRuns
-from proofstone.report.triples.board import TripleBoard, TripleRow
+from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, Measured, VerifiedRuns
+from proofstone.report.triples.board import PeopleLooked, TripleBoard, TripleRow
 
 __all__ = ["count_verified", "triple_board"]
 
@@ -31,11 +34,14 @@ def triple_board(
     confidence: float = 0.95,
     by: Sequence[Breakdown] = BREAKDOWNS,
     cards: Mapping[str, Card] | None = None,
+    people: Mapping[str, PeopleSaid] | None = None,
 ) -> TripleBoard:
     """The leaderboard of verified runs, its parts those ``by`` which it is asked for.
 
     Every triple is read once and counted, none is held. Models are ranked with models and simulated
-    respondents with each other, each at ``confidence`` for all ranks together.
+    respondents with each other, each at ``confidence`` for all ranks together. What ``people`` said
+    of some triples, by their ids, corrects the figures of the groups in which there are such; these
+    are read again and held.
     """
     counted = count_verified(verified)
     parts = (
@@ -47,7 +53,8 @@ def triple_board(
     )
     measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
     order = _ordered(verified, counted, measured, confidence=confidence, seed=seed)
-    held = _Held(verified, measured, {} if cards is None else cards, order, confidence)
+    looked, elsewhere = _looked(verified, people or {}, seed)
+    held = _Held(verified, measured, {} if cards is None else cards, looked, order, confidence)
     return TripleBoard(
         rows=tuple(held.row(group) for group in order.groups),
         parts=tuple(parts),
@@ -60,6 +67,7 @@ def triple_board(
         confidence=confidence,
         counts=_outcomes(measured),
         is_common=order.is_common,
+        people_elsewhere=elsewhere,
     )
 
 
@@ -73,11 +81,13 @@ def count_verified(verified: VerifiedRuns) -> Counted:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """All groups in the order of rows, the ranks of those that have one, and tied places."""
+    """All groups in the order of rows, the ranks of those that have one, tied places, and in how
+    many entities those differ that stand apart."""
 
     groups: tuple[int, ...]
     ranks: Mapping[int, RankInterval]
     ties: tuple[tuple[int, int], ...]
+    elsewhere: Mapping[int, int]
     is_common: bool
 
 
@@ -92,11 +102,10 @@ def _ordered(
     """All groups: models and then simulated ones, each in the order of their ranks; then those
     without a rank, by F1 and name."""
     able = rankable(counted, len(verified.groups))
-    rest = [group for group in range(len(verified.groups)) if group not in able]
-    rest.sort(key=lambda group: (_is_simulated(verified, group), -_f1(measured[group])))
     groups: list[int] = []
     ranks: dict[int, RankInterval] = {}
     ties: list[tuple[int, int]] = []
+    elsewhere: dict[int, int] = {}
     is_common = True
     for simulated in (False, True):
         pool = [group for group in able if _is_simulated(verified, group) == simulated]
@@ -104,8 +113,11 @@ def _ordered(
         ties += [(len(groups) + first, len(groups) + last) for first, last in ranked.ties]
         ranks |= dict(zip(ranked.groups, ranked.intervals, strict=ranked.is_common))
         groups += ranked.groups
+        elsewhere |= ranked.elsewhere
         is_common &= ranked.is_common
-    return _Order((*groups, *rest), ranks, tuple(ties), is_common)
+    rest = [group for group in range(len(verified.groups)) if group not in groups]
+    rest.sort(key=lambda group: (_is_simulated(verified, group), -_f1(measured[group])))
+    return _Order((*groups, *rest), ranks, tuple(ties), elsewhere, is_common)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,7 @@ class _Held:
     verified: VerifiedRuns
     measured: Sequence[Measured]
     cards: Mapping[str, Card]
+    looked: Mapping[Group, PeopleLooked]
     order: _Order
     confidence: float
 
@@ -138,8 +151,29 @@ class _Held:
                 tie for tie, (low, high) in enumerate(self.order.ties) if low <= place <= high
             ),
             waiting=sum(n.get("waiting", 0) for n in self.measured[group].counts.values()),
+            other_entities=self.order.elsewhere.get(group, 0),
             card=self.cards.get(who.model),
+            people=self.looked.get(who),
         )
+
+
+def _looked(
+    verified: VerifiedRuns, people: Mapping[str, PeopleSaid], seed: int
+) -> tuple[dict[Group, PeopleLooked], int]:
+    """What people's labels make of each group of which they saw something, and how many of them are
+    on triples that are in none."""
+    if not people:
+        return {}, 0
+    of = [(each.id, each.group) for each in verified.read() if each.id in people]
+    seen = {group for _id, group in of}
+    checked = (checked_of(each, people) for each in verified.read() if each.group in seen)
+    corrected = correct_by_people(
+        [each for each in checked if each is not None], verified.groups, seed=seed
+    )
+    found = {
+        each.group: PeopleLooked(n=each.n_people, estimates=each.figures()) for each in corrected
+    }
+    return found, len(people) - len({identity for identity, _group in of})
 
 
 def _is_simulated(verified: VerifiedRuns, group: int) -> bool:

@@ -26,6 +26,7 @@ from proofstone.methods.bequ.verification import (
     Gathered,
     GivenTriple,
     PeopleSaid,
+    RankedGroups,
     ReferenceRow,
     Spool,
     Told,
@@ -39,6 +40,8 @@ from proofstone.methods.bequ.verification import (
     measure_all,
     measure_by,
     posed_questions,
+    rank_by_f1,
+    rankable,
     read_people,
     verdict_row,
     verify,
@@ -82,15 +85,17 @@ class ToVerify(Struct, frozen=True, kw_only=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """What came of it: each group's measures, these by breakdowns, and with people's labels taken
-    in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles`` counts
-    the unparsed verdicts by why no label could be read, ``people_elsewhere`` people's verdicts on
-    triples that are not in this sample."""
+    """What came of it: each group's measures, the ranks of those that were judged both ways
+    (``ranked.groups`` are places in ``measured``), measures by breakdowns, and with people's labels
+    taken in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles``
+    counts the unparsed verdicts by why no label could be read, ``people_elsewhere`` people's
+    verdicts on triples that are not in this sample."""
 
     told: Told
     settings: VerifySettings
     judge: str
     measured: tuple[Measured, ...]
+    ranked: RankedGroups
     parts: tuple[Measured, ...]
     corrected: tuple[Corrected, ...]
     waiting: int
@@ -213,6 +218,7 @@ class OpenedTriples:
             settings=self._settings,
             judge="" if spec is None else ", ".join(spec.models),
             measured=tuple(measure_all(found.counted, groups, seed=seed)),
+            ranked=rank_by_f1(found.counted, rankable(found.counted, len(groups)), seed=seed),
             parts=tuple(parts),
             corrected=tuple(correct_by_people(found.checked, groups, seed=seed)),
             waiting=found.waiting,

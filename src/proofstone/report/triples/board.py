@@ -10,8 +10,18 @@ from proofstone.engines.stats import RankInterval
 from proofstone.records.cards import Card
 from proofstone.records.results import Estimate
 from proofstone.records.triples import Group, Measured, Volunteered
+from proofstone.report.board import LeftOut
 
-__all__ = ["TripleBoard", "TripleRow"]
+__all__ = ["PeopleLooked", "TripleBoard", "TripleRow"]
+
+
+class PeopleLooked(Struct, frozen=True, kw_only=True):
+    """What people's labels make of a row: ``n`` of them by direction. ``estimates`` holds
+    precision, recall and f1 corrected for the judge's errors, the judge's agreement with them and
+    kappa, the recall of the corpus itself and true_share, as far as each could be made."""
+
+    n: Mapping[str, int]
+    estimates: Mapping[str, Estimate]
 
 
 class TripleRow(Struct, frozen=True, kw_only=True):
@@ -19,8 +29,9 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     ``abstention`` the share of entities of which it said that it knows nothing, and
     ``fictional_given`` the share of fictional entities that got triples (None where none was asked
     about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged, some of
-    its triples are ``waiting`` for a judge, or rows are over different entities. Simulated rows
-    are ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
+    its triples are ``waiting`` for a judge, or it was not held against the entities that most rows
+    were held against, but against ``other_entities`` so many fewer or more. Simulated rows are
+    ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
     ``config`` is the hash of how it was asked."""
 
     group: Group
@@ -33,8 +44,15 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     rank: RankInterval | None = None
     ties: tuple[int, ...] = ()
     waiting: int = 0
+    other_entities: int = 0
     config: str = ""
     card: Card | None = None
+    people: PeopleLooked | None = None
+
+    @property
+    def stands_apart(self) -> bool:
+        """Whether it has no place among the rows of its kind, ranked or not."""
+        return bool(self.waiting or self.other_entities) or "f1" not in self.measured.estimates
 
     @property
     def label(self) -> str:
@@ -47,7 +65,10 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     simulated ones, then those that cannot be ranked. ``parts`` are the measures of each group by
     domain, popularity, source and predicate family. ``ties`` are runs [first, last] of places in
     ``rows`` that the data cannot tell apart. ``counts`` are of all verified triples, by outcome.
-    Without ``is_common`` rows were not held against the same entities, and nobody is ranked."""
+    Without ``is_common`` no two rows were held against the same entities, and nobody is ranked.
+    ``unverified`` names runs that were asked for and of which nothing was verified. ``group_by``,
+    ``where``, ``left_out`` and ``notes`` are of the models' cards, as on other leaderboards;
+    ``people_elsewhere`` counts people's labels on triples that are in no row."""
 
     rows: tuple[TripleRow, ...]
     parts: tuple[Measured, ...]
@@ -60,6 +81,18 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     confidence: float = 0.95
     counts: Mapping[str, int] = {}
     is_common: bool = True
+    unverified: tuple[str, ...] = ()
+    group_by: str = ""
+    where: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    people_elsewhere: int = 0
+
+    @property
+    def setting(self) -> str:
+        """The setting that all rows share; empty where they differ."""
+        (setting, *others) = {row.group.setting for row in self.rows} or {""}
+        return "" if others else setting
 
     def row_of(self, group: Group) -> TripleRow | None:
         """The row of a group."""

@@ -58,6 +58,19 @@ class Corrected(Struct, frozen=True, kw_only=True):
     corpus: Estimate | None = None
     true_share: Estimate | None = None
 
+    def figures(self) -> dict[str, Estimate]:
+        """Those that could be made, by their names; both rates as corrected."""
+        found = {
+            "precision": None if self.precision is None else self.precision.corrected,
+            "recall": None if self.recall is None else self.recall.corrected,
+            "f1": self.f1,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "corpus": self.corpus,
+            "true_share": self.true_share,
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
 
 def correct_by_people(
     checked: Sequence[Checked], groups: Sequence[Group], *, n_draws: int = 2_000, seed: int = 0

@@ -1,9 +1,10 @@
-"""Ranks by F1 that hold together, where every group was held against the same."""
+"""Ranks by F1 that hold together, of groups that were held against the same entities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
@@ -21,12 +22,15 @@ __all__ = ["RankedGroups", "rank_by_f1", "rankable", "spread_of_f1"]
 @dataclass(frozen=True, slots=True)
 class RankedGroups:
     """``groups`` (their numbers) in falling order of F1. ``intervals`` are their ranks, in that
-    order, and ``ties`` runs of places that cannot be told apart; without ``is_common``, where they
-    were not held against the same entities, there are neither."""
+    order, and ``ties`` runs of places that cannot be told apart. ``elsewhere`` has those that were
+    held against other entities than most, and so stand apart: in how many these differ. Without
+    ``is_common`` no two were held against the same: all are in ``groups``, and there are no ranks.
+    """
 
     groups: tuple[int, ...]
     intervals: tuple[RankInterval, ...] = ()
     ties: tuple[tuple[int, int], ...] = ()
+    elsewhere: Mapping[int, int] = field(default_factory=dict)
     is_common: bool = True
 
 
@@ -44,22 +48,26 @@ def rank_by_f1(
     """The ranks of ``groups``, all of them ``rankable``, at ``confidence`` for all together.
 
     Entities are drawn for all groups and both directions at once (`harmonic_spread`), and all
-    differences tested together (`rank_jointly`).
+    differences tested together (`rank_jointly`). Groups without a reply of some entity are not held
+    against it, and stand apart: they may have been spared the hardest.
     """
     from proofstone.engines.stats import rank_jointly, tied_runs  # noqa: PLC0415
 
     if not groups:
         return RankedGroups(())
-    spread = spread_of_f1(counted, groups)
-    places = sorted(range(len(groups)), key=lambda place: -spread.means[place])
-    ordered = tuple(groups[place] for place in places)
-    if not _are_asked_alike(counted, groups):
-        return RankedGroups(ordered, is_common=False)
+    elsewhere = _held_elsewhere(counted, groups)
+    alike = [group for group in groups if group not in elsewhere]
+    if len(alike) == 1 and elsewhere:
+        return RankedGroups(_by_f1(spread_of_f1(counted, groups), groups), is_common=False)
+    spread = spread_of_f1(counted, alike)
+    ordered = _by_f1(spread, alike)
+    places = [alike.index(group) for group in ordered]
     ranking = rank_jointly(spread, confidence=confidence, seed=seed)
     return RankedGroups(
         ordered,
         tuple(ranking.intervals[place] for place in places),
         tied_runs(ranking.better[places][:, places]),
+        elsewhere,
     )
 
 
@@ -85,15 +93,24 @@ def spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
     return harmonic_spread(tops, bottoms)
 
 
-def _are_asked_alike(counted: Counted, groups: Sequence[int]) -> bool:
-    """Whether facts of the same entities were looked for in all groups: what each said of which
-    entity differs, what it could have said does not."""
+def _by_f1(spread: Spread, groups: Sequence[int]) -> tuple[int, ...]:
+    places = sorted(range(len(groups)), key=lambda place: -spread.means[place])
+    return tuple(groups[place] for place in places)
+
+
+def _held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
+    """The groups in which facts of other entities were looked for than in most of them (of as many,
+    than in those with more entities), and how many entities differ. What each said of which entity
+    differs anyway; what it could have said does not."""
     import numpy as np  # noqa: PLC0415
 
     mine, entity = counted.column("group"), counted.column("entity")
     known = counted.column("direction") == 1
-    asked = [np.unique(entity[known & (mine == group)]) for group in groups]
-    return all(np.array_equal(asked[0], other) for other in asked[1:])
+    held = {group: np.unique(entity[known & (mine == group)]) for group in groups}
+    same = Counter(each.tobytes() for each in held.values())
+    usual = max(held.values(), key=lambda each: (same[each.tobytes()], len(each)))
+    differing = {group: len(np.setxor1d(each, usual)) for group, each in held.items()}
+    return {group: n for group, n in differing.items() if n}
 
 
 def _counts(counted: Counted, n_groups: int) -> NDArray[np.int64]:
