@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["import_command"]
 
+_KINDS = ["bank", "form", "entities", "reference"]
+_BANKS = ("bank", "reference")
+
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--as", "kind", type=click.Choice(["bank", "form", "entities"]), required=True)
+@click.option("--as", "kind", type=click.Choice(_KINDS), required=True)
 @click.option("--name", help="Its name; else the file's.")
 @click.option("--method", metavar="NAME", help="The method that reads it; else its columns tell.")
 @click.option(
@@ -87,6 +90,10 @@ def import_command(
     one; two entities that no model could tell apart by name are refused. Of a list of what does not
     exist: --with fictional=true.
 
+    A reference, what is known of entities: entity; predicate, object, passage, source, url; or
+    text; or lists of triples (triples_wiki, triples_web, triples) of [predicate, object]. It is a
+    bank, against which triples are verified.
+
     A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
     marked where it or its family is on a leaderboard of it.
 
@@ -105,7 +112,7 @@ def import_command(
         "encoding": encoding,
     }  # fmt: skip
     _check_filter(kind, is_sifted, dropped)
-    if columns and kind == "bank":
+    if columns and kind in _BANKS:
         raise click.UsageError("--with is for forms and entities")
     again = 0
     sifted: SiftedRows | None = None
@@ -114,7 +121,7 @@ def import_command(
             made = workspace.import_sifted(file, dropped=dropped, **taken)
             bank, sifted = made.bank, made.rows
             shown, n, identity = bank.name, len(bank.facts), bank.id
-        elif kind == "bank":
+        elif kind in _BANKS:
             bank = workspace.import_bank(file, **taken)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
@@ -133,18 +140,28 @@ def import_command(
         rows = "1 row names" if again == 1 else f"{again:,} rows name"
         say(f"note: {rows} one that another row names too; they were taken as one")
     tell_known_name(name, shown, what)
-    step = "build form" if kind == "bank" else "run"
-    say(f"next: proofstone {step} {pasted(f'{shown}-{short(identity, 4)}')}")
+    say(f"next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
+
+
+_NEXT = {
+    "bank": "build form",
+    "form": "run",
+    "entities": "run",
+    "reference": "score RUN --judge PROVIDER/NAME --reference",
+}
 
 
 def _method_of(file: Path, kind: str, encoding: str) -> str:
     from proofstone.wiring.question_files import (  # noqa: PLC0415
         method_of_bank_file,
         method_of_file,
+        method_of_reference,
     )
 
     if kind == "entities":
         return "bequ"
+    if kind == "reference":
+        return method_of_reference(file, encoding=encoding)
     known = method_of_bank_file if kind == "bank" else method_of_file
     return known(file, otherwise="encyclo_k", encoding=encoding)
 
@@ -161,7 +178,7 @@ def _called(method: str, kind: str) -> str:
     from proofstone.methods import find_method  # noqa: PLC0415
     from proofstone.stages.exchange import facts_called, items_called  # noqa: PLC0415
 
-    called = facts_called if kind == "bank" else items_called
+    called = facts_called if kind in _BANKS else items_called
     return called(find_method(method))
 
 

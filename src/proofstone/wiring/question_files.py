@@ -19,8 +19,15 @@ from proofstone.stages.run_request import RunRequest
 if TYPE_CHECKING:
     from proofstone.wiring.workspace import Workspace
 
-__all__ = ["is_question_file", "method_of_bank_file", "method_of_file", "with_question_files"]
+__all__ = [
+    "is_question_file",
+    "method_of_bank_file",
+    "method_of_file",
+    "method_of_reference",
+    "with_question_files",
+]
 
+_OF_REFERENCES = "bequ"
 _LOOKED_AT = 20  # rows whose columns tell what a file holds
 
 
@@ -43,6 +50,20 @@ def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> st
     if len(found) > 1:
         raise _ambiguous(path, found, "bank")
     return found[0] if found else otherwise
+
+
+def method_of_reference(path: Path, *, encoding: str = "") -> str:
+    """The name of the method that reads a file as a reference. Raises BadInput where none does, and
+    what reading raises."""
+    columns = _columns(RowReader(path, encoding=encoding))
+    method = find_method(_OF_REFERENCES)
+    if not (isinstance(method, ReadsFacts) and method.recognises_facts(columns)):
+        raise BadInput(
+            f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
+            hint="expected entity; and predicate and object, or text, or lists of triples "
+            "(triples_wiki, triples_web, triples)",
+        )
+    return method.name
 
 
 def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:

@@ -14,14 +14,12 @@ from proofstone.records import Fact, Item, LoadedItem, fact_id
 
 __all__ = ["read_facts", "write_fact"]
 
-_OF_REFERENCES = ("predicate", "text")
-
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """What is known of entities where the rows have triples or texts; else entities. Raises
     BadInput with every problem."""
     listed = list(rows)
-    if any(name in row.values for row in listed for name in _OF_REFERENCES):
+    if reference.recognises({name for row in listed for name in row.values}):
         return reference.read_facts(listed)
     return [BuiltFact(_fact(item)) for item in entity_rows.read_entities(listed)]
 

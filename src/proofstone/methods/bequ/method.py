@@ -85,6 +85,10 @@ class BeQu:
         """See ``entity_rows.recognises``."""
         return entity_rows.recognises(columns)
 
+    def recognises_facts(self, columns: Iterable[str]) -> bool:
+        """See ``reference.recognises``."""
+        return references.recognises(columns)
+
     def recipe(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """See ``compose.recipe``."""
         return compose.recipe(params)

@@ -1,6 +1,7 @@
 """What is known of entities: texts from a corpus, and the triples that they state."""
 
-from proofstone.methods.bequ.reference.facts import ReferenceFact, read_facts, write_fact
+from proofstone.methods.bequ.reference.facts import ReferenceFact, write_fact
 from proofstone.methods.bequ.reference.pipeline import PIPELINES
+from proofstone.methods.bequ.reference.reading import read_facts, recognises
 
-__all__ = ["PIPELINES", "ReferenceFact", "read_facts", "write_fact"]
+__all__ = ["PIPELINES", "ReferenceFact", "read_facts", "recognises", "write_fact"]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, structs
 
 from proofstone.engines.ingest import UNDETERMINED, Fields
-from proofstone.errors import BadInput, Problem
+from proofstone.errors import Problem
 from proofstone.methods.bequ.reference.rows import Known
 from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Role, Stratum, fact_id, seats_of
 
-__all__ = ["ReferenceFact", "facts_by", "read_facts", "write_fact"]
+__all__ = ["ReferenceFact", "fact_of_row", "facts_by", "made_fact", "write_fact"]
 
 KIND = "bequ.reference"
 
@@ -60,16 +60,17 @@ def _fact(row: Known) -> Fact:
         date=taken.date,
         content=taken.content,
     )
-    fact = _made(payload, taken.language, Stratum(about.domain, about.tier))
+    fact = made_fact(payload, taken.language, Stratum(about.domain, about.tier))
     if not taken.source_id:
         return fact
     fact = structs.replace(fact, source=taken.source_id, passage=taken.passage_id)
     return structs.replace(fact, id=fact_id(fact))
 
 
-def _made(
+def made_fact(
     payload: ReferenceFact, language: str, stratum: Stratum, corrects: bytes | None = None
 ) -> Fact:
+    """The fact of a payload, with its id."""
     fact = Fact(kind=KIND, payload=payload, language=language, stratum=stratum, corrects=corrects)
     return structs.replace(fact, id=fact_id(fact))
 
@@ -100,17 +101,10 @@ def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]
     }
 
 
-def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """The facts of a file that ``write_fact`` wrote, or of one in its columns. Raises BadInput with
-    every problem."""
-    problems: list[Problem] = []
-    found = [_read(Fields(row, problems)) for row in rows]
-    if problems:
-        raise BadInput("The reference cannot be read.", problems)
-    return [BuiltFact(fact) for fact in found]
-
-
-def _read(fields: Fields) -> Fact:
+def fact_of_row(row: Row, problems: list[Problem]) -> Fact:
+    """The fact of a row that ``write_fact`` wrote, or of one in its columns; what is wrong with it
+    is noted."""
+    fields = Fields(row, problems)
     predicate = fields.text("predicate")
     payload = ReferenceFact(
         entity=fields.required_text("entity"),
@@ -125,4 +119,4 @@ def _read(fields: Fields) -> Fact:
         content=fields.text("content"),
     )
     stratum = Stratum(fields.label("domain"), fields.label("tier"))
-    return _made(payload, fields.language() or "", stratum, fields.identity("corrects"))
+    return made_fact(payload, fields.language() or "", stratum, fields.identity("corrects"))
