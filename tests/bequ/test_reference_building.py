@@ -16,13 +16,13 @@ from ingest.dump_files import dump, page
 from ingest.zim_files import zim
 from proofstone.cli import main
 from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.methods.bequ.names import is_named
 from proofstone.methods.bequ.reference import PIPELINES
 from proofstone.methods.bequ.reference.corpora import entity_texts
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import About, EntityText, Known, Taken
-from proofstone.methods.bequ.reference.searching import names_it
 from proofstone.methods.bequ.reference.taking import take_prompt
-from proofstone.ports import FoundText, StepContext
+from proofstone.ports import StepContext
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace
@@ -341,7 +341,7 @@ def test_a_document_is_named_for_one_entity_whatever_points_its_name_has(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "is_named"),
+    ("name", "text", "holds"),
     [
         ("Ulm", "In Ulm.", True), ("Ulm", "Ulmer", False), ("Ulm", "«Ulm»", True),
         ("Ulm", "乌尔姆Ulm是", True), ("Ulm", "Ulmé", False), ("Éire", "béire", False),
@@ -351,12 +351,9 @@ def test_a_document_is_named_for_one_entity_whatever_points_its_name_has(tmp_pat
     ],
 )  # fmt: skip
 def test_a_name_is_found_as_a_word_where_spaces_part_words(
-    name: str, text: str, is_named: bool
+    name: str, text: str, *, holds: bool
 ) -> None:
-    found = FoundText(
-        text=text, source=b"s", passage=b"p", start=0, end=len(text), title=""
-    )  # fmt: skip
-    assert names_it(found, [name]) is is_named
+    assert is_named(text, [name]) is holds
 
 
 def test_what_names_do_not_tell_apart_is_told(tmp_path: Path) -> None:

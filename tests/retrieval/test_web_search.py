@@ -18,6 +18,7 @@ from proofstone.engines.retrieval import (
     WebSearchName,
     read_web_hits,
     web_request,
+    web_requests_for,
 )
 
 BRAVE = {
@@ -78,6 +79,20 @@ def test_what_is_asked() -> None:
             url="http://searx.test/search",
             parameters={"q": "铜", "format": "json", "engines": "bing,baidu"},
         )
+
+
+def test_what_is_further_on_is_asked_for_with_another_request() -> None:
+    """Brave counts pages from 0, Google hits from 1, SearXNG pages from 1."""
+    assert [web_requests_for(search, 20) for search in WEB_SEARCHES] == [1, 2, 2]
+    assert [web_requests_for(search, 10) for search in WEB_SEARCHES] == [1, 1, 1]
+    base = "https://s.example"
+    asked = {
+        search: web_request(search, "copper", 20, base=base, page=1).parameters
+        for search in WEB_SEARCHES
+    }
+    assert asked["brave"]["offset"] == "1"
+    assert (asked["google"]["start"], asked["google"]["num"]) == ("11", "10")
+    assert asked["searxng"]["pageno"] == "2"
 
 
 def test_hits_of_each() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +35,7 @@ from proofstone.cli.options import (
     workspace_option,
     yes_option,
 )
+from proofstone.cli.output import say
 from proofstone.cli.spending import tell_lost
 
 if TYPE_CHECKING:
@@ -115,6 +117,7 @@ def build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> 
     folder, as_json, quiet = asked.pop("folder"), asked.pop("as_json"), asked.pop("quiet")
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=asked.pop("yes"), quiet=quiet)
+        workspace.tell = partial(say, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
         code = perform(workspace, kind, builder, inputs, asked, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)

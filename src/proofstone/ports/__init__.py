@@ -54,6 +54,7 @@ from proofstone.ports.method import (
     Revises,
     TakesPrompts,
 )
+from proofstone.ports.online import OnlineRows, OnlineTexts, OnlineWanted, WebText, WikiText
 from proofstone.ports.reviewing import (
     ComparedQuestion,
     JudgedText,
@@ -101,6 +102,9 @@ __all__ = [
     "ModelRole",
     "NamesFacts",
     "NamesItems",
+    "OnlineRows",
+    "OnlineTexts",
+    "OnlineWanted",
     "Outcome",
     "Parameter",
     "PayloadType",
@@ -125,4 +129,6 @@ __all__ = [
     "TakesRanges",
     "Ticket",
     "TokenCounter",
+    "WebText",
+    "WikiText",
 ]

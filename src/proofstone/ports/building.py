@@ -15,6 +15,7 @@ from proofstone.draws import Draws
 from proofstone.ports.asking import Judge
 from proofstone.ports.knowledge import BuiltFact
 from proofstone.ports.method import Parameter
+from proofstone.ports.online import OnlineRows
 from proofstone.ports.searching import Searcher
 from proofstone.records import Fact, Message, Oracle, Purpose, Reply, RowVerdict, Spent, Stratum
 
@@ -218,6 +219,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     regions: tuple[str, str] | None = None
     drawn: Callable[[str, Mapping[str, Any], int, int], Iterable[Struct]] | None = None
     files: FileRows | None = None
+    online: OnlineRows | None = None
     next: str = ""
     help: str = ""
 

@@ -30,7 +30,8 @@ class BuildSpec(Struct, frozen=True, kw_only=True):
     where several hold it), with which settings over those of the roles. ``per_input`` rows of each
     input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter. Of
     passages only those in ``languages`` enter, where any is named. ``regions`` are what enters
-    where the kind is built from pictures of pages."""
+    where the kind is built from pictures of pages, ``gathered`` gives what came from online, each
+    row with the id of its source (empty for none)."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -43,6 +44,7 @@ class BuildSpec(Struct, frozen=True, kw_only=True):
     per_input: int | None = None
     languages: tuple[str, ...] = ()
     regions: tuple[PageRegion, ...] | None = None
+    gathered: Callable[[], Iterable[tuple[Struct, bytes]]] | None = None
 
 
 def entering_rows(
@@ -55,6 +57,9 @@ def entering_rows(
     """
     if spec.regions is not None:
         return iter([EnteringRow(make_row(each), each.source.id) for each in spec.regions])
+    if spec.gathered is not None:
+        rows = (EnteringRow(make_row(row), source or None) for row, source in spec.gathered())
+        return islice(rows, spec.limit)
     return islice(_all(store, builder, spec, params), spec.limit)
 
 

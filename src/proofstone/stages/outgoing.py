@@ -15,6 +15,7 @@ from proofstone.errors import CallFailed
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.build_plans import PlannedBuild
+from proofstone.stages.current_sources import WEB
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.evidence import ask_item, passages_behind, spread_items
 from proofstone.stages.planning import PlannedRun
@@ -128,7 +129,8 @@ def rows_would_leave(
     store: Store, planned: PlannedBuild, rows: Iterable[EnteringRow] | None = None
 ) -> Outgoing:
     """What one step of a build sends if it asks once for each row that enters (or for these
-    ``rows``); rows of no source are known by the names of the inputs."""
+    ``rows``); rows of no source, and of the web, are known by the names of the inputs: these say
+    what was searched for."""
     builder, spec = planned.builder, planned.spec
     characters, by_source = 0, Counter[bytes | None]()
     if rows is None:
@@ -140,11 +142,11 @@ def rows_would_leave(
     origins = [
         Origin(source.title, source.licence, by_source[identity], (source.title,))
         for identity, source in known.items()
+        if source.kind != WEB
     ]
-    if by_source[None]:
-        origins += [
-            Origin(name, "", by_source[None], (name,)) for name in map(_file_name, spec.inputs)
-        ]
+    n_others = by_source.total() - sum(origin.n_items for origin in origins)
+    if n_others:
+        origins += [Origin(name, "", n_others, (name,)) for name in map(_file_name, spec.inputs)]
     n_rows = by_source.total()
     return Outgoing(
         items=n_rows,

@@ -19,6 +19,7 @@ from proofstone.wiring.asking import Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.wiring.dry_running import PILOT
+from proofstone.wiring.gathering import Gathering
 from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.seeing import Seeing
 
@@ -35,7 +36,7 @@ __all__ = ["Building"]
 _LEAST_PILOT = 2
 
 
-class Building(Scoring, Seeing):
+class Building(Scoring, Gathering, Seeing):
     """The part of a workspace that builds in steps."""
 
     def build_in_steps(
@@ -115,12 +116,15 @@ class Building(Scoring, Seeing):
             method, params,
         )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
+        spec = self._gathered(chosen, spec)
         planned = self._plan(spec, chosen, connections)
         from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
 
         rows = draw_pilot(self.store, planned, pilot)
         if pilot_rows:
-            only = structs.replace(spec, inputs=(*pilot_rows,), limit=None, per_input=None)
+            only = structs.replace(
+                spec, inputs=(*pilot_rows,), limit=None, per_input=None, gathered=None
+            )
             rows = list(entering_rows(self.store, planned.builder, only, planned.build.params))
         self._clear_build(planned, rows)
         shown: list[BuildProgress] = []
@@ -152,12 +156,13 @@ class Building(Scoring, Seeing):
         budget: Budget | str | None = None,
         **params: Any,
     ) -> list[StepPrompt]:
-        """The prompts of the first ``n`` rows as they would be sent; asks nobody."""
+        """The prompts of the first ``n`` rows as they would be sent; asks no model."""
         chosen, spec = self._spec(
             kind, inputs, name, models, judge, settings, seed, limit, per_input, languages,
             method, params,
         )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
+        spec = self._gathered(chosen, spec)
         planned = self._plan(spec, chosen, connections)
 
         async def work(stop: asyncio.Event) -> list[StepPrompt]:
@@ -182,6 +187,7 @@ class Building(Scoring, Seeing):
     ) -> BuildResult:
         """``build_in_steps`` for a spec that is whole."""
         connections = (max_connections, cache, spending)
+        spec = self._gathered(method, spec)
         planned = self._plan(spec, method, connections)
         self._clear_build(planned)
         shown: list[BuildProgress] = []

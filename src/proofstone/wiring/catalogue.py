@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ class Catalogue:
     store: Store
     clock: Clock
     ask_egress: AskEgress | None
+    tell: Callable[[str], None] | None = None  # hears how far something is that takes long
 
     @cached_property
     def config(self) -> ModelConfig:

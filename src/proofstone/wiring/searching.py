@@ -110,12 +110,13 @@ class Searching(LettingOut):
         way: SearchWay = "bm25",
         embedder: Embedder | str = "",
         tell: Callable[[str], None] | None = None,
+        n_pages: int = 0,
     ) -> WebFinder:
         """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
-        pages are searched as sources are. Raises BadUsage for no such search, or one that is not
-        set up."""
+        pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
+        that is more than usual. Raises BadUsage for no such search, or one that is not set up."""
         from proofstone.stages.search_sources import read_search_source  # noqa: PLC0415
-        from proofstone.wiring.web_finding import WebFinder  # noqa: PLC0415
+        from proofstone.wiring.web_finding import HITS, PAGES, WebFinder  # noqa: PLC0415
         from proofstone.wiring.web_pages import WebPages  # noqa: PLC0415
         from proofstone.wiring.web_searching import WebSearcher  # noqa: PLC0415
 
@@ -133,8 +134,9 @@ class Searching(LettingOut):
         if way != "bm25":
             made = self.embedder(embedder) if isinstance(embedder, str) else embedder
         return WebFinder(
-            self.store, searcher, pages, lambda only: self._index(only, embedder=made), way
-        )
+            self.store, searcher, pages, lambda only: self._index(only, embedder=made), way,
+            hits=n_pages or HITS, n_pages=n_pages or PAGES,
+        )  # fmt: skip
 
     def search_web(
         self,

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["WebFinder", "WebFinding", "WebQuery"]
 
-_HITS = 10  # asked for of each query
-_PAGES = 5  # of the hits, the first that are read
+HITS = 10  # asked for of each query
+PAGES = 5  # of the hits, the first that are read
 _AT_ONCE = 4  # searches: most are billed or bounded by the second
-_LOT = 32  # queries whose pages are read together; what was found before is kept
+_LOT = 160  # pages that are read together; what was found before is kept
 _VERSION = 1  # raised where the same answers would give other chunks
 
 
@@ -50,7 +50,8 @@ class WebFinding(Struct, frozen=True, kw_only=True):
 
 class WebFinder:
     """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``way``.
-    ``open_index`` gives the index of some sources."""
+    ``open_index`` gives the index of some sources. Of each query ``hits`` are asked for, and the
+    first ``n_pages`` of them are read."""
 
     def __init__(
         self,
@@ -59,7 +60,11 @@ class WebFinder:
         pages: WebPages,
         open_index: Callable[[set[bytes]], SourceIndex],
         way: SearchWay = "bm25",
+        *,
+        hits: int = HITS,
+        n_pages: int = PAGES,
     ) -> None:
+        self._hits, self._n_pages = hits, n_pages
         self.name = searcher.name
         self.searcher = searcher
         self._store, self._pages, self._open, self._way = store, pages, open_index, way
@@ -67,7 +72,7 @@ class WebFinder:
     @property
     def key(self) -> bytes:
         """Another one where the same answers of the search would give other chunks."""
-        return content_id("web-finder", [self.name, self._way, _HITS, _PAGES, _VERSION])
+        return content_id("web-finder", [self.name, self._way, self._hits, self._n_pages, _VERSION])
 
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
@@ -87,31 +92,43 @@ class WebFinder:
 
     def lacking(self, queries: Sequence[str]) -> list[str]:
         """Those of the queries that would be sent."""
-        return [query for query in queries if self.searcher.kept(query, _HITS) is None]
+        return [query for query in queries if self.searcher.kept(query, self._hits) is None]
 
     def kept(self, query: str, k: int) -> WebFinding | None:
         """What came of a query before, its pages included; None where something would be sent."""
-        search = self.searcher.kept(query, _HITS)
-        pages = None if search is None else self._pages.kept(_urls(search))
+        search = self.searcher.kept(query, self._hits)
+        pages = None if search is None else self._pages.kept(self._urls(search))
         if search is None or pages is None:
             return None
         return self._finding(query, search, pages, k)
 
+    def noted(self, query: str) -> WebFinding | None:
+        """What came of a query before, and last of each of its pages, those that could not be read
+        among them; None where one of them was never asked for. No chunks."""
+        search = self.searcher.kept(query, self._hits)
+        pages = None if search is None else self._pages.noted(self._urls(search))
+        if search is None or pages is None:
+            return None
+        return self._finding(query, search, pages, 0)
+
     async def find(
         self, queries: Sequence[WebQuery], k: int, *, is_cleared: bool = False
     ) -> list[WebFinding]:
-        """What came of each query, at most ``k`` chunks each; ``is_cleared`` as for ``seek``.
+        """What came of each query, at most ``k`` chunks each (0: only its pages); ``is_cleared`` as
+        for ``seek``.
 
         Raises EgressRefused, ExtraMissing without what reads HTML, and EndpointUnusable where no
         query would be answered, or none of the first was.
         """
         found: list[WebFinding] = []
-        for lot in _lots(queries):
+        for lot in self._lots(queries):
             searches = await self._searched(lot, is_cleared=is_cleared)
             failures = [each for each in searches if isinstance(each, WebSearchError)]
             if failures and len(failures) == len(lot) and not any(e.search for e in found):
                 raise told_failure(self.name, failures[0])
-            urls = [url for each in searches if isinstance(each, KeptSearch) for url in _urls(each)]
+            urls = [
+                url for each in searches if isinstance(each, KeptSearch) for url in self._urls(each)
+            ]
             pages = await self._pages.take(urls)
             for query, search in zip(lot, searches, strict=True):
                 if isinstance(search, WebSearchError):
@@ -132,7 +149,7 @@ class WebFinder:
                     return hopeless[0]
                 try:
                     return await self.searcher.seek(
-                        query.text, _HITS, made_from=query.made_from, is_cleared=is_cleared
+                        query.text, self._hits, made_from=query.made_from, is_cleared=is_cleared
                     )
                 except WebSearchError as error:
                     if error.kind in ("bad_key", "no_credit"):
@@ -145,20 +162,24 @@ class WebFinder:
             raise told_failure(self.name, hopeless[0])
         return [found[query.text] for query in queries]
 
+    def _lots(self, queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:
+        size = max(1, _LOT // self._n_pages)
+        for start in range(0, len(queries), size):
+            yield queries[start : start + size]
+
+    def _urls(self, search: KeptSearch) -> list[str]:
+        """The addresses of the first pages, each once."""
+        return list(dict.fromkeys(hit.url for hit in search.hits))[: self._n_pages]
+
     def _finding(
         self, query: str, search: KeptSearch, pages: dict[str, KeptPage], k: int
     ) -> WebFinding:
-        own = tuple(pages[url] for url in _urls(search))
+        own = tuple(pages[url] for url in self._urls(search))
         sources = {bytes.fromhex(page.source) for page in own if page.source}
         chunks: list[RetrievedChunk] = []
-        if sources:
+        if sources and k:
             (chunks,) = self._open(sources).search([query], k, self._way)
         return WebFinding(query=query, search=search, pages=own, chunks=tuple(chunks))
-
-
-def _urls(search: KeptSearch) -> list[str]:
-    """The addresses of the first pages, each once."""
-    return list(dict.fromkeys(hit.url for hit in search.hits))[:_PAGES]
 
 
 def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:
@@ -169,8 +190,3 @@ def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:
         made_from = {source.id: source for source in (*known.made_from, *query.made_from)}
         found[query.text] = WebQuery(query.text, tuple(made_from.values()))
     return found
-
-
-def _lots(queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:
-    for start in range(0, len(queries), _LOT):
-        yield queries[start : start + _LOT]

@@ -99,9 +99,20 @@ class WebPages:
         known = {url: page for url, page in found.items() if page is not None}
         return known if len(known) == len(found) else None
 
+    def noted(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
+        """What came last of all of these addresses, also of those that would be tried again; None
+        where one was never asked for."""
+        found = {url: self._noted(url) for url in urls}
+        known = {url: page for url, page in found.items() if page is not None}
+        return known if len(known) == len(found) else None
+
     def _known(self, url: str) -> KeptPage | None:
+        kept = self._noted(url)
+        return kept if kept is not None and kept.problem in _FINAL else None
+
+    def _noted(self, url: str) -> KeptPage | None:
         kept = read_note(self._file(url), KeptPage)
-        if kept is None or kept.problem not in _FINAL:
+        if kept is None:
             return None
         if kept.source and not self._store.indexed.sources([bytes.fromhex(kept.source)]):
             return None  # of another database, or purged since

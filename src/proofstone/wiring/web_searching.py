@@ -17,6 +17,7 @@ from proofstone.engines.retrieval import (
     WebSearchName,
     read_web_hits,
     web_request,
+    web_requests_for,
 )
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.identity import content_id
@@ -119,12 +120,12 @@ class WebSearcher:
             return kept
         if not is_cleared:
             self._clear(request.url, made_from)
-        body, hits = await self._asked(query, k)
+        bodies, hits = await self._all_asked(query, k)
         if self._log is not None:
-            self._log.add([self._line(query, made_from)])
+            self._log.add([self._line(query, made_from, len(bodies))])
         found = KeptSearch(
             search=self.search, query=query, k=k, asked_at=self._clock.now(),
-            answer=sha256(body).hexdigest(), hits=tuple(hits),
+            answer=sha256(b"".join(bodies)).hexdigest(), hits=tuple(hits),
             sources=tuple(source.id.hex() for source in made_from),
         )  # fmt: skip
         write_note(file, found)
@@ -145,8 +146,8 @@ class WebSearcher:
         """The answer to a query that is here: asking it again would send nothing."""
         return read_note(self._file(self._request(query, k), k), KeptSearch)
 
-    def _request(self, query: str, k: int) -> WebRequest:
-        return web_request(self.search, query, k, base=self._base, engine=self._engine)
+    def _request(self, query: str, k: int, page: int = 0) -> WebRequest:
+        return web_request(self.search, query, k, base=self._base, engine=self._engine, page=page)
 
     def _file(self, request: WebRequest, k: int) -> Path:
         what = [self.search, request.url, request.parameters, k]
@@ -173,11 +174,26 @@ class WebSearcher:
         if self._tell is not None:
             self._tell(f"to {to}: a query" + (", made from private text" if made_from else ""))
 
-    async def _asked(self, query: str, k: int) -> tuple[bytes, list[WebHit]]:
+    async def _all_asked(self, query: str, k: int) -> tuple[list[bytes], list[WebHit]]:
+        """The answers, and the first ``k`` hits of them, each address once: asked on for as long as
+        there are new ones."""
+        bodies: list[bytes] = []
+        found: dict[str, WebHit] = {}
+        for page in range(web_requests_for(self.search, k)):
+            body, hits = await self._asked(query, k, page)
+            bodies.append(body)
+            n_before = len(found)
+            for hit in hits:
+                found.setdefault(hit.url, hit)
+            if len(found) >= k or len(found) == n_before:
+                break
+        return bodies, list(found.values())[:k]
+
+    async def _asked(self, query: str, k: int, page: int = 0) -> tuple[bytes, list[WebHit]]:
         from proofstone.engines.models import Secret  # noqa: PLC0415 - heavy
         from proofstone.engines.models.retry_after import read_retry_after  # noqa: PLC0415
 
-        request = self._request(query, k)
+        request = self._request(query, k, page)
         key = self._set(_KEYS.get(self.search, ""))
         headers = {"Accept": Secret("application/json")}
         if request.key_header:
@@ -201,10 +217,11 @@ class WebSearcher:
             await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _line(self, query: str, made_from: Sequence[Source]) -> SentBeside:
+    def _line(self, query: str, made_from: Sequence[Source], requests: int) -> SentBeside:
         return SentBeside(
-            at=self._clock.now(), endpoint=self.address, what="searched", by=self.name, requests=1,
-            n_bytes=len(query.encode()), sources=tuple(source.title for source in made_from),
+            at=self._clock.now(), endpoint=self.address, what="searched", by=self.name,
+            requests=requests, n_bytes=requests * len(query.encode()),
+            sources=tuple(source.title for source in made_from),
         )  # fmt: skip
 
     def _set(self, variable: str) -> str:

@@ -28,11 +28,11 @@ from proofstone.engines.ingest.scan.installed import INSTALL as INSTALL_OCR
 from proofstone.engines.ingest.scan.installed import OCR_READER, is_ocr_installed
 from proofstone.engines.ingest.stated import Stated, StatedFor, merged, read_stated
 from proofstone.engines.ingest.unread import read_watched
+from proofstone.engines.ingest.wiki.answers import WikiError
 from proofstone.engines.ingest.wiki.api import (
     AT_ONCE,
     WIKI_SUFFIX,
     WikiAddress,
-    WikiError,
     WikiFile,
     WikiFound,
     WikiPage,
@@ -43,10 +43,19 @@ from proofstone.engines.ingest.wiki.api import (
     read_html,
     read_titles,
 )
+from proofstone.engines.ingest.wiki.lists import (
+    random_query,
+    read_random,
+    read_repository,
+    read_statements,
+    repository_query,
+    statements_query,
+)
 from proofstone.engines.ingest.wiki_articles import (
     WikiArticle,
     article_keys,
     each_article,
+    fetched_article,
     find_articles,
     read_articles,
 )
@@ -98,6 +107,7 @@ __all__ = [
     "came",
     "check_target",
     "each_article",
+    "fetched_article",
     "find_articles",
     "find_files",
     "guess_language",
@@ -107,6 +117,7 @@ __all__ = [
     "merged",
     "page_query",
     "parse_query",
+    "random_query",
     "read_address",
     "read_articles",
     "read_checked",
@@ -117,12 +128,17 @@ __all__ = [
     "read_identity",
     "read_json",
     "read_language_code",
+    "read_random",
     "read_regions",
+    "read_repository",
     "read_rows",
     "read_stated",
+    "read_statements",
     "read_titles",
     "read_watched",
+    "repository_query",
     "resting_on",
+    "statements_query",
     "table_suffix",
     "write_rows",
     "write_workbook",

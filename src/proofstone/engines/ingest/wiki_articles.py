@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from proofstone.engines.ingest.languages import said_language
 from proofstone.engines.ingest.layout import Block, lay_out
+from proofstone.engines.ingest.wiki.api import read_fetched
 from proofstone.engines.ingest.wiki.cleaning import article_blocks
 from proofstone.engines.ingest.wiki.dump import DumpPage, DumpSite, read_dump
 from proofstone.engines.ingest.wiki.wikitext import wikitext_blocks
@@ -24,6 +25,7 @@ __all__ = [
     "WikiArticle",
     "article_keys",
     "each_article",
+    "fetched_article",
     "find_articles",
     "read_articles",
 ]
@@ -118,6 +120,24 @@ def each_article(path: Path) -> Iterator[WikiArticle]:
             site = part
         elif part.namespace == 0 and not part.redirect:
             yield _of_dump(part, site)
+
+
+def fetched_article(path: Path) -> WikiArticle:
+    """The article of a page that was fetched from a live wiki and kept as a file. Raises BadInput
+    for what is none."""
+    page = read_fetched(path)
+    html = page.html.encode()
+    return _article(
+        WikiArticle(
+            key=str(page.revision),
+            title=page.title,
+            language=page.language,
+            date=page.timestamp[:10],
+            url=page.address,
+            is_meanings=bool(_MEANINGS_IN_HTML.search(html)),
+        ),
+        lambda: article_blocks(html, page.title),
+    )
 
 
 def _is_zim(path: Path) -> bool:

@@ -34,6 +34,7 @@ from proofstone.engines.retrieval.web_search import (
     WebSearchName,
     read_web_hits,
     web_request,
+    web_requests_for,
 )
 
 __all__ = [
@@ -75,4 +76,5 @@ __all__ = [
     "read_web_hits",
     "terms_of",
     "web_request",
+    "web_requests_for",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "WebSearchName",
     "read_web_hits",
     "web_request",
+    "web_requests_for",
 ]
 
 WebSearchName = Literal["brave", "google", "searxng"]
@@ -33,7 +34,7 @@ _ADDRESSES: Mapping[str, str] = {
     "brave": "https://api.search.brave.com/res/v1/web/search",
     "google": "https://www.googleapis.com/customsearch/v1",
 }
-_MOST: Mapping[str, int] = {"brave": 20, "google": 10, "searxng": 50}  # hits of one request
+_MOST: Mapping[str, int] = {"brave": 20, "google": 10, "searxng": 10}  # hits of one request
 _DETAIL = 300
 
 
@@ -65,10 +66,17 @@ class WebSearchError(Exception):
         self.detail = detail
 
 
+def web_requests_for(search: WebSearchName, k: int) -> int:
+    """How many requests it takes at most to get the first ``k`` hits. Of SearXNG's, which says
+    nothing of how many it gives at once, ten are counted on."""
+    return max(1, -(-k // _MOST[search]))
+
+
 def web_request(
-    search: WebSearchName, query: str, k: int, *, base: str = "", engine: str = ""
+    search: WebSearchName, query: str, k: int, *, base: str = "", engine: str = "", page: int = 0
 ) -> WebRequest:
-    """What asks a search for the first ``k`` hits (as many as it gives at once).
+    """What asks a search for the first ``k`` hits (as many as it gives at once); ``page`` counts
+    the requests from 0, each for those behind the ones before.
 
     ``base`` is the address of a SearXNG instance, or one in place of the provider's own;
     ``engine`` Google's search engine id, or the engines that SearXNG is to ask ("bing,baidu").
@@ -76,18 +84,28 @@ def web_request(
     n = str(max(1, min(k, _MOST[search])))
     if search == "brave":
         return WebRequest(
-            url=base or _ADDRESSES[search], parameters={"q": query, "count": n},
+            url=base or _ADDRESSES[search],
+            parameters={"q": query, "count": n, **_paged("offset", page, 0)},
             key_header="X-Subscription-Token",
         )  # fmt: skip
     if search == "google":
         # The key goes as a header, as Google's interfaces take it too: an address is logged.
         return WebRequest(
-            url=base or _ADDRESSES[search], parameters={"q": query, "num": n, "cx": engine},
+            url=base or _ADDRESSES[search],
+            parameters={
+                "q": query, "num": n, "cx": engine, **_paged("start", page * _MOST[search], 1),
+            },
             key_header="X-Goog-Api-Key",
         )  # fmt: skip
     engines = {"engines": engine} if engine else {}
     url = f"{base.rstrip('/').removesuffix('/search')}/search"
-    return WebRequest(url=url, parameters={"q": query, "format": "json", **engines})
+    asked = {"q": query, "format": "json", **engines, **_paged("pageno", page, 1)}
+    return WebRequest(url=url, parameters=asked)
+
+
+def _paged(name: str, at: int, first: int) -> dict[str, str]:
+    """The parameter that asks for what is further on, where that is not the beginning."""
+    return {name: str(first + at)} if at else {}
 
 
 def read_web_hits(search: WebSearchName, status: int, body: bytes, k: int) -> list[WebHit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,7 +11,14 @@ from msgspec import Struct
 
 from proofstone.errors import Problem
 
-__all__ = ["NamedRow", "plain_name", "same_entities"]
+__all__ = ["NamedRow", "is_named", "plain_name", "same_entities"]
+
+# Digits, and the letters of Latin, Greek, Cyrillic, Armenian and Georgian, between whose words
+# spaces stand and to which nothing is joined, as it is in Arabic, Hebrew and Korean.
+_OF_WORDS = (
+    "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u03ff\u0400-\u052f"
+    "\u0531-\u0556\u0561-\u0587\u10a0-\u10fa\u1e00-\u1fff]"
+)
 
 
 class NamedRow(Struct, frozen=True):
@@ -26,9 +34,29 @@ class NamedRow(Struct, frozen=True):
 @lru_cache(maxsize=65_536)
 def plain_name(name: str) -> str:
     """A name as it is compared: without regard to case, width, underscores and direction marks."""
-    wide = unicodedata.normalize("NFKC", name).replace("_", " ")
-    shown = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
-    return " ".join(shown.casefold().split())
+    return _plain(name)
+
+
+def _plain(text: str) -> str:
+    """``plain_name`` of texts of any length, of which none is kept."""
+    if not text.isascii():
+        wide = unicodedata.normalize("NFKC", text)
+        text = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
+    return " ".join(text.replace("_", " ").casefold().split())
+
+
+def is_named(text: str, names: Sequence[str]) -> bool:
+    """Whether a text holds one of the names as whole words; in scripts that join others to a word,
+    or set no spaces between words, wherever it stands."""
+    plain = _plain(text)
+    return any(_pattern(plain_name(name)).search(plain) for name in names)
+
+
+@lru_cache(maxsize=4_096)
+def _pattern(name: str) -> re.Pattern[str]:
+    before = rf"(?<!{_OF_WORDS})" if re.match(_OF_WORDS, name) else ""
+    after = rf"(?!{_OF_WORDS})" if re.match(_OF_WORDS, name[-1:]) else ""
+    return re.compile(before + re.escape(name) + after)
 
 
 def same_entities(rows: Sequence[NamedRow], problems: list[Problem]) -> list[list[int]]:

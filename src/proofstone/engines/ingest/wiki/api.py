@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from proofstone.engines.ingest.languages import said_language
 from proofstone.engines.ingest.lines import read_whole_file
+from proofstone.engines.ingest.wiki.answers import COMMON, Page, Revision, Rights, read_answer
 from proofstone.engines.ingest.wiki.cleaning import article_blocks
 from proofstone.engines.ingest.written import Written
 from proofstone.errors import BadInput, BadUsage
@@ -24,13 +25,13 @@ __all__ = [
     "PAGE_READER",
     "WIKI_SUFFIX",
     "WikiAddress",
-    "WikiError",
     "WikiFile",
     "WikiFound",
     "WikiPage",
     "page_query",
     "parse_query",
     "read_address",
+    "read_fetched",
     "read_found",
     "read_html",
     "read_titles",
@@ -40,13 +41,11 @@ __all__ = [
 WIKI_SUFFIX = ".wikipage"
 PAGE_READER = "mediawiki page 1"  # a number of its own for every change that can move a text
 AT_ONCE = 50  # titles that a wiki takes in one request
-_MAX_LAG_S = 5
 _MAX_FILE = 64 * 2**20
 _YEAR = re.compile(r"(1[5-9]\d\d|20\d\d)-")
 _LICENCE = re.compile(
     r"creativecommons\.org/(licenses/(by(?:-nc)?(?:-sa|-nd)?)/(\d\.\d)|publicdomain/zero)"
 )
-_COMMON = {"format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_S)}
 
 
 class WikiAddress(Struct, frozen=True):
@@ -59,12 +58,18 @@ class WikiAddress(Struct, frozen=True):
 
 class WikiPage(Struct, frozen=True, kw_only=True):
     """A page as a wiki knows it. ``asked`` is the title that was asked for; one that is absent has
-    no revision."""
+    no revision. ``address`` is where people read it, ``wikidata`` its Q number; ``is_meanings``: it
+    only lists what its name may mean."""
 
     asked: str
     title: str
     revision: int = 0
     timestamp: str = ""
+    namespace: int = 0
+    page_id: int = 0
+    address: str = ""
+    wikidata: str = ""
+    is_meanings: bool = False
 
 
 class WikiFound(Struct, frozen=True, kw_only=True):
@@ -89,14 +94,6 @@ class WikiFile(Struct, frozen=True, kw_only=True):
     language: str
     licence: str
     html: str
-
-
-class WikiError(Exception):
-    """A wiki's own error: its code, and its words."""
-
-    def __init__(self, code: str, info: str) -> None:
-        super().__init__(f"{info} ({code})")
-        self.code = code
 
 
 def read_address(url: str, api: str = "") -> WikiAddress:
@@ -138,14 +135,16 @@ def read_titles(file: Path) -> tuple[str, ...]:
 
 
 def page_query(titles: Sequence[str], going_on: Mapping[str, str] = {}) -> dict[str, str]:
-    """What asks for the newest revisions of pages, and what the wiki is."""
+    """What asks for the newest revisions of pages, what is known of these, and what the wiki is."""
     return {
-        **_COMMON,
+        **COMMON,
         "action": "query",
         "titles": "|".join(titles),
         "redirects": "1",
-        "prop": "revisions",
+        "prop": "revisions|pageprops|info",
         "rvprop": "ids|timestamp",
+        "ppprop": "disambiguation|wikibase_item",
+        "inprop": "url",
         "meta": "siteinfo",
         "siprop": "general|rightsinfo",
         **going_on,
@@ -155,7 +154,7 @@ def page_query(titles: Sequence[str], going_on: Mapping[str, str] = {}) -> dict[
 def parse_query(revision: int) -> dict[str, str]:
     """What asks for the text of a revision, with its templates expanded."""
     return {
-        **_COMMON,
+        **COMMON,
         "action": "parse",
         "oldid": str(revision),
         "prop": "text|revid",
@@ -165,73 +164,10 @@ def parse_query(revision: int) -> dict[str, str]:
     }
 
 
-class _Revision(Struct, frozen=True):
-    revid: int = 0
-    timestamp: str = ""
-
-
-class _Page(Struct, frozen=True):
-    title: str = ""
-    missing: bool = False
-    invalid: bool = False
-    revisions: tuple[_Revision, ...] = ()
-
-
-class _Renamed(Struct, frozen=True):
-    from_: str = msgspec.field(name="from", default="")
-    to: str = ""
-
-
-class _General(Struct, frozen=True):
-    sitename: str = ""
-    lang: str = ""
-    base: str = ""
-
-
-class _Rights(Struct, frozen=True):
-    url: str = ""
-    text: str = ""
-
-
-class _Query(Struct, frozen=True):
-    pages: tuple[_Page, ...] = ()
-    normalized: tuple[_Renamed, ...] = ()
-    redirects: tuple[_Renamed, ...] = ()
-    general: _General = _General()
-    rightsinfo: _Rights = _Rights()
-
-
-class _Parsed(Struct, frozen=True):
-    text: str = ""
-    revid: int = 0
-
-
-class _Error(Struct, frozen=True):
-    code: str = ""
-    info: str = ""
-
-
-class _Answer(Struct, frozen=True):
-    query: _Query = _Query()
-    parse: _Parsed = _Parsed()
-    error: _Error | None = None
-    continue_: dict[str, str | int] = msgspec.field(name="continue", default_factory=dict)
-
-
-def _answer(body: bytes) -> _Answer:
-    try:
-        answer = msgspec.json.decode(body, type=_Answer)
-    except (msgspec.DecodeError, UnicodeDecodeError) as cause:
-        raise WikiError("unreadable", f"The answer is none of a wiki's API: {cause}") from cause
-    if answer.error is not None:
-        raise WikiError(answer.error.code, answer.error.info[:300])
-    return answer
-
-
 def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
-    """What a wiki answered to ``page_query``; raises WikiError for its own errors and for what is
-    no answer of a wiki."""
-    answer = _answer(body)
+    """What a wiki answered to ``page_query``; of a page that is in several parts of an answer what
+    this one says. Raises WikiError for its own errors and for what is no answer of a wiki."""
+    answer = read_answer(body)
     query = answer.query
     leads = {step.from_: step.to for step in (*query.normalized, *query.redirects)}
     pages = {page.title: page for page in query.pages}
@@ -241,15 +177,11 @@ def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
         while at in leads and at not in pages and steps < 5:
             at, steps = leads[at], steps + 1
         page = pages.get(at)
-        if page is not None and (page.revisions or page.missing or page.invalid):
-            revision = page.revisions[0] if page.revisions else _Revision()
-            found.append(
-                WikiPage(asked=title, title=page.title, revision=revision.revid,
-                         timestamp=revision.timestamp)
-            )  # fmt: skip
+        if page is not None:
+            found.append(_page(title, page))
     return WikiFound(
         pages=tuple(found),
-        going_on={key: str(value) for key, value in answer.continue_.items()},
+        going_on=answer.going_on,
         site=query.general.sitename,
         language=said_language(query.general.lang),
         licence=_licence(query.rightsinfo),
@@ -257,12 +189,27 @@ def read_found(body: bytes, asked: Sequence[str]) -> WikiFound:
     )
 
 
+def _page(asked: str, page: Page) -> WikiPage:
+    revision = page.revisions[0] if page.revisions else Revision()
+    return WikiPage(
+        asked=asked,
+        title=page.title,
+        revision=revision.revid,
+        timestamp=revision.timestamp,
+        namespace=page.ns,
+        page_id=page.pageid,
+        address=page.canonicalurl or page.fullurl,
+        wikidata=page.prop("wikibase_item"),
+        is_meanings="disambiguation" in page.pageprops,
+    )
+
+
 def read_html(body: bytes) -> str:
     """The HTML that a wiki answered to ``parse_query``. Raises WikiError."""
-    return _answer(body).parse.text
+    return read_answer(body).parse.text
 
 
-def _licence(rights: _Rights) -> str:
+def _licence(rights: Rights) -> str:
     """A licence by its short name where its address is one of Creative Commons'."""
     found = _LICENCE.search(rights.url)
     if found is None:
@@ -270,12 +217,17 @@ def _licence(rights: _Rights) -> str:
     return f"CC-{found[2].upper()}-{found[3]}" if found[2] else "CC0-1.0"
 
 
-def read_wiki_file(path: Path) -> Written:
-    """A kept page as a document. Raises BadInput for what is none, or has no text."""
+def read_fetched(path: Path) -> WikiFile:
+    """A kept page. Raises BadInput for what is none."""
     try:
-        page = msgspec.json.decode(read_whole_file(path, limit=_MAX_FILE), type=WikiFile)
+        return msgspec.json.decode(read_whole_file(path, limit=_MAX_FILE), type=WikiFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
         raise BadInput(f"{path.name} is no page of a wiki that was kept here ({cause}).") from cause
+
+
+def read_wiki_file(path: Path) -> Written:
+    """A kept page as a document. Raises BadInput for what is none, or has no text."""
+    page = read_fetched(path)
     blocks = article_blocks(page.html.encode(), page.title)
     if not any(block.kind != "heading" for block in blocks):
         raise BadInput(f"{page.title} holds no text that could be a passage.")

@@ -22,6 +22,7 @@ from proofstone.engines.ingest import (
 from proofstone.errors import BadUsage
 from proofstone.identity import digest
 from proofstone.methods.bequ.entity_rows import read_entities
+from proofstone.methods.bequ.listing.known import Known
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.payloads import Entity
@@ -29,7 +30,15 @@ from proofstone.methods.bequ.reference.corpora import read_corpus
 from proofstone.methods.bequ.reference.wanted import article_names
 from proofstone.records import Item
 
-__all__ = ["candidates", "drawn_candidates", "wiki_of"]
+__all__ = [
+    "candidates",
+    "drawn_candidates",
+    "listed",
+    "of_list",
+    "of_page",
+    "of_row",
+    "wiki_of",
+]
 
 T = TypeVar("T")
 
@@ -41,14 +50,20 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
     """A row an article of each wiki (``dump:FILE``, ``zim:FILE``), one at a time, and a row an
     entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
     without a corpus to hold them against, and what reading files does."""
-    known = _Known(params["known"])
+    known = Known(params["known"])
     lists = [name for name in inputs if not _is_wiki(name)]
     for name in inputs:
         if _is_wiki(name):
-            yield from map(known.added, map(_of_article, each_article(wiki_of(name))))
+            yield from map(known.added, map(of_page, each_article(wiki_of(name))))
     if lists:
-        items = [item for name in lists for item in read_checked(Path(name), read_entities)]
-        yield from map(known.added, _of_list(items, wiki_of(params["corpus"])))
+        items = [item for name in lists for item in listed(name)]
+        yield from map(known.added, of_list(items, wiki_of(params["corpus"])))
+
+
+def listed(name: str, n: int | None = None, seed: int = 0) -> Sequence[Item]:
+    """The entities of a list, or ``n`` of them, drawn by the seed. Raises as reading it does."""
+    items = read_checked(Path(name), read_entities)
+    return items if n is None else _drawn(items, _name_of, n, seed)
 
 
 def drawn_candidates(
@@ -56,14 +71,13 @@ def drawn_candidates(
 ) -> Iterator[Candidate]:
     """``n`` of the candidates of one input, drawn by the seed before any article is read. A place
     in the draw rests on the title or the name alone. Raises as ``candidates``."""
-    known = _Known(params["known"])
+    known = Known(params["known"])
     if _is_wiki(name):
         path = wiki_of(name)
         keys = set(_drawn(article_keys(path), str, n, seed))
-        yield from map(known.added, map(_of_article, read_articles(path, keys)))
+        yield from map(known.added, map(of_page, read_articles(path, keys)))
         return
-    items = _drawn(read_checked(Path(name), read_entities), _name_of, n, seed)
-    yield from map(known.added, _of_list(items, wiki_of(params["corpus"])))
+    yield from map(known.added, of_list(listed(name, n, seed), wiki_of(params["corpus"])))
 
 
 def _drawn(things: Iterable[T], named: Callable[[T], str], n: int, seed: int) -> list[T]:
@@ -95,7 +109,8 @@ def _is_wiki(name: str) -> bool:
     return name.partition(":")[0] in _WIKIS
 
 
-def _of_article(article: WikiArticle) -> Candidate:
+def of_page(article: WikiArticle) -> Candidate:
+    """An entity that has an article."""
     entity = Entity(
         name=article.title, wikipedia=article.url, page_id=article.page_id,
         length=len(article.text),
@@ -114,21 +129,22 @@ def _with_article(candidate: Candidate, article: WikiArticle) -> Candidate:
     )
 
 
-def _of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
+def of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
     """Those without an article first, then those with one, in the order of the wiki."""
     names = [article_names(item.payload) for item in items]
     of_key: dict[str, list[Item]] = {}
     for item, key in zip(items, find_articles(path, names, plain_name), strict=True):
         if key is None:
-            yield _of_row(item)
+            yield of_row(item)
         else:
             of_key.setdefault(key, []).append(item)
     for article in read_articles(path, of_key):
         for item in of_key[article.key]:
-            yield _of_row(item, article)
+            yield of_row(item, article)
 
 
-def _of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
+def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
+    """An entity of a list, with its article where it has one."""
     entity: Entity = item.payload
     bare = Candidate(
         entity=entity, language=item.language, domain=item.stratum.discipline,
@@ -144,40 +160,3 @@ def _of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
             length=len(article.text),
         )
     return _with_article(structs.replace(bare, entity=entity), article)
-
-
-class _Known:
-    """What a table says of entities (Wikidata's number and count of statements, visits), by the
-    names of their articles; a name that several of them have says nothing of any."""
-
-    def __init__(self, file: str) -> None:
-        items = read_checked(Path(file), read_entities) if file else ()
-        own: dict[str, list[Item]] = {}
-        others: dict[str, list[Item]] = {}
-        for item in items:
-            title, *aliases = article_names(item.payload)
-            own.setdefault(plain_name(title), []).append(item)
-            for name in {plain_name(each) for each in aliases} - {plain_name(title)}:
-                others.setdefault(name, []).append(item)
-        self._items = {name: found[0] for name, found in (others | own).items() if len(found) == 1}
-
-    def added(self, candidate: Candidate) -> Candidate:
-        """The candidate with what it lacks and the table has."""
-        found = self._items.get(plain_name(candidate.title or candidate.entity.name))
-        found = found or self._items.get(plain_name(candidate.entity.name))
-        if found is None or candidate.entity.is_fictional:
-            return candidate
-        entity, said = candidate.entity, found.payload
-        if entity.wikidata and said.wikidata not in ("", entity.wikidata):
-            return candidate
-        entity = structs.replace(
-            entity,
-            description=entity.description or said.description,
-            aliases=entity.aliases or said.aliases,
-            wikidata=entity.wikidata or said.wikidata,
-            statements=said.statements if entity.statements is None else entity.statements,
-            popularity=said.popularity if entity.popularity is None else entity.popularity,
-        )
-        return structs.replace(
-            candidate, entity=entity, domain=candidate.domain or found.stratum.discipline
-        )

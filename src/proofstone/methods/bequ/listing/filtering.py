@@ -18,12 +18,13 @@ _AGAIN = "named before"
 def filter_step(least_length: int, least_statements: int) -> Step:
     """Entities with an article of at least so many characters that is no list of meanings, and,
     where their number is known, at least so many statements of Wikidata. Of fictional ones those
-    that have no article."""
+    that have no article, and that no page of the web names."""
 
     def look(row: Candidate, _context: StepContext) -> Kept:
         entity = row.entity
         if entity.is_fictional:
-            return Drop(_EXISTS, f"{entity.name}: {row.title}") if row.title else row
+            found = row.title or row.against
+            return Drop(_EXISTS, f"{entity.name}: {found}") if found else row
         if not row.title or row.trouble or row.is_meanings:
             return _without_article(row)
         if (entity.length or 0) < least_length:
@@ -34,7 +35,7 @@ def filter_step(least_length: int, least_statements: int) -> Step:
 
     return Step(
         name="filters",
-        version=1,
+        version=2,
         takes=Candidate,
         work=look,
         reasons=(_EXISTS, _NONE, _UNREAD, _MEANINGS, _SHORT, _FEW),

@@ -11,6 +11,7 @@ from proofstone.errors import BadUsage
 from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
 from proofstone.methods.bequ.listing.drawing import domains_step, thirds_step
 from proofstone.methods.bequ.listing.filtering import filter_step, once_step
+from proofstone.methods.bequ.listing.online import ONLINE
 from proofstone.methods.bequ.listing.rating import rate_step
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.ports import (
@@ -31,7 +32,21 @@ PARAMETERS = (
         name="corpus",
         kind="text",
         default="",
-        help="For lists: the wiki that each entity is looked up in, dump:FILE or zim:FILE.",
+        help="For lists: the wiki that each entity is looked up in, dump:FILE, zim:FILE, or wiki: "
+        "the live Wikipedia (wiki:de in another language, wiki:https://.../api.php any MediaWiki).",
+    ),
+    Parameter(
+        name="search",
+        kind="text",
+        default="",
+        help="For fictional ones: a search of the web that must not find the name either: brave, "
+        "google, searxng, or searxng:bing+baidu (docs/retrieval.md).",
+    ),
+    Parameter(
+        name="web_pages",
+        kind="int",
+        default=20,
+        help="With --search: look at this many of the first pages that are found.",
     ),
     Parameter(
         name="known",
@@ -133,11 +148,12 @@ PIPELINES = {
         parameters=PARAMETERS,
         rows=candidates,
         drawn=drawn_candidates,
+        online=ONLINE,
         next="run {bank} -m PROVIDER/NAME",
-        help="A list of entities to elicit triples of. An INPUT is an offline wiki (dump:FILE, "
-        "zim:FILE), of which --per-input pages are drawn by the seed, or a file of a list, whose "
+        help="A list of entities to elicit triples of. An INPUT is a wiki (dump:FILE, zim:FILE, or "
+        "a live one: wiki), of which --per-input pages are drawn, or a file of a list, whose "
         "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
         "few statements are left out, then what a judge rates low; of fictional entities those "
-        "that have an article.",
+        "that have an article, or that a page of the web names.",
     )
 }

@@ -19,7 +19,8 @@ class Ratings(Struct, frozen=True, gc=False, kw_only=True):
 
 class Candidate(Struct, frozen=True, kw_only=True):
     """An entity as its page or its row has it, and the ``lead`` of its article. ``title`` is that
-    of the article found, empty where there is none; ``trouble`` says why it cannot be read."""
+    of the article found, empty where there is none; ``trouble`` says why it cannot be read.
+    ``against`` is the page of the web that names what is to be fictional."""
 
     entity: Entity
     language: str = ""
@@ -29,4 +30,5 @@ class Candidate(Struct, frozen=True, kw_only=True):
     lead: str = ""
     is_meanings: bool = False
     trouble: str = ""
+    against: str = ""
     ratings: Ratings | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -25,20 +26,33 @@ from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.reference.rows import EntityText, Taken
 from proofstone.methods.bequ.reference.wanted import Wanted, read_wanted
 
-__all__ = ["SOURCES", "entity_texts", "read_corpus"]
+__all__ = [
+    "SOURCES",
+    "WIKI",
+    "entity_texts",
+    "missing_text",
+    "of_article",
+    "read_corpus",
+    "read_wiki",
+    "texts_of",
+]
 
 KINDS = ("dump", "zim", "folder")
 SOURCES = "sources"
+WIKI = "wiki"  # a live one
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,8})*")  # as in the names of Wikipedias
 
 
 def read_corpus(text: str) -> tuple[str, Path]:
-    """``KIND:PATH`` as its parts; ``sources``, those of the workspace, has no path. Raises BadUsage
-    for what is none, NotFound for no such path."""
+    """``KIND:PATH`` as its parts; ``sources``, those of the workspace, and ``wiki``, a live one,
+    have no path. Raises BadUsage for what is none, NotFound for no such path."""
     if text == SOURCES:
         return SOURCES, Path()
+    if read_wiki(text):
+        return WIKI, Path()
     kind, _sign, rest = text.partition(":")
     if kind not in KINDS or not rest:
-        known = ", ".join(f"{each}:PATH" for each in KINDS) + f", {SOURCES}"
+        known = ", ".join(f"{each}:PATH" for each in KINDS) + f", {SOURCES}, {WIKI}:LANGUAGE"
         came = repr(text) if text else "nothing"
         raise BadUsage(f"--corpus says where the texts are ({known}), and is {came}")
     path = Path(rest)
@@ -49,11 +63,35 @@ def read_corpus(text: str) -> tuple[str, Path]:
     return kind, path
 
 
+def read_wiki(text: str) -> str:
+    """The address of the API of a live wiki: of ``wiki`` (the English Wikipedia), of
+    ``wiki:LANGUAGE`` (another one), or ``wiki:https://.../api.php``; empty for other corpora.
+    Raises BadUsage for what is none of these."""
+    kind, colon, rest = text.partition(":")
+    if kind != WIKI:
+        return ""
+    if rest.startswith(("https://", "http://")):
+        return rest
+    language = rest if colon else "en"
+    if not _LANGUAGE.fullmatch(language):
+        raise BadUsage(
+            f"{text} names no wiki",
+            hint="wiki, wiki:de (a Wikipedia by its language) or wiki:https://.../api.php",
+        )
+    return f"https://{language}.wikipedia.org/w/api.php"
+
+
 def entity_texts(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[EntityText]:
     """A row a text about an entity, those of entities without one first. Texts are read one at a
     time. Raises what reading lists and corpora does."""
-    kind, path = read_corpus(params["corpus"])
-    wanted = read_wanted(inputs)
+    return texts_of(read_wanted(inputs), params["corpus"])
+
+
+def texts_of(wanted: Wanted, corpus: str) -> Iterator[EntityText]:
+    """``entity_texts`` of entities that are read. A live wiki has none here."""
+    kind, path = read_corpus(corpus)
+    if kind == WIKI:
+        return
     if kind == SOURCES:
         yield from _to_search(wanted)
     else:
@@ -69,7 +107,7 @@ def _to_search(wanted: Wanted) -> Iterator[EntityText]:
         elif wanted.names[number]:
             yield EntityText(about=about, names=wanted.names[number])
         else:
-            yield _missing(wanted, number)
+            yield missing_text(wanted, number)
 
 
 # ---------------------------------------------------------------- an offline wiki
@@ -82,22 +120,24 @@ def _of_wiki(wanted: Wanted, path: Path) -> Iterator[EntityText]:
         if wanted.entities[number].is_fictional:
             yield EntityText(about=wanted.abouts[number], missing="fictional", sought=key or "")
         elif key is None:
-            yield _missing(wanted, number)
+            yield missing_text(wanted, number)
         else:
             of_key.setdefault(key, []).append(number)
     unread = set(of_key)
     for article in read_articles(path, of_key):
         unread.discard(article.key)
-        yield from (_of_article(wanted, n, article, of_key[article.key])
+        yield from (of_article(wanted, n, article, of_key[article.key])
                     for n in of_key[article.key])  # fmt: skip
     for key in sorted(unread):
-        yield from (_missing(wanted, number, f"a redirect to {key}, which is not there")
+        yield from (missing_text(wanted, number, f"a redirect to {key}, which is not there")
                     for number in of_key[key])  # fmt: skip
 
 
-def _of_article(
+def of_article(
     wanted: Wanted, number: int, article: WikiArticle, whose: Sequence[int]
 ) -> EntityText:
+    """What an article says about the ``number``-th entity, that is the one of all ``whose`` it is;
+    or why it does not count for it."""
     about = wanted.abouts[number]
     if len(whose) > 1:
         others = ", ".join(wanted.abouts[each].name for each in whose if each != number)
@@ -116,7 +156,7 @@ def _of_article(
     return EntityText(about=about, taken=taken)
 
 
-def _missing(wanted: Wanted, number: int, why: str = "") -> EntityText:
+def missing_text(wanted: Wanted, number: int, why: str = "") -> EntityText:
     """That nothing was found for an entity, with the names by which it was looked for."""
     told = [f"looked for {', '.join(wanted.names[number]) or 'nothing'}"]
     if shared := wanted.shares(number):
@@ -148,7 +188,7 @@ def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
         if entity.is_fictional:
             yield EntityText(about=wanted.abouts[number], missing="fictional")
         elif number not in seen:
-            yield _missing(wanted, number)
+            yield missing_text(wanted, number)
 
 
 def _documents(folder: Path) -> Iterator[tuple[str, Taken]]:

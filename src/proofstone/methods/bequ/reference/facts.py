@@ -63,7 +63,7 @@ def _fact(row: Known) -> Fact:
     fact = made_fact(payload, taken.language, Stratum(about.domain, about.tier))
     if not taken.source_id:
         return fact
-    fact = structs.replace(fact, source=taken.source_id, passage=taken.passage_id)
+    fact = structs.replace(fact, source=taken.source_id, passage=taken.passage_id or None)
     return structs.replace(fact, id=fact_id(fact))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.reference.corpora import SOURCES, entity_texts, read_corpus
 from proofstone.methods.bequ.reference.facts import facts_by
+from proofstone.methods.bequ.reference.online import ONLINE
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import Known
 from proofstone.methods.bequ.reference.searching import SEARCH, search_step
@@ -23,7 +24,21 @@ PARAMETERS = (
         kind="text",
         default="",
         help="Where the texts are: dump:FILE (a wiki's XML), zim:FILE, folder:DIR of documents "
-        "named for their entities, or sources: passages of the workspace that name them.",
+        "named for their entities, sources: passages of the workspace that name them, or wiki: the "
+        "live Wikipedia (wiki:de in another language, wiki:https://.../api.php any MediaWiki).",
+    ),
+    Parameter(
+        name="search",
+        kind="text",
+        default="",
+        help="Search the web for each entity too, or alone: brave, google, searxng, or "
+        "searxng:bing+baidu (docs/retrieval.md).",
+    ),
+    Parameter(
+        name="web_pages",
+        kind="int",
+        default=20,
+        help="With --search: read this many of the first pages that are found of an entity.",
     ),
     Parameter(
         name="found",
@@ -48,7 +63,8 @@ ROLES = {
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps for these parameters. Raises BadUsage or NotFound for what they cannot be."""
-    is_searched = read_corpus(params["corpus"])[0] == SOURCES
+    by_search_alone = params["search"] and not params["corpus"]
+    is_searched = not by_search_alone and read_corpus(params["corpus"])[0] == SOURCES
     if params["found"] < 1:
         raise BadUsage(f"--found is 1 or more, not {params['found']}")
     if params["passage_tokens"] < _LEAST_TOKENS:
@@ -71,11 +87,13 @@ PIPELINES = {
         roles=ROLES,
         parameters=PARAMETERS,
         rows=entity_texts,
+        online=ONLINE,
         next="export {bank} -o reference.jsonl, then verify-triples FILE --reference "
         "reference.jsonl",
         help="What a corpus knows of entities, for 'verify-triples --reference'. An INPUT is a "
         "file of a list of entities (see 'import --as entities'). Of each its article is found by "
         "name, redirect or alias, cut into passages, and a model takes triples from each; entities "
-        "without an article are listed with what was looked for.",
+        "without an article are listed with what was looked for. What a live wiki or the web is "
+        "asked, and what came of it, is kept: it is asked once.",
     )
 }

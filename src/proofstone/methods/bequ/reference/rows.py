@@ -15,6 +15,8 @@ Missing = Literal[
     "unreadable article",
     "article of several entities",
     "fictional",
+    "no page",
+    "unreadable page",
 ]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
@@ -37,7 +39,8 @@ class About(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Taken(Struct, frozen=True, gc=False, kw_only=True):
-    """A text and where it is from. ``source`` is the kind of corpus (wiki, documents), ``title``,
+    """A text and where it is from. ``source`` is the kind of corpus (wiki, web,
+    documents), ``title``,
     ``url`` and ``date`` those of its article or document, ``content`` the hex SHA-256 of the whole
     of that; the ids are those of a text of the workspace."""
 

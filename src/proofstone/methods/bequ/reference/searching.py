@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import sha256
 
 from msgspec import structs
 
-from proofstone.methods.bequ.names import plain_name
+from proofstone.methods.bequ.names import is_named
 from proofstone.methods.bequ.reference.rows import EntityText, Taken
 from proofstone.ports import Drop, FoundText, Kept, Step, StepContext
 
-__all__ = ["SEARCH", "names_it", "search_step"]
+__all__ = ["SEARCH", "search_step"]
 
 SEARCH = "search:bm25"
 _NO_ARTICLE = "no article"
-# Digits, and the letters of Latin, Greek, Cyrillic, Armenian and Georgian, between whose words
-# spaces stand and to which nothing is joined, as it is in Arabic, Hebrew and Korean.
-_OF_WORDS = (
-    "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u03ff\u0400-\u052f"
-    "\u0531-\u0556\u0561-\u0587\u10a0-\u10fa\u1e00-\u1fff]"
-)
 
 
 def search_step(most: int) -> Step:
@@ -35,7 +26,7 @@ def search_step(most: int) -> Step:
         found: dict[tuple[bytes, int], FoundText] = {}
         for name in row.names:
             for each in await context.search(name, most):
-                if names_it(each, row.names):
+                if is_named(f"{each.title}\n{each.text}", row.names):
                     found.setdefault((each.passage, each.start), each)
         if not found:
             return Drop(_NO_ARTICLE, f"{row.about.name}: looked for {', '.join(row.names)}")
@@ -50,20 +41,6 @@ def search_step(most: int) -> Step:
         config={"most": most},
         reads=(SEARCH,),
     )
-
-
-def names_it(found: FoundText, names: Sequence[str]) -> bool:
-    """Whether a text, or its document's title, holds one of the names as whole words; in scripts
-    that join others to a word, or set no spaces between words, wherever it stands."""
-    text = plain_name(f"{found.title}\n{found.text}")
-    return any(_pattern(plain_name(name)).search(text) for name in names)
-
-
-@lru_cache(maxsize=4_096)
-def _pattern(name: str) -> re.Pattern[str]:
-    before = rf"(?<!{_OF_WORDS})" if re.match(_OF_WORDS, name) else ""
-    after = rf"(?!{_OF_WORDS})" if re.match(_OF_WORDS, name[-1:]) else ""
-    return re.compile(before + re.escape(name) + after)
 
 
 def _with(row: EntityText, found: FoundText) -> EntityText:
