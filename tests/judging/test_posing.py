@@ -6,6 +6,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from proofstone.engines.judging import arrangements, pose
 from proofstone.engines.judging.fencing import fence_code, harmless
@@ -21,15 +22,28 @@ QUESTION = JudgeQuestion(
 def test_a_question_as_it_is_asked() -> None:
     system, user = pose(QUESTION, "line")
     code = fence_code(["mercury", "It is copper."])
-    assert f"the code {code}." in system.text
+    assert code not in system.text
     assert user.text == (
         "Does the answer agree with the reference?\n\n"
         "Labels, of which exactly one applies:\n- correct: it agrees\n- incorrect: it does not\n\n"
+        f"The code of the material that follows is {code}.\n\n"
         f"[reference | begin {code}]\nmercury\n[reference | end {code}]\n\n"
         f"[answer | begin {code}]\nIt is copper.\n[answer | end {code}]\n\n"
         "Give your reason in one or two sentences. Then write a last line, which is exactly one "
         "of these:\nLabel: correct\nLabel: incorrect"
     )
+
+
+def test_questions_of_one_kind_begin_alike_up_to_the_code_of_their_material() -> None:
+    other = structs.replace(
+        QUESTION, exhibits=(Exhibit("reference", "iron"), Exhibit("answer", "?"))
+    )
+    (system, first), (same, second) = pose(QUESTION, "json"), pose(other, "json")
+    before, named, _after = first.text.partition("The code of the material that follows is ")
+    assert system == same
+    assert before.startswith(QUESTION.task)
+    assert named
+    assert second.text.startswith(before + named)
 
 
 def test_asked_again_it_says_why() -> None:

@@ -36,6 +36,7 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     material: str
     labels: str
     label: str
+    code: str
     opens: str
     closes: str
     json: str
@@ -59,14 +60,19 @@ def _read(name: str) -> Wording:
 
 def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) -> list[Message]:
     """The messages of a question, its exhibits fenced. ``is_again``: the reply before held no
-    label, and the form of the reply is asked for once more."""
+    label, and the form of the reply is asked for once more.
+
+    What questions of one kind share stands first, the code of the fence behind it: an endpoint
+    that keeps what it has read reads it once."""
     words = wording(question.language)
     code = fence_code([exhibit.text for exhibit in question.exhibits])
     wanted = _wanted(question, words, form)
     if is_again:
         wanted = words.again.replace("{form}", wanted)
-    system = f"{words.role}\n\n{words.material.replace('{code}', code)}"
-    parts = [question.task, _labels(question, words), *_blocks(question, words, code), wanted]
+    named = words.code.replace("{code}", code)
+    blocks = _blocks(question, words, code)
+    parts = [question.task, _labels(question, words), named, *blocks, wanted]
+    system = f"{words.role}\n\n{words.material}"
     return [Message("system", system), Message("user", "\n\n".join(parts))]
 
 
