@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proofstone.cli.egress import TerminalEgress
-from proofstone.cli.options import json_option, quiet_option, read_list, workspace_option
+from proofstone.cli.options import (
+    json_option,
+    quiet_option,
+    read_list,
+    workspace_option,
+    yes_option,
+)
 from proofstone.cli.output import print_json, print_text, say
 
 if TYPE_CHECKING:
@@ -43,6 +49,7 @@ embedder_option = click.option(
     help="Only in these sources of the workspace, of whatever edition; repeat it or use commas.",
 )  # fmt: skip
 @embedder_option
+@yes_option
 @workspace_option
 @json_option
 @quiet_option
@@ -53,6 +60,7 @@ def search_command(
     place: str,
     only: tuple[str, ...],
     embedder: str,
+    yes: bool,
     folder: Path | None,
     as_json: bool,
     quiet: bool,
@@ -71,7 +79,7 @@ def search_command(
     if embedder and way == "bm25":
         raise click.UsageError("--embedder goes with --by dense or hybrid")
     with open_workspace(folder) as workspace:
-        workspace.ask_egress = TerminalEgress(quiet=quiet)
+        workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         if place == "local":
             found = _local(workspace, query, k, way, read_list(only), embedder, quiet=quiet)
             _show(found, None, as_json=as_json)

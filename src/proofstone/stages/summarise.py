@@ -85,6 +85,7 @@ def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
         chosen |= {run.id: (key, run) for key, run in store.runs.of_sets(found)}
     if len({item_set.method for item_set in sets.values()}) > 1:
         raise BadUsage("these targets belong to different methods; name those of one")
+    _refuse_several_recipes(list(sets.values()))
     if not chosen:
         names = ", ".join(target.name or short(target.id) for target in targets)
         raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
@@ -97,14 +98,24 @@ def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
     forms = [form for form in forms if form.id in asked] or forms
     superseded = store.items.superseded([form.id for form in forms])
     forms = [form for form in forms if form.id not in superseded]
-    recipes = {canonical_json(form.recipe) for form in forms}
-    if len(recipes) > 1:
-        names = ", ".join(shown_name(form) for form in forms[:10])
-        raise BadUsage(
-            f"bank {bank.name} has forms of {len(recipes)} recipes, which do not add up",
-            hint=f"name the forms: {names}",
-        )
     return [form.id for form in forms]
+
+
+def _refuse_several_recipes(forms: Sequence[ItemSet]) -> None:
+    """What a bank is asked by one recipe says nothing of what it is asked by another: numbers of
+    choices, ways of posing, facts retired in between."""
+    by_bank: dict[bytes, list[ItemSet]] = {}
+    for form in forms:
+        if form.bank is not None:
+            by_bank.setdefault(form.bank, []).append(form)
+    for of_bank in by_bank.values():
+        recipes = {canonical_json(form.recipe) for form in of_bank}
+        if len(recipes) > 1:
+            names = ", ".join(shown_name(form) for form in of_bank[:10])
+            raise BadUsage(
+                f"these forms of one bank are of {len(recipes)} recipes, which do not add up",
+                hint=f"name those of one: {names}",
+            )
 
 
 def headline(method: Method) -> Measure:

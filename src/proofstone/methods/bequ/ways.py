@@ -26,8 +26,8 @@ __all__ = [
 
 WAYS = {
     "direct": "triples about an entity, at once",
-    "repeated-2": "the same with its instruction twice in one request; also repeated-3 to -9",
-    "repeated-3": "the same with its instruction three times",
+    "repeated-2": "the same with its instruction twice in one request",
+    "repeated-3": "the same with its instruction three times; also repeated-4 to -9",
     "wikidata": "with the properties of Wikidata as predicates and no others",
     "wikidata-open": "with these where one fits",
     "schema-org": "with the properties of Schema.org as predicates and no others",
