@@ -137,7 +137,8 @@ class VerifiedRuns:
     """The verified triples of stored runs. ``runs`` and ``volunteered`` are by the place of their
     group in ``groups``. ``judges`` and ``reference`` (its name and short id) are those of all,
     ``sampling`` says in words how the triples were drawn. ``read`` gives every triple of the
-    samples, each time anew, so that nobody has to hold them."""
+    samples, each time anew, so that nobody has to hold them. ``items`` are those that ask about the
+    entities, by their place."""
 
     groups: tuple[Group, ...]
     runs: tuple[tuple[bytes, ...], ...]
@@ -147,3 +148,4 @@ class VerifiedRuns:
     reference: str
     sampling: str
     read: Callable[[], Iterator[Verified]]
+    items: tuple[bytes, ...] = ()

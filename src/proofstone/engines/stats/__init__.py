@@ -75,6 +75,7 @@ from proofstone.engines.stats.item_analysis import (
     one_sided_p,
     row_correlations,
 )
+from proofstone.engines.stats.joint_draws import MadeOf, estimate_together
 from proofstone.engines.stats.joint_ranks import JointRanking, rank_jointly
 from proofstone.engines.stats.key_analysis import KEY_FLAGS, KeyFlag, KeyStatistics, describe_keys
 from proofstone.engines.stats.lengths import LengthEffect, Slope, length_effect
@@ -212,6 +213,7 @@ __all__ = [
     "KeyStatistics",
     "LengthEffect",
     "Level",
+    "MadeOf",
     "McNemar",
     "MixtureGap",
     "PairedDifference",
@@ -278,6 +280,7 @@ __all__ = [
     "drop_between",
     "equal_weights",
     "estimand_name",
+    "estimate_together",
     "estimates_of",
     "expected_range",
     "filter_bias",

@@ -24,6 +24,7 @@ from proofstone.engines.store.funnels import FunnelStore
 from proofstone.engines.store.held_by import HeldBy, held_by
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.indexed import IndexedRows, IndexedSource
+from proofstone.engines.store.item_tallies import ItemTallies
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.journal import StoreJournal
 from proofstone.engines.store.knowledge import KnowledgeStore, StoredBank
@@ -157,6 +158,7 @@ class Store:
         self.calls = CallRows(self.database, self.images)
         self.own_prompts = OwnPromptStore(self.database)
         self.scores = ScoreStore(self.database)
+        self.item_tallies = ItemTallies(self.database)
         self.sent = SentRows(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)

@@ -1,7 +1,7 @@
 """Triples checked both ways: is what was said true, and was what is known said."""
 
 from proofstone.methods.bequ.verification.correcting import Corrected, correct_by_people
-from proofstone.methods.bequ.verification.counting import Counted
+from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
 from proofstone.methods.bequ.verification.gathering import Gathered, Told
 from proofstone.methods.bequ.verification.measures import MEASURES, measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
@@ -35,6 +35,7 @@ from proofstone.methods.bequ.verification.verifying import Posed, posed_question
 
 __all__ = [
     "MEASURES",
+    "OUTCOMES",
     "QUESTIONS_VERSION",
     "SAMPLING_WAYS",
     "Checked",

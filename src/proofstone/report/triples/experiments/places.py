@@ -1,0 +1,70 @@
+"""The same models on parts of their entities: measures of each part, against the other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from proofstone.records.results import Estimate
+from proofstone.report.triples.experiments.cells import MEASURED
+from proofstone.report.triples.experiments.evidence import Asked, Experiment
+from proofstone.report.triples.experiments.tallies import Cell, DrawnCells
+
+__all__ = ["Place", "Placed", "place_entities"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A model on the entities of one part: how many were asked about, and its measures."""
+
+    value: str
+    entities: int
+    measures: tuple[Estimate | None, ...]
+    triples: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row by the values of a field, and by how much F1 of each lies above that of all others
+    together, all intervals holding at once. ``apart`` is the last value's F1 less the first's;
+    ``trends`` are those of precision and of recall by statements."""
+
+    asked: Asked
+    places: tuple[Place, ...]
+    less: tuple[Estimate | None, ...]
+    apart: Estimate | None
+    trends: tuple[Estimate | None, Estimate | None]
+
+
+def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence[str]) -> Placed:
+    """A row's measures on the entities of each of ``values``."""
+    tallies = found.tallies
+    mine = tallies.shared([asked.group])
+    parts = [mine & tallies.where(field, value) for value in values]
+    placed = np.logical_or.reduce([*parts, np.zeros(len(mine), dtype=bool)])
+    cells = [Cell(asked.group, part) for part in parts]
+    cells += [Cell(asked.group, placed & ~part) for part in parts]
+    drawn = DrawnCells(
+        tallies, [*cells, Cell(asked.group, placed)],
+        confidence=found.board.confidence, seed=found.board.seed,
+    )  # fmt: skip
+    n, whole = len(parts), [2 * len(parts)]
+    less = drawn.less([(place, n + place) for place in range(n)], "f1")
+    apart = drawn.less([(n - 1, 0)], "f1") if n > 1 else (None,)
+    return Placed(
+        asked=asked,
+        places=tuple(
+            Place(
+                value=value,
+                entities=int(parts[place].sum()),
+                measures=tuple(drawn.estimate(place, name) for name in MEASURED),
+                triples=drawn.estimate(place, "triples"),
+            )
+            for place, value in enumerate(values)
+        ),
+        less=tuple(less) if n > 1 else (None,) * n,
+        apart=apart[0],
+        trends=(drawn.trend(whole, "precision")[0], drawn.trend(whole, "recall")[0]),
+    )

@@ -1,0 +1,176 @@
+"""Random entities: models as they stand, and each against the first on the same entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate
+from proofstone.records.triples import Group
+from proofstone.report.numbers import shown_estimate
+from proofstone.report.sections.section import Column, Figure, Mark, Section, Span, Table
+from proofstone.report.triples.experiments.cells import (
+    config_column,
+    config_of,
+    measured_columns,
+    measures_of,
+    model_name,
+    resolved,
+    triples_an_entity,
+)
+from proofstone.report.triples.experiments.evidence import Asked, Experiment
+from proofstone.report.triples.experiments.gaps import incomplete_notes
+from proofstone.report.triples.experiments.tallies import Cell, DrawnCells
+from proofstone.wording import counted, joined, say, word
+
+__all__ = ["random_section", "usually_asked"]
+
+
+def usually_asked(found: Experiment) -> list[Asked]:
+    """The rows asked with the usual prompts and range, in the order of the board; all of them where
+    none was."""
+    usual = [
+        asked
+        for asked in found.asked
+        if (asked.prompts, asked.range) == (found.usual["prompts"], found.usual["range"])
+    ]
+    return usual or list(found.asked)
+
+
+def random_section(found: Experiment) -> Section:
+    """Every model with its ranks, its measures, abstention, and how far its F1 lies below that of
+    the first. Raises BadUsage where nothing was verified."""
+    rows = usually_asked(found)
+    verified = [asked for asked in rows if asked.is_verified]
+    if not verified:
+        raise BadUsage(
+            "no triple of these runs was verified",
+            hint=found.score.format(targets="RUN ..."),
+        )
+    less = _less_than_first(found, verified)
+    return Section(
+        name="random",
+        title=say("Random entities"),
+        finding=_finding(found, verified, less),
+        how=say(
+            "Ranks hold for all models together. Differences are paired: entities are drawn again "
+            "with all that either model said of them; {level:g}% for all of them together.",
+            level=100 * found.board.confidence,
+        ),
+        tables=(_table(verified, less),),
+        figures=(_figure(found, verified),),
+        notes=(*_left_out(found, rows), *incomplete_notes(found, rows)),
+    )
+
+
+def _less_than_first(found: Experiment, rows: Sequence[Asked]) -> list[Estimate | None]:
+    groups = [asked.group for asked in rows]
+    chosen = found.tallies.shared(groups)
+    drawn = DrawnCells(
+        found.tallies, [Cell(group, chosen) for group in groups],
+        confidence=found.board.confidence, seed=found.board.seed,
+    )  # fmt: skip
+    pairs = [(place, 0) for place in range(1, len(groups))]
+    return [None, *drawn.less(pairs, "f1")]
+
+
+def _table(rows: Sequence[Asked], less: Sequence[Estimate | None]) -> Table:
+    return Table(
+        title=say("Models by F1"),
+        columns=(
+            Column(key="model", name=word("model")),
+            config_column(),
+            Column(key="rank", name=word("rank"), unit="rank"),
+            *measured_columns(),
+            Column(key="contradiction", name=word("contradiction"), unit="points"),
+            Column(
+                key="abstention", name=word("abstention"), unit="points",
+                help=say("of the entities, those it said that it knows nothing of"),
+            ),
+            Column(key="triples", name=say("triples an entity"), digits=1),
+            Column(key="f1_less", name=say("F1 less the first's"), unit="points"),
+        ),
+        rows=tuple(
+            (
+                model_name(asked.row),
+                config_of(asked),
+                asked.row.rank,
+                *measures_of(asked.row),
+                asked.row.measured.estimates.get("contradiction"),
+                asked.row.abstention,
+                triples_an_entity(asked.row),
+                below,
+            )
+            for asked, below in zip(rows, less, strict=True)
+        ),
+    )  # fmt: skip
+
+
+def _figure(found: Experiment, rows: Sequence[Asked]) -> Figure:
+    places = {asked.row.group: place for place, asked in enumerate(rows)}
+    shown = [row.group for row in found.board.rows]
+    return Figure(
+        name="f1-of-random",
+        kind="dots",
+        title=say("F1 of random entities"),
+        subtitle=say(
+            "{entities}; {level:g}% intervals; bars join what cannot be told apart",
+            entities=counted(found.board.entities, "entity", "entities"),
+            level=100 * found.board.confidence,
+        ),
+        marks=tuple(
+            Mark(
+                row=model_name(asked.row), value=f1.value, low=f1.low, high=f1.high, n=f1.n,
+                text=shown_estimate(f1),
+            )
+            for asked in rows
+            for f1 in [asked.row.measured.estimates["f1"]]
+        ),
+        spans=tuple(_spans(found, shown, places)),
+        row_axis=word("model"),
+        value_axis="F1",
+        table=1,
+    )  # fmt: skip
+
+
+def _spans(
+    found: Experiment, shown: Sequence[Group], places: Mapping[Group, int]
+) -> Iterator[Span]:
+    """The board's ties among the rows that are shown."""
+    for first, last in found.board.ties:
+        inside = [places[group] for group in shown[first : last + 1] if group in places]
+        if len(inside) > 1:
+            yield Span(first=min(inside), last=max(inside))
+
+
+def _finding(found: Experiment, rows: Sequence[Asked], less: Sequence[Estimate | None]) -> str:
+    first = rows[0]
+    f1 = shown_estimate(first.row.measured.estimates["f1"])
+    if len(rows) == 1:
+        return say("{model} has F1 {f1}.", model=model_name(first.row), f1=f1)
+    _above, below = resolved(less)
+    level = [model_name(asked.row) for asked, each in zip(rows, less, strict=True)
+             if each is not None and each.high >= 0.0]  # fmt: skip
+    told = say(
+        "{model} has the highest F1, {f1}; {below} of {models} lie below it beyond chance.",
+        model=model_name(first.row),
+        f1=f1,
+        below=below,
+        models=counted(len(rows) - 1, "other"),
+    )
+    if not level:
+        return told
+    return told + " " + say("Not told apart from it: {models}.", models=joined(level, 6))
+
+
+def _left_out(found: Experiment, rows: Sequence[Asked]) -> tuple[str, ...]:
+    n = len(found.asked) - len(rows)
+    if not n:
+        return ()
+    return (
+        say(
+            "{rows} asked with other prompts or another range are left out; they stand in the "
+            "experiments on those.",
+            rows=counted(n, "row"),
+        ),
+    )

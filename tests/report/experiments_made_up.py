@@ -1,0 +1,161 @@
+"""Verified runs of which every count is known: each entity has so many right triples of ten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from proofstone.records.triples import (
+    EntityFacts,
+    Group,
+    Verdict,
+    VerdictLabel,
+    Verified,
+    VerifiedRuns,
+    Volunteered,
+)
+from proofstone.report.triples.experiments import Asked, Experiment, Tallies
+from proofstone.stages.triple_boards import triple_board
+
+__all__ = ["EACH", "Way", "experiment", "facts"]
+
+EACH = 10  # triples of either direction of each entity that is sampled
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """How a model was asked, and of the ten triples of an entity how many are right (and the rest
+    wrong), and how many of ten known ones it said; the numbers are of the entity's place."""
+
+    model: str = "a/m"
+    prompts: str = "direct"
+    range: str = "50-100"
+    effort: str = ""
+    right: Callable[[int], int] = lambda _place: 6
+    known: Callable[[int], int] = lambda _place: 4
+    said: int = 12
+    made_up: int = 0
+    is_verified: bool = True
+    replies: int | None = None
+    others: bytes = b""
+    told: str = ""
+
+    @property
+    def setting(self) -> str:
+        parts = [self.prompts, self.range, self.effort, self.told]
+        return " ".join(filter(None, parts))
+
+
+def facts(n: int, **fields: Callable[[int], Any]) -> tuple[EntityFacts, ...]:
+    """``n`` entities with what is said of each by its place."""
+    return tuple(
+        EntityFacts(
+            name=f"Entity {place}",
+            **{name: say(place) for name, say in fields.items()},  # type: ignore[arg-type]
+        )
+        for place in range(n)
+    )
+
+
+def experiment(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Experiment:
+    """The ways asked about the entities, all of their triples judged."""
+    verified = _verified(ways, entities)
+    board = triple_board(verified)
+    groups = list(verified.groups)
+    asked = tuple(
+        Asked(
+            row=row,
+            group=groups.index(row.group),
+            prompts=way.prompts,
+            range=way.range,
+            effort=way.effort,
+            others=way.others,
+            told=way.told,
+            replies=len(entities) if way.replies is None else way.replies,
+            wanted=len(entities),
+            tokens=100.0,
+            usd=0.002,
+        )
+        for row in board.rows
+        for way in [ways[groups.index(row.group)]]
+    )
+    return Experiment(
+        board=board,
+        asked=asked,
+        tallies=_tallies(ways, entities),
+        grids={
+            "prompts": ("direct", "wikidata", "two-step"),
+            "range": ("50-100", "5-10"),
+            "effort": ("low", "high"),
+        },
+        usual={"prompts": "direct", "range": "50-100", "effort": "low"},
+        ask="proofstone run towns -m {models} --preset {preset}",
+        score="proofstone score {targets} --judge J --reference B",
+    )
+
+
+def _verified(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> VerifiedRuns:
+    real = [place for place, each in enumerate(entities) if not each.is_fictional]
+
+    def read() -> Iterator[Verified]:
+        for group, way in enumerate(ways):
+            for place in real if way.is_verified else ():
+                for number in range(EACH):
+                    is_right = number < way.right(place)
+                    yield _one(group, place, "entailment" if is_right else "contradiction")
+                    is_known = number < way.known(place)
+                    yield _one(group, place, "covered" if is_known else "not covered")
+
+    n_made_up = len(entities) - len(real)
+    return VerifiedRuns(
+        groups=tuple(Group(way.model, way.setting) for way in ways),
+        runs=tuple((bytes([group + 1] * 32),) for group in range(len(ways))),
+        volunteered=tuple(
+            Volunteered(
+                entities=len(real),
+                given=len(real),
+                triples=way.said * len(real),
+                fictional=n_made_up,
+                fictional_given=n_made_up if way.made_up else 0,
+                fictional_triples=way.made_up * n_made_up,
+            )
+            for way in ways
+        ),
+        entities=tuple(entities),
+        judges="j",
+        reference="towns-1f2e",
+        sampling="all triples",
+        read=read,
+    )
+
+
+def _one(group: int, place: int, label: VerdictLabel) -> Verified:
+    return Verified(
+        id="",
+        direction="recall" if label in ("covered", "not covered") else "precision",
+        group=group,
+        entity=place,
+        drawn=1,
+        subject="s",
+        predicate="p",
+        object="o",
+        family="other",
+        source="wiki",
+        verdict=Verdict(label=label, basis="judge"),
+    )
+
+
+def _tallies(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Tallies:
+    n, g = len(entities), len(ways)
+    hits, sampled = np.zeros((n, g, 3)), np.zeros((n, g, 3))
+    said = np.zeros((n, g))
+    for group, way in enumerate(ways):
+        for place, each in enumerate(entities):
+            said[place, group] = way.made_up if each.is_fictional else way.said
+            if way.is_verified and not each.is_fictional:
+                right = way.right(place)
+                hits[place, group] = right, way.known(place), EACH - right
+                sampled[place, group] = EACH
+    return Tallies(tuple(entities), hits, sampled, said, np.ones((n, g)))
