@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["judging_lines"]
 
 
-def judging_lines(found: JudgingForecast) -> Iterator[str]:
-    """How many replies are for judges, a row a judge, and where the ranges come from."""
+_SEVERAL = {"reply": "replies", "triple": "triples"}
+
+
+def judging_lines(found: JudgingForecast, what: str = "reply") -> Iterator[str]:
+    """How many replies (or triples) are for judges, a row a judge, and where the ranges come
+    from."""
     replies = found.replies
-    of = f"{found.of:,} {'reply' if found.of == 1 else 'replies'}"
+    of = f"{found.of:,} {what if found.of == 1 else _SEVERAL[what]}"
     if not replies.high:
         yield f"judging  no judge is needed for {of}"
         return

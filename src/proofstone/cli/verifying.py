@@ -22,6 +22,7 @@ from proofstone.cli.options import (
     yes_option,
 )
 from proofstone.cli.output import print_json, say
+from proofstone.cli.verify_options import sample_options
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
@@ -40,45 +41,7 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     help="What is known of the entities: a file of triples or texts, or a folder of such files.",
 )
 @judge_options
-@click.option(
-    "--sample",
-    type=click.IntRange(0),
-    default=500,
-    show_default=True,
-    help="Triples of each model, and of the reference, that are judged; 0: all.",
-)
-@click.option(
-    "--sampling",
-    type=click.Choice(["entities", "triples"]),
-    default="entities",
-    show_default=True,
-    help="Draw an entity and then one of its triples, or uniformly over triples.",
-)
-@click.option(
-    "--recall-over",
-    "over",
-    type=click.Choice(["reference", "elicited"]),
-    default="reference",
-    show_default=True,
-    help="Recall over all entities of the reference, or those that somebody gave a triple of.",
-)
-@click.option(
-    "--way",
-    type=click.Choice(["bm25", "dense", "hybrid"]),
-    default="bm25",
-    show_default=True,
-    help="Find passages and candidates by words, by meaning, or by both.",
-)
-@click.option(
-    "--k", type=click.IntRange(1, 50), default=10, show_default=True, help="Passages a triple."
-)
-@click.option(
-    "--candidates",
-    type=click.IntRange(1, 50),
-    default=10,
-    show_default=True,
-    help="Elicited triples that are shown for one of the reference.",
-)
+@sample_options
 @click.option(
     "--people",
     type=_FILE,

@@ -38,7 +38,7 @@ from proofstone.ports.building import (
     StepContext,
 )
 from proofstone.ports.checking import Contrast, Contrasts
-from proofstone.ports.eliciting import Elicits, NamesFacts, NamesItems, TakesRanges
+from proofstone.ports.eliciting import Elicits, NamesFacts, NamesItems, TakesRanges, Verifies
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
@@ -129,6 +129,7 @@ __all__ = [
     "TakesRanges",
     "Ticket",
     "TokenCounter",
+    "Verifies",
     "WebText",
     "WikiText",
 ]

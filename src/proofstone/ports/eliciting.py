@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from proofstone.records import LoadedItem, Reply
+from proofstone.records.triples import EntityFacts, TripleText
 
-__all__ = ["Elicits", "NamesFacts", "NamesItems", "TakesRanges"]
+__all__ = ["Elicits", "NamesFacts", "NamesItems", "TakesRanges", "Verifies"]
 
 
 @runtime_checkable
@@ -47,3 +48,14 @@ class Elicits(Protocol):
         self, item: LoadedItem, replies: Mapping[str, Reply]
     ) -> Sequence[dict[str, Any]]:
         """A row a triple: subject, predicate, object, subject_name, and where it stands."""
+
+
+@runtime_checkable
+class Verifies(Protocol):
+    """What a method may have besides, whose triples are verified against a reference."""
+
+    def triple_text(self, entity: str, payload: Any) -> TripleText:
+        """What a unit's payload says of the entity of this name."""
+
+    def entity_facts(self, item: LoadedItem) -> EntityFacts:
+        """What is known of an entity that was asked about."""

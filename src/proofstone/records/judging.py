@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from proofstone.records.rested_on import Passage
+
 __all__ = [
     "Ballot",
     "BallotState",
@@ -109,13 +111,16 @@ class PanelRules(Struct, frozen=True, gc=False, kw_only=True):
 
 class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
     """What a panel came to: ``label`` is empty unless ``decided``. ``by_rule``: the label is that
-    of the tie rule, nobody's majority. ``rules`` are those that decided."""
+    of the tie rule, nobody's majority. ``rules`` are those that decided. ``rests_on`` is the text
+    that the label rests on, where one was asked for and it is to be kept: without ballots it is a
+    rule's, that asked nobody."""
 
     state: Literal["decided", "tied", "no_quorum"]
     label: str = ""
     by_rule: bool = False
     ballots: tuple[Ballot, ...] = ()
     rules: PanelRules = PanelRules()
+    rests_on: Passage | UnsetType = UNSET  # not in the bytes of a verdict without one
 
     def votes(self) -> dict[str, int]:
         """How many judges gave each label that was given."""
@@ -124,6 +129,24 @@ class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
             if ballot.state == "voted":
                 found[ballot.label] = found.get(ballot.label, 0) + 1
         return found
+
+    @property
+    def reason(self) -> str:
+        """The reason of the first judge who gave the label; where nothing was decided, of the first
+        who gave any."""
+        for ballot in self.ballots:
+            if self.label and ballot.state == "voted" and ballot.label == self.label:
+                return ballot.reason
+        if self.label:
+            return ""  # nobody's: a rule for ties decided
+        return next((heard.reason for each in self.ballots for heard in each.heard), "")
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing was decided; empty where something was."""
+        if self.label:
+            return ""
+        return next((each.trouble for each in self.ballots if each.trouble), self.state)
 
 
 class RowVerdict(Struct, frozen=True, gc=False, kw_only=True):

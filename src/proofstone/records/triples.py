@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from proofstone.records.rested_on import Passage
 from proofstone.records.results import Estimate
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Group",
     "Measured",
     "Passage",
+    "TripleText",
     "Verdict",
     "VerdictLabel",
     "Verified",
@@ -45,15 +47,6 @@ class Group(Struct, frozen=True, order=True):
     setting: str = ""
 
 
-class Passage(Struct, frozen=True, gc=False, array_like=True):
-    """A text about an entity: where it is from (``wiki``, ``web``, ...), its title and address."""
-
-    text: str
-    source: str = ""
-    title: str = ""
-    url: str = ""
-
-
 class EntityFacts(Struct, frozen=True, gc=False):
     """What is known of an entity besides its triples: its ``identity`` is a Wikidata number, its
     ``page`` the address of its article, ``statements`` how many Wikidata has about it. ``fiction``
@@ -67,6 +60,17 @@ class EntityFacts(Struct, frozen=True, gc=False):
     is_fictional: bool = False
     fiction: str = ""
     statements: int | None = None
+
+
+class TripleText(Struct, frozen=True, gc=False):
+    """A triple in words, the ``family`` of its predicate, and of one of a reference the ``passage``
+    that it was taken from."""
+
+    subject: str
+    predicate: str
+    object: str
+    family: str
+    passage: Passage
 
 
 class Verdict(Struct, frozen=True, gc=False, kw_only=True):
@@ -87,7 +91,8 @@ class Verified(Struct, frozen=True, gc=False, kw_only=True):
     from 1: the first of them are a random sample themselves. ``id`` is that of what was said, by
     whom and of what: repetitions share it. ``source`` is where its passage is
     from; of recall, where the reference has it from. ``response`` is the stored reply that said it
-    (``response:...``), or from which it is missing; empty for triples of a file."""
+    (``response:...``), or from which it is missing; empty for triples of a file. ``known`` is the
+    passage that the reference has a triple of recall from, where it is told."""
 
     id: str
     direction: Direction
@@ -101,6 +106,7 @@ class Verified(Struct, frozen=True, gc=False, kw_only=True):
     source: str
     verdict: Verdict
     response: str = ""
+    known: Passage = Passage("")
 
 
 class Measured(Struct, frozen=True, kw_only=True):

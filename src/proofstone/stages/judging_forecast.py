@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -18,7 +19,13 @@ from proofstone.stages.prompt_tokens import counted_tokens
 from proofstone.stages.score import pages_to_score, score_replies, score_units
 from proofstone.stages.survey import Survey
 
-__all__ = ["JudgeForecast", "JudgingForecast", "forecast_of_replies", "forecast_of_runs"]
+__all__ = [
+    "JudgeForecast",
+    "JudgingForecast",
+    "forecast_of_questions",
+    "forecast_of_replies",
+    "forecast_of_runs",
+]
 
 _COUNTED = 200  # questions whose tokens are counted; others are taken to be like these
 _BILLED = 200
@@ -82,6 +89,21 @@ async def forecast_of_replies(
         of=n,
         replies=Range(asked, asked, asked),
         judges=tuple(_of_judge(asker, spec, listening.asked, asked, 0) for asker in askers),
+    )
+
+
+def forecast_of_questions(
+    questions: Iterable[JudgeQuestion], of: int, spec: JudgeSpec, askers: Sequence[Asker]
+) -> JudgingForecast:
+    """What putting these questions takes, of ``of`` that a rule may have settled; they are counted
+    and not held."""
+    held = iter(questions)
+    sample = list(islice(held, _COUNTED))
+    n = len(sample) + sum(1 for _question in held)
+    return JudgingForecast(
+        of=of,
+        replies=Range(n, n, n),
+        judges=tuple(_of_judge(asker, spec, sample, n, 0) for asker in askers),
     )
 
 

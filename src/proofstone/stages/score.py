@@ -9,7 +9,7 @@ finished replies is not whole, and counts nowhere.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -23,11 +23,13 @@ __all__ = [
     "Finished",
     "Judging",
     "Scored",
+    "fill_scoring",
     "open_scoring",
     "pages_to_score",
     "score_replies",
     "score_run",
     "score_units",
+    "unit_row",
 ]
 
 _PAGE = 128
@@ -42,10 +44,11 @@ class Scored(Struct, frozen=True):
 
 class Judging(Struct, frozen=True):
     """Who decides what no rule can, and the ``name`` by which a scoring knows them: its judges and
-    how they decide."""
+    how they decide. ``is_stopped`` says whether one of them cannot be asked any more."""
 
     name: str
     judge: Judge
+    is_stopped: Callable[[], bool] = lambda: False
 
 
 def open_scoring(
@@ -80,13 +83,22 @@ async def score_run(
         scoring = store.scores.begin(key, run, method.scorer_version, judges, clock.now())
     else:
         scoring = open_scoring(store, method, key, run, clock, judges)
+    scored = await fill_scoring(
+        store, method, scoring, key, run, None if judging is None else judging.judge
+    )
+    if not scored.waiting:
+        store.scores.complete(scoring, clock.now())
+    return scored
+
+
+async def fill_scoring(
+    store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None = None
+) -> Scored:
+    """Adds what a scoring lacks of a run's finished replies."""
     n_scored, n_done = store.scores.n_scored(scoring), store.runs.count_done(key, run.last_step)
     if n_scored < n_done:
-        judge = None if judging is None else judging.judge
         await _score_missing(store, method, scoring, key, run, judge)
         n_scored = store.scores.n_scored(scoring)
-    if n_scored >= n_done:
-        store.scores.complete(scoring, clock.now())
     return Scored(n=n_scored, waiting=max(n_done - n_scored, 0))
 
 
@@ -108,7 +120,7 @@ async def score_replies(
     for one in finished:
         for unit in method.units(one.item.loaded, one.replies, one.sample):
             units.append(unit)
-            rows.append(_unit_row(store, method, one.item.key, unit))
+            rows.append(unit_row(store, method, one.item.key, unit))
     scores = await method.score(units, judge)
     return [ScoreRow(rows[score.unit], units[score.unit].sample, score) for score in scores]
 
@@ -163,7 +175,8 @@ def _reply(raw: RawReply) -> Reply:
     return read_reply(raw.wire, raw.raw)
 
 
-def _unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
+def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
+    """A unit of the item with this key, as it is stored."""
     gold, n_choices = method.gold(unit)
     if unit.payload is None:  # the unit is its item
         return UnitRow(item, unit.kind, b"", 1, b"", gold, n_choices, unit.clusters)

@@ -90,6 +90,7 @@ async def seated(
     bench = Bench(spec, list(askers.values()))
     recorded = on_record(store, askers.values(), spending, clock)
     async with recorded as kept, store.writer(kept) as writer:
-        yield Judging(bench.name, bench.sitting(writer.write))
+        sitting = bench.sitting(writer.write)
+        yield Judging(bench.name, sitting, is_stopped=lambda: bench.stopped is not None)
     if bench.stopped is not None:
         raise bench.stopped

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from proofstone.engines.store import Origin
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
+from proofstone.methods.bequ.verification import VerifySettings
 from proofstone.ports import Judge, Method
 from proofstone.records import Score, Unit
 from proofstone.stages.score import Scored, score_run, score_units
-from proofstone.wiring.asking import Asking
 from proofstone.wiring.background import Background
 from proofstone.wiring.judging import Judges, judge_spec, loads_of, seated
 from proofstone.wiring.targets import Target, find_target
+from proofstone.wiring.verifying_runs import VerifyingRuns, check_judged
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse
@@ -28,7 +30,7 @@ __all__ = ["Scoring"]
 T = TypeVar("T")
 
 
-class Scoring(Asking):
+class Scoring(VerifyingRuns):
     """The part of a workspace that scores stored replies."""
 
     def score(
@@ -37,6 +39,8 @@ class Scoring(Asking):
         *,
         again: bool = False,
         judge: Judges = (),
+        reference: Target | Path | None = None,
+        settings: VerifySettings | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
         budget: Budget | str | None = None,
@@ -44,14 +48,24 @@ class Scoring(Asking):
         """Scores a run's stored replies; returns how many have scores. Asks no contestant, and
         nobody at all without a ``judge``; with another judge than before it is another scoring.
 
+        With a ``reference`` a sample of the triples that it holds is verified as ``settings`` say,
+        and counted: see ``verify_runs``, which takes several runs at once.
+
         Raises what stopped the judges (EndpointUnusable, BudgetReached), once what they had judged
-        is kept.
+        is kept; BadUsage where a reference is missing, or nothing can be verified against one.
         """
+        if reference is not None:
+            (verified,) = self.verify_runs(
+                [run], judge=judge, reference=reference, settings=settings or VerifySettings(),
+                again=again, max_connections=max_connections, cache=cache, budget=budget,
+            )  # fmt: skip
+            return Scored(n=verified.n, waiting=verified.waiting)
         found = find_target(self.store, run, ("run",))
         key, record = self.store.runs.run(found.id)
         method = find_method(record.method)
         spec = judge_spec(judge)
         if spec is not None:
+            check_judged(method, record)
             self._clear(self._judge_loads([record.item_set], spec))
 
         async def work(stop: asyncio.Event) -> Scored:
@@ -89,6 +103,7 @@ class Scoring(Asking):
         if spec is None:
             raise BadUsage("nobody is to judge, so there is nothing to foresee",
                            hint="--judge PROVIDER/NAME")  # fmt: skip
+        check_judged(find_method(record.method), record)
 
         async def work(stop: asyncio.Event) -> JudgingForecast:
             async with self._askers(list(spec.models), max_connections, stop) as askers:

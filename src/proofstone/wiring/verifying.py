@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from proofstone.engines.ingest import (
-    bare_name,
-    check_target,
-    read_checked,
-    read_documents,
-    write_rows,
-)
-from proofstone.errors import BadUsage, NotFound
+from proofstone.engines.ingest import bare_name, check_target, read_checked, write_rows
 from proofstone.methods.bequ.verification import (
     Checked,
     Corrected,
@@ -46,12 +39,13 @@ from proofstone.methods.bequ.verification import (
     verdict_row,
     verify,
 )
-from proofstone.ports import Embedder, Judge, Row
+from proofstone.ports import Embedder, Judge
 from proofstone.records import JudgeQuestion
 from proofstone.records.triples import BREAKDOWNS, EntityFacts, Group, Measured, Verified
 from proofstone.wiring.background import Background
 from proofstone.wiring.grading import passing_workspace
 from proofstone.wiring.judging import Judges, judge_spec
+from proofstone.wiring.references import reference_files, take_file
 
 if TYPE_CHECKING:
     from proofstone.engines.models import Budget, CacheUse
@@ -61,7 +55,6 @@ if TYPE_CHECKING:
 __all__ = ["Example", "OpenedTriples", "ToVerify", "Verification", "opened_triples"]
 
 _TRIED = 64  # questions by which the size of all is judged
-_TEXT_SUFFIXES = (".txt", ".text", ".md", ".markdown")
 
 
 class Example(Struct, frozen=True):
@@ -207,7 +200,7 @@ class OpenedTriples:
 
     def _measured(self, found: _Found, spec: JudgeSpec | None, *, by: bool) -> Verification:
         groups, seed = self._gathered.groups, self._settings.seed
-        entities = self._gathered.entities
+        entities = self._gathered.named
         parts = (
             part
             for name in (BREAKDOWNS if by else ())
@@ -229,7 +222,7 @@ class OpenedTriples:
     def _write(
         self, found: _Found, made: Verification, output: Path | None, tables: Path | None
     ) -> None:
-        groups, entities = self._gathered.groups, self._gathered.entities
+        groups, entities = self._gathered.groups, self._gathered.named
         if output is not None:
             write_rows(output, found.rows(groups, entities))
         if tables is not None:
@@ -292,35 +285,13 @@ def opened_triples(
         elicited = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
         known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
         gathered = Gathered(elicited, known)
-        for file in _reference_files(reference):
-            _take_reference(gathered, file, encoding)
+        for file in reference_files(reference):
+            take_file(gathered.take_reference, file, encoding)
         model = bare_name(path)
         read_checked(
             path, lambda rows: gathered.take_elicited(rows, model=model), encoding=encoding
         )
         yield OpenedTriples(gathered, settings, (path.name, reference.name))
-
-
-def _take_reference(gathered: Gathered, file: Path, encoding: str) -> None:
-    if file.suffix.lower() in _TEXT_SUFFIXES:
-        (document,) = read_documents(file)
-        gathered.take_reference(
-            [Row(file.name, {"entity": bare_name(file), "text": document.text})]
-        )
-        return
-    read_checked(file, gathered.take_reference, encoding=encoding)
-
-
-def _reference_files(reference: Path) -> list[Path]:
-    if not reference.is_dir():
-        if not reference.exists():
-            raise NotFound(f"there is no {reference}", hint="name a file or a folder")
-        return [reference]
-    files = sorted(each for each in reference.iterdir() if each.is_file())
-    files = [each for each in files if not each.name.startswith(".")]
-    if not files:
-        raise BadUsage(f"{reference}: the folder holds no file")
-    return files
 
 
 def _most_questions(plan: VerifyPlan) -> int:

@@ -67,6 +67,7 @@ from proofstone.engines.store.traces import (
     TraceRows,
 )
 from proofstone.engines.store.troubles import TroubleRows
+from proofstone.engines.store.verified import ScoredPlace, VerifiedRow, VerifiedRows
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import GROUP_ROWS, PilotPlace, Place, Writer
 from proofstone.ports import CallRecord, PayloadType
@@ -107,6 +108,7 @@ __all__ = [
     "ScoreRow",
     "ScoreTally",
     "ScoreTrace",
+    "ScoredPlace",
     "ScoringTrace",
     "SentCalls",
     "SentSource",
@@ -118,6 +120,7 @@ __all__ = [
     "StoredResponse",
     "Tombstone",
     "UnitRow",
+    "VerifiedRow",
     "Writer",
     "check_copy",
     "copy_database",
@@ -159,6 +162,7 @@ class Store:
         self.own_prompts = OwnPromptStore(self.database)
         self.scores = ScoreStore(self.database)
         self.item_tallies = ItemTallies(self.database)
+        self.verified = VerifiedRows(self.database)
         self.sent = SentRows(self.database)
         self.served = ServedRows(self.database)
         self.models = ModelFacts(self.database)

@@ -142,6 +142,12 @@ class ScoreStore:
         with self._database.writing() as connection:
             connection.execute(update(table).where(table.c.id == scoring).values(completed_at=now))
 
+    def info(self, scoring: int) -> ScoringInfo:
+        """The scoring with this key."""
+        table = schema.scoring
+        with self._database.reading() as connection:
+            return _scoring(connection.execute(select(table).where(table.c.id == scoring)).one())
+
     def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
         """The newest scoring of a run by this scorer and judge, whole or not, or None."""
         table = schema.scoring

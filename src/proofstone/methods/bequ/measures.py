@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from proofstone.records import Measure, Outcome, Worth
 from proofstone.wording import noted
 
-__all__ = ["GIVEN", "HEADLINE", "MEASURES", "RECOVERED", "TRIPLE"]
+__all__ = ["GIVEN", "HEADLINE", "KNOWN", "MEASURES", "RECOVERED", "TRIPLE"]
 
 HEADLINE = "given"
 GIVEN = "given"
 RECOVERED = "recovered"
 TRIPLE = "bequ.triple"
+KNOWN = "bequ.known"
 
 _GIVEN: Mapping[Outcome, Worth] = {
     "answered": "value",

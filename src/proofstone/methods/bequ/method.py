@@ -15,10 +15,11 @@ from proofstone.methods.bequ import (
     measures,
     score,
     showing,
+    verified_units,
     ways,
 )
 from proofstone.methods.bequ import reference as references
-from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, entity_of
+from proofstone.methods.bequ.payloads import ElicitedTriple, Entity, KnownTriple, entity_of
 from proofstone.methods.bequ.presets import presets
 from proofstone.ports import (
     BankReader,
@@ -47,6 +48,7 @@ from proofstone.records import (
     Unit,
     Way,
 )
+from proofstone.records.triples import EntityFacts, TripleText
 
 __all__ = ["BeQu"]
 
@@ -63,6 +65,7 @@ class BeQu:
         self.payloads: Mapping[str, PayloadType] = {
             "bequ.entity": PayloadType(Entity),
             "bequ.triple": PayloadType(ElicitedTriple),
+            "bequ.known": PayloadType(KnownTriple),
             "bequ.reference": PayloadType(references.ReferenceFact),
         }
         self.ways: Mapping[str, str] = ways.WAYS
@@ -154,6 +157,14 @@ class BeQu:
     ) -> Sequence[dict[str, Any]]:
         """See ``showing.triple_rows``."""
         return showing.triple_rows(item, replies)
+
+    def triple_text(self, entity: str, payload: Any) -> TripleText:
+        """See ``verified_units.triple_text``."""
+        return verified_units.triple_text(entity, payload)
+
+    def entity_facts(self, item: LoadedItem) -> EntityFacts:
+        """See ``verified_units.entity_facts``."""
+        return verified_units.entity_facts(item)
 
     def fact_statistics(self, facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
         """None: entities are no facts."""

@@ -1,4 +1,5 @@
-"""What is stored: an entity that models are asked about, and a triple that one of them said."""
+"""What is stored: an entity that models are asked about, a triple that one of them said, and one
+that is known and looked for."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from proofstone.records import LoadedItem
 
-__all__ = ["FICTIONS", "ElicitedTriple", "Entity", "Fiction", "entity_of"]
+__all__ = ["FICTIONS", "ElicitedTriple", "Entity", "Fiction", "KnownTriple", "entity_of"]
 
 Fiction = Literal["plausible", "absurd"]
 FICTIONS: tuple[Fiction, ...] = get_args(Fiction)
@@ -52,6 +53,20 @@ class ElicitedTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.trip
     subject: str
     predicate: str
     object: str
+
+
+class KnownTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.known"):
+    """A triple of a reference about an entity, and the passage that it was taken from (empty where
+    that is a whole article); ``place`` is its number among those that the reference has of the
+    entity, from 0."""
+
+    predicate: str
+    object: str
+    passage: str = ""
+    source: str = ""
+    title: str = ""
+    url: str = ""
+    place: int = 0
 
 
 def entity_of(loaded: LoadedItem) -> Entity:

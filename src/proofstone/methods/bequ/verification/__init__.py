@@ -11,9 +11,12 @@ from proofstone.methods.bequ.verification.people import (
     read_people,
 )
 from proofstone.methods.bequ.verification.planning import (
+    Asked,
     RecallOver,
+    Sampled,
     VerifyPlan,
     VerifySettings,
+    known_triples,
     make_plan,
 )
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
@@ -31,23 +34,34 @@ from proofstone.methods.bequ.verification.result_rows import (
 )
 from proofstone.methods.bequ.verification.sampling import SAMPLING_WAYS, SamplingWay, sample_places
 from proofstone.methods.bequ.verification.spool import Spool
-from proofstone.methods.bequ.verification.verifying import Posed, posed_questions, verify
+from proofstone.methods.bequ.verification.verifying import (
+    Decided,
+    IsDone,
+    Posed,
+    decide,
+    posed_questions,
+    verify,
+)
 
 __all__ = [
     "MEASURES",
     "OUTCOMES",
     "QUESTIONS_VERSION",
     "SAMPLING_WAYS",
+    "Asked",
     "Checked",
     "Corrected",
     "Counted",
+    "Decided",
     "Gathered",
     "GivenTriple",
+    "IsDone",
     "PeopleSaid",
     "Posed",
     "RankedGroups",
     "RecallOver",
     "ReferenceRow",
+    "Sampled",
     "SamplingWay",
     "Spool",
     "Told",
@@ -57,6 +71,8 @@ __all__ = [
     "combined_rows",
     "correct_by_people",
     "counted_rows",
+    "decide",
+    "known_triples",
     "make_plan",
     "measure_all",
     "measure_by",

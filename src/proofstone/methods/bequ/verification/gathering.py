@@ -48,7 +48,7 @@ class Gathered:
         self.elicited = elicited
         self.reference = reference
         self._entities = Entities()
-        self._groups: dict[Group, int] = {}
+        self._groups: list[Group] = []
         self._known: Counter[int] = Counter()  # reference triples of each entity
         self._whole: dict[int, str] = {}  # where the row that lists an entity's triples stands
         self._odd: Counter[str] = Counter()
@@ -56,12 +56,24 @@ class Gathered:
     @property
     def groups(self) -> Sequence[Group]:
         """Whose triples they are, in order of appearance."""
-        return list(self._groups)
+        return self._groups
 
     @property
     def entities(self) -> Sequence[EntityFacts]:
         """All entities, those of the reference first."""
         return self._entities.facts
+
+    @property
+    def by_name(self) -> Sequence[int]:
+        """The numbers of all entities in the order of their names and identities, which rests on
+        no order of rows: so they are counted and drawn."""
+        facts = self.entities
+        return sorted(range(len(facts)), key=lambda each: (facts[each].name, facts[each].identity))
+
+    @property
+    def named(self) -> Sequence[EntityFacts]:
+        """All entities in that order: what the entity of a ``Verified`` is a place in."""
+        return [self.entities[each] for each in self.by_name]
 
     def take_reference(self, rows: Iterable[Row]) -> None:
         """Reads the rows of a reference. Raises BadInput with every problem."""
@@ -72,9 +84,23 @@ class Gathered:
                 self._take_known(row.place, found, problems)
         _refuse(problems)
 
-    def take_elicited(self, rows: Iterable[Row], *, model: str) -> None:
-        """Reads elicited triples, once the reference is read. Raises BadInput with every
-        problem."""
+    def begin_group(self, group: Group) -> int:
+        """The number of a group that comes, also of one named like another."""
+        self._groups.append(group)
+        return len(self._groups) - 1
+
+    def find_entity(self, name: str, identity: str, domain: str, popularity: str) -> int:
+        """The number of an entity that was listed, once the reference is read."""
+        entity = self._entities.find(name, identity)
+        self._entities.describe(entity, domain, popularity)
+        return entity
+
+    def take_elicited(
+        self, rows: Iterable[Row], *, model: str = "", group: int | None = None
+    ) -> None:
+        """Reads elicited triples, once the reference is read: of a ``group`` that was begun, or of
+        those that the rows name. Raises BadInput with every problem."""
+        numbers = {who: number for number, who in enumerate(self._groups)}
         problems: list[Problem] = []
         unclear: set[str] = set()  # names that were told of: once is enough
         for row in rows:
@@ -89,8 +115,10 @@ class Gathered:
                     problems.append(Problem(f"{row.place}, field subject_name", _which(same)))
                 continue
             self._entities.describe(entity, found.domain, found.popularity)
-            group = self._groups.setdefault(found.group, len(self._groups))
-            self.elicited.add((group, entity), found.triple)
+            number = numbers.get(found.group) if group is None else group
+            if number is None:
+                number = numbers[found.group] = self.begin_group(found.group)
+            self.elicited.add((number, entity), found.triple)
             self._odd["all"] += 1
             self._odd["without object"] += not found.triple.object
             self._odd["of others"] += plain_name(found.triple.subject) != plain_name(found.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Literal, overload
 
 from msgspec import Struct
@@ -12,7 +12,15 @@ from proofstone.methods.bequ.verification.gathering import Gathered
 from proofstone.methods.bequ.verification.records import ReferenceTriple
 from proofstone.methods.bequ.verification.sampling import SamplingWay, sample_places
 
-__all__ = ["RecallOver", "Sampled", "VerifyPlan", "VerifySettings", "known_triples", "make_plan"]
+__all__ = [
+    "Asked",
+    "RecallOver",
+    "Sampled",
+    "VerifyPlan",
+    "VerifySettings",
+    "known_triples",
+    "make_plan",
+]
 
 RecallOver = Literal["reference", "elicited"]
 
@@ -39,15 +47,32 @@ class Sampled(Struct, frozen=True, gc=False, array_like=True):
     drawn: int
 
 
+class Asked(Struct, frozen=True):
+    """What was asked, where that is known: the entities that ``were_listed``, and those of which
+    each group gave a reply, with or without triples."""
+
+    were_listed: Container[int]
+    replied: Sequence[Container[int]]
+
+
 class VerifyPlan(Struct, frozen=True, kw_only=True):
     """The sample: ``given`` of each (group, entity), ``known`` of each entity, which holds for
-    all ``recalled`` groups. ``entities`` are all that are in it."""
+    all ``recalled`` groups, but of what was ``asked`` only for those that replied. ``entities`` are
+    all that are in it."""
 
     settings: VerifySettings
     given: Mapping[tuple[int, int], Sequence[Sampled]]
     known: Mapping[int, Sequence[Sampled]]
     recalled: Sequence[int]
     entities: Sequence[int]
+    asked: Asked | None = None
+
+    def recalled_of(self, entity: int) -> Sequence[int]:
+        """The groups in which the reference triples of an entity are looked for."""
+        asked = self.asked
+        if asked is None:
+            return self.recalled
+        return [group for group in self.recalled if entity in asked.replied[group]]
 
     @property
     def n_given(self) -> int:
@@ -59,14 +84,24 @@ class VerifyPlan(Struct, frozen=True, kw_only=True):
         """Reference triples that are looked for, in each group."""
         return sum(map(len, self.known.values()))
 
+    def n_of(self, group: int) -> int:
+        """The triples of a group, of both directions."""
+        given = sum(len(drawn) for (whose, _entity), drawn in self.given.items() if whose == group)
+        return given + sum(
+            len(drawn) for entity, drawn in self.known.items() if group in self.recalled_of(entity)
+        )
 
-def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
+
+def make_plan(
+    gathered: Gathered, settings: VerifySettings, asked: Asked | None = None
+) -> VerifyPlan:
     """The sample of what was gathered; the same for the same rows in any order of entities.
 
     Recall is measured of groups that gave a triple of an entity with a reference: of others it is
-    not known that they were asked.
+    not known that they were asked. Where that is known, it is measured of all that were, and over
+    entities that were listed.
     """
-    order = _by_name(gathered)
+    order = gathered.by_name
     given: dict[tuple[int, int], Sequence[Sampled]] = {}
     for group, who in enumerate(gathered.groups):
         held = [entity for entity in order if gathered.elicited.count((group, entity))]
@@ -74,16 +109,20 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
         purpose = f"precision {who.model}\0{who.setting}"
         drawn = _drawn(held, counts, settings, purpose)
         given |= {(group, entity): sampled for entity, sampled in drawn.items()}
-    asked = {entity for _group, entity in gathered.elicited}
+    said_of = {entity for _group, entity in gathered.elicited}
     held = [
         entity
         for entity in order
-        if gathered.count_known(entity) and (settings.over == "reference" or entity in asked)
+        if gathered.count_known(entity)
+        and (settings.over == "reference" or entity in said_of)
+        and (asked is None or entity in asked.were_listed)
     ]
     counts = [gathered.count_known(entity) for entity in held]
     known = _drawn(held, counts, settings, "recall")
     within = {entity for entity in order if gathered.has_reference(entity)}
     recalled = sorted({group for group, entity in gathered.elicited if entity in within})
+    if asked is not None:
+        recalled = list(range(len(gathered.groups)))
     wanted = {entity for _group, entity in given} | (set(known) if recalled else set())
     return VerifyPlan(
         settings=settings,
@@ -91,17 +130,13 @@ def make_plan(gathered: Gathered, settings: VerifySettings) -> VerifyPlan:
         known=known if recalled else {},
         recalled=recalled,
         entities=sorted(wanted),
+        asked=asked,
     )
 
 
 def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
     """The reference triples of an entity in their order: what places in a plan mean."""
     return [triple for row in gathered.reference.of(entity) for triple in row.triples]
-
-
-def _by_name(gathered: Gathered) -> list[int]:
-    facts = gathered.entities
-    return sorted(range(len(facts)), key=lambda each: (facts[each].name, facts[each].identity))
 
 
 def _drawn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -31,7 +31,9 @@ from proofstone.ports import Embedder, Judge
 from proofstone.records import JudgeQuestion, PanelVerdict
 from proofstone.records.triples import Direction, Passage, Verdict, Verified
 
-__all__ = ["Posed", "posed_questions", "verify"]
+__all__ = ["Decided", "IsDone", "Posed", "decide", "posed_questions", "verify"]
+
+IsDone = Callable[[Direction, int, int, Sampled], bool]
 
 _PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judges at once
 
@@ -53,25 +55,51 @@ class Posed(Struct, frozen=True, gc=False, kw_only=True):
     ruled: Verdict | None = None
 
 
+class Decided(Struct, frozen=True, gc=False):
+    """A triple with its verdict, and what the judges ``said`` where any were asked."""
+
+    posed: Posed
+    verdict: Verdict
+    said: PanelVerdict | None = None
+
+
+def _nothing_done(_direction: Direction, _group: int, _entity: int, _sampled: Sampled) -> bool:
+    return False
+
+
 def posed_questions(
-    gathered: Gathered, plan: VerifyPlan, embedder: Embedder | None = None
+    gathered: Gathered,
+    plan: VerifyPlan,
+    embedder: Embedder | None = None,
+    is_done: IsDone = _nothing_done,
 ) -> Iterator[Posed]:
-    """Every triple of a plan, by entity; the index of an entity is made once, and gone after it."""
+    """Every triple of a plan that is not done yet, by entity; the index of an entity is made once,
+    and gone after it."""
     for entity in plan.entities:
-        yield from _given_posed(gathered, plan, entity, embedder)
-        yield from _known_posed(gathered, plan, entity, embedder)
+        yield from _given_posed(gathered, plan, entity, embedder, is_done)
+        yield from _known_posed(gathered, plan, entity, embedder, is_done)
 
 
 async def verify(
     gathered: Gathered, plan: VerifyPlan, judge: Judge | None, embedder: Embedder | None = None
 ) -> AsyncIterator[list[Verified]]:
-    """The verdicts of a plan in its order, a page at a time; the next pages are posed while judges
-    are at work. Without a judge what no rule decides waits."""
-    posed = posed_questions(gathered, plan, embedder)
-    pages: deque[asyncio.Task[list[Verified]]] = deque()
+    """The verdicts of a plan in its order, a page at a time; their entities are places in what is
+    ``named``."""
+    places = {entity: place for place, entity in enumerate(gathered.by_name)}
+    async for page in decide(posed_questions(gathered, plan, embedder), judge):
+        yield [
+            _verified(gathered, each.posed, each.verdict, places[each.posed.entity])
+            for each in page
+        ]
+
+
+async def decide(posed: Iterator[Posed], judge: Judge | None) -> AsyncIterator[list[Decided]]:
+    """The verdicts on what is posed in its order, a page at a time; the next pages are posed while
+    judges are at work. Without a judge what no rule decides waits."""
+    pages: deque[asyncio.Task[list[Decided]]] = deque()
     try:
         while page := list(islice(posed, _PAGE)):
-            pages.append(asyncio.create_task(_judged_page(gathered, page, judge)))
+            pages.append(asyncio.create_task(_judged_page(page, judge)))
             await asyncio.sleep(0)  # posing holds the loop; what was posed is sent meanwhile
             if len(pages) == _IN_FLIGHT:
                 yield await pages.popleft()
@@ -84,13 +112,18 @@ async def verify(
 
 
 def _given_posed(
-    gathered: Gathered, plan: VerifyPlan, entity: int, embedder: Embedder | None
+    gathered: Gathered,
+    plan: VerifyPlan,
+    entity: int,
+    embedder: Embedder | None,
+    is_done: IsDone,
 ) -> Iterator[Posed]:
     name, settings = gathered.entities[entity].name, plan.settings
     wanted = [
         (group, sampled, gathered.elicited.read((group, entity), sampled.place))
         for group in range(len(gathered.groups))
         for sampled in plan.given.get((group, entity), ())
+        if not is_done("precision", group, entity, sampled)
     ]
     if not wanted:
         return
@@ -122,21 +155,31 @@ def _ruled_given(triple: GivenTriple, passages: Sequence[Passage]) -> Verdict | 
 
 
 def _known_posed(
-    gathered: Gathered, plan: VerifyPlan, entity: int, embedder: Embedder | None
+    gathered: Gathered,
+    plan: VerifyPlan,
+    entity: int,
+    embedder: Embedder | None,
+    is_done: IsDone,
 ) -> Iterator[Posed]:
-    wanted = plan.known.get(entity, ())
-    if not wanted:
+    if not plan.known.get(entity):
         return
     name, settings = gathered.entities[entity].name, plan.settings
     all_known = known_triples(gathered, entity)
-    known = [all_known[sampled.place] for sampled in wanted]
-    queries = [triple_words(name, each.predicate, each.object) for each in known]
     parts = PassageParts()
-    known = [
-        structs.replace(each, passage=parts.part(each.passage, words))
-        for each, words in zip(known, queries, strict=True)
-    ]
-    for group in plan.recalled:
+    for group in plan.recalled_of(entity):
+        wanted = [
+            sampled
+            for sampled in plan.known[entity]
+            if not is_done("recall", group, entity, sampled)
+        ]
+        if not wanted:
+            continue
+        known = [all_known[sampled.place] for sampled in wanted]
+        queries = [triple_words(name, each.predicate, each.object) for each in known]
+        known = [
+            structs.replace(each, passage=parts.part(each.passage, words))
+            for each, words in zip(known, queries, strict=True)
+        ]
         given = gathered.elicited.of((group, entity))
         words = [triple_words(each.subject, each.predicate, each.object) for each in given]
         index = TextIndex(words, settings.way, embedder)
@@ -181,21 +224,17 @@ def _same_words(subject: str, triple: GivenTriple | ReferenceTriple) -> tuple[st
     return plain_triple(subject, spoken(triple.predicate), triple.object)
 
 
-async def _judged_page(
-    gathered: Gathered, page: Sequence[Posed], judge: Judge | None
-) -> list[Verified]:
-    verdicts = await asyncio.gather(*(_decided(posed, judge) for posed in page))
-    return [
-        _verified(gathered, posed, verdict) for posed, verdict in zip(page, verdicts, strict=True)
-    ]
+async def _judged_page(page: Sequence[Posed], judge: Judge | None) -> list[Decided]:
+    return await asyncio.gather(*(_decided(posed, judge) for posed in page))
 
 
-async def _decided(posed: Posed, judge: Judge | None) -> Verdict:
-    if posed.ruled is not None or posed.question is None:
-        return posed.ruled or Verdict(label="", basis="waiting")
-    if judge is None:
-        return Verdict(label="", basis="waiting")
-    return _read_verdict(await judge(posed.question), posed.shown)
+async def _decided(posed: Posed, judge: Judge | None) -> Decided:
+    if posed.ruled is not None:
+        return Decided(posed, posed.ruled)
+    if judge is None or posed.question is None:
+        return Decided(posed, Verdict(label="", basis="waiting"))
+    said = await judge(posed.question)
+    return Decided(posed, _read_verdict(said, posed.shown), said)
 
 
 def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
@@ -205,20 +244,18 @@ def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
     if failed and (not said.label or said.by_rule):
         return Verdict(label="", basis="waiting")
     if not said.label:
-        trouble = next((each.trouble for each in said.ballots if each.trouble), said.state)
-        reason = next((heard.reason for each in said.ballots for heard in each.heard), "")
-        return Verdict(label="", basis="unparsed", trouble=trouble, reason=reason)
+        return Verdict(label="", basis="unparsed", trouble=said.trouble, reason=said.reason)
     voted = [ballot for ballot in said.ballots if ballot.label == said.label]
     place = cited_place(voted[0].cited) if voted else None  # nobody, where a rule for ties decides
     return Verdict(
         label=said.label,  # type: ignore[arg-type] # one of the question's own
         basis="judge",
-        reason=voted[0].reason if voted else "",
+        reason=said.reason,
         passage=Passage("") if place is None else shown[place],
     )
 
 
-def _verified(gathered: Gathered, posed: Posed, verdict: Verdict) -> Verified:
+def _verified(gathered: Gathered, posed: Posed, verdict: Verdict, entity: int) -> Verified:
     who, facts = gathered.groups[posed.group], gathered.entities[posed.entity]
     said = [posed.subject, posed.predicate, posed.object]
     key = [posed.direction, who.model, who.setting, facts.name, facts.identity]
@@ -226,7 +263,7 @@ def _verified(gathered: Gathered, posed: Posed, verdict: Verdict) -> Verified:
         id=content_id("verified-triple", [*key, *said]).hex()[:16],
         direction=posed.direction,
         group=posed.group,
-        entity=posed.entity,
+        entity=entity,
         drawn=posed.sampled.drawn,
         subject=posed.subject,
         predicate=posed.predicate,

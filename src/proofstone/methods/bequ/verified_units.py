@@ -1,0 +1,67 @@
+"""Verified triples as units that are scored, and read back from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proofstone.methods.bequ.measures import KNOWN, TRIPLE
+from proofstone.methods.bequ.payloads import ElicitedTriple, KnownTriple, entity_of
+from proofstone.methods.bequ.verification.families import family_of
+from proofstone.methods.bequ.verification.records import ReferenceTriple
+from proofstone.records import LoadedItem, Unit
+from proofstone.records.triples import EntityFacts, Passage, TripleText
+
+__all__ = ["entity_facts", "known_unit", "said_unit", "triple_text"]
+
+_LONGEST = 4_000  # characters of a passage; a whole article is not kept with each of its triples
+_WIKIDATA = "https://www.wikidata.org/wiki/"
+
+
+def said_unit(item: LoadedItem, triple: ElicitedTriple, sample: int) -> Unit:
+    """The unit of a triple that was said of an entity."""
+    return Unit(item=item, kind=TRIPLE, payload=triple, sample=sample, clusters=_clusters(item))
+
+
+def known_unit(item: LoadedItem, known: ReferenceTriple, place: int, sample: int) -> Unit:
+    """The unit of a reference triple of an entity, looked for in a sample of its replies."""
+    passage = known.passage
+    payload = KnownTriple(
+        predicate=known.predicate,
+        object=known.object,
+        passage=passage.text if len(passage.text) <= _LONGEST else "",
+        source=passage.source,
+        title=passage.title,
+        url=passage.url,
+        place=place,
+    )
+    return Unit(item=item, kind=KNOWN, payload=payload, sample=sample, clusters=_clusters(item))
+
+
+def triple_text(entity: str, payload: Any) -> TripleText:
+    """What the payload of a unit says of an entity."""
+    if isinstance(payload, KnownTriple):
+        passage = Passage(payload.passage, payload.source, payload.title, payload.url)
+        subject = entity
+    else:
+        passage, subject = Passage(""), payload.subject
+    family = family_of(payload.predicate)
+    return TripleText(subject, payload.predicate, payload.object, family, passage)
+
+
+def entity_facts(item: LoadedItem) -> EntityFacts:
+    """What is known of an entity that is asked about; its page is that of Wikipedia, else that of
+    Wikidata."""
+    entity, stratum = entity_of(item), item.item.stratum
+    page = entity.wikipedia or (f"{_WIKIDATA}{entity.wikidata}" if entity.wikidata else "")
+    return EntityFacts(
+        name=entity.name,
+        identity=entity.wikidata,
+        domain=stratum.discipline,
+        popularity=stratum.field,
+        page=page,
+        is_fictional=entity.is_fictional,
+    )
+
+
+def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
+    return (("entity", item.item.id),)

@@ -1,0 +1,74 @@
+"""The known world behind an endpoint: a model that says some of it, another that says nothing of
+some towns, and a judge without errors."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from known_world import elicited_rows, is_covered, reference_rows, true_label
+
+from scripted_server import Act, Seen, answer, error
+
+__all__ = ["N", "reference_file", "speaking", "towns_file", "truthful"]
+
+N = 6
+_SAID = re.compile(r"subject: (.*)\npredicate: (.*)\nobject: (.*)")
+_ASKED = re.compile(r"\nEntity: (Town \d+)")
+
+
+def truthful(text: str) -> dict[str, str] | None:
+    """What a judge without errors replies to a question."""
+    said = _SAID.search(text)
+    assert said is not None
+    if "reference fact" in text:
+        label = "covered" if is_covered(said[1], said[2]) else "not covered"
+        return {"reason": f"seen: {said[2]}", "rests_on": "statement 1", "label": label}
+    label = true_label(said[1], said[2], said[3])
+    return {"reason": f"read: {said[2]}", "rests_on": "passage 1", "label": label}
+
+
+def speaking(
+    judge: Callable[[str], dict[str, str] | None] = truthful, silent: tuple[str, ...] = ("Town 1",)
+) -> Callable[[Seen], Act]:
+    """``scripted/talker`` says of each town what the known world's model does, ``scripted/quiet``
+    the same but of the ``silent`` towns, of which it knows nothing; all others are the judge."""
+
+    def act(seen: Seen) -> Act:
+        text = seen.json["messages"][-1]["content"]
+        asked = _ASKED.search(text)
+        if seen.json["model"] in ("talker", "quiet") and asked is not None:
+            is_silent = seen.json["model"] == "quiet" and asked[1] in silent
+            return answer("[]" if is_silent else json.dumps(_of(asked[1])))
+        made = judge(text)
+        if made is None:
+            return error(400, {"error": {"message": "not this one"}})
+        return answer(json.dumps(made))
+
+    return act
+
+
+def _of(town: str) -> list[dict[str, str]]:
+    return [
+        {name: row[name] for name in ("subject", "predicate", "object")}
+        for row in elicited_rows(N)
+        if row["subject_name"] == town
+    ]
+
+
+def towns_file(folder: Path) -> Path:
+    """The list of towns, one of which nobody knows anything of."""
+    path = folder / "towns.jsonl"
+    rows = [{"name": f"Town {n}", "domain": "location", "tier": "AB"[n % 2]} for n in range(N)]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    return path
+
+
+def reference_file(folder: Path, n: int = N) -> Path:
+    """All that is known of ``n`` towns."""
+    path = folder / "known.jsonl"
+    lines = [json.dumps({**row, "title": row["entity"]}) for row in reference_rows(n)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

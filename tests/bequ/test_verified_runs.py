@@ -1,0 +1,183 @@
+"""``score RUN --judge J --reference BANK``: what stored runs said, verified in the workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from spoken_world import reference_file, speaking, towns_file
+
+from proofstone.cli import main
+from proofstone.methods import find_method
+from proofstone.methods.bequ.verification import Counted, measure_all
+from proofstone.records.triples import VerifiedRuns
+from proofstone.stages.summarise import select_runs
+from proofstone.stages.verified_runs import read_verified
+from proofstone.wiring import Workspace, open_workspace
+from scripted_server import ScriptedServer
+from serving import configure, serving
+from told import Proofstone, Told
+
+
+@pytest.fixture
+def proofstone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Proofstone:
+    """Runs a command in a folder that is a workspace."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Told:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        assert isinstance(left.value.code, int)
+        return Told(left.value.code, *capsys.readouterr())
+
+    run("init", ".")
+    return run
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ScriptedServer]:
+    with serving(speaking()) as server:
+        configure(tmp_path, server.url)
+        yield server
+
+
+def asked(proofstone: Proofstone, *models: str) -> list[str]:
+    """The runs of models on the list of towns; their reference is the bank ``known``."""
+    names = ",".join(f"scripted/{model}" for model in models)
+    made = proofstone("run", towns_file(Path.cwd()), "-m", names, "--json")
+    assert made.code == 0, made.err
+    known = proofstone("import", reference_file(Path.cwd()), "--as", "bank", "--method", "bequ")
+    assert known.code == 0, known.err
+    return [f"run:{run['run']}" for run in made.json]
+
+
+JUDGED = ("--judge", "scripted/judge", "--reference", "known")
+
+
+def read(workspace: Workspace, *runs: str) -> VerifiedRuns:
+    selection = select_runs(workspace.store, [workspace.find(run) for run in runs])
+    return read_verified(workspace.store, find_method("bequ"), selection)
+
+
+def measured(verified: VerifiedRuns, seed: int = 0) -> dict[str, Any]:
+    """The measures of each model, as JSON has them."""
+    counted = Counted()
+    for each in verified.read():
+        counted.add(each)
+    found = measure_all(counted, verified.groups, seed=seed)
+    return {
+        each.group.model: json.loads(msgspec.json.encode([each.counts, each.estimates, each.more]))
+        for each in found
+    }
+
+
+@pytest.mark.parametrize(
+    "drawn", [(), ("--sample", 0), ("--sample", 7, "--sampling", "triples", "--seed", 3)]
+)
+def test_the_figures_are_those_of_the_exported_triples(
+    proofstone: Proofstone, server: ScriptedServer, drawn: tuple[object, ...]
+) -> None:
+    """The same sample, the same verdicts and intervals, exactly; and nobody is asked again."""
+    (run,) = asked(proofstone, "talker")
+    made = proofstone("score", run, *JUDGED, *drawn, "--json")
+    assert made.code == 0, made.err
+    requests = server.requests
+    proofstone("export", run, "--what", "triples", "-o", "triples.jsonl")
+    proofstone("export", "known", "-o", "reference.jsonl")
+    of_file = proofstone(
+        "verify-triples", "triples.jsonl", "--reference", "reference.jsonl",
+        "--judge", "scripted/judge", *drawn, "--json",
+    )  # fmt: skip
+    assert server.requests == requests
+    (made_of_file,) = of_file.json["measured"]
+    with open_workspace() as workspace:
+        found = measured(read(workspace, run), seed=3 if 3 in drawn else 0)
+    assert found["scripted/talker"] == [
+        made_of_file[name] for name in ("counts", "estimates", "more")
+    ]
+
+
+def test_runs_are_verified_alike_and_each_triple_keeps_its_evidence(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """One recall sample for all; of a town that a model knows nothing of nothing is covered."""
+    runs = asked(proofstone, "talker", "quiet")
+    made = proofstone("score", *runs, *JUDGED, "--sample", 0, "--json")
+    assert made.code == 0, made.err
+    talker, quiet = made.json["runs"]
+    assert talker["counts"] == {
+        "precision": {"contradiction": 12, "entailment": 36, "neutral": 12},
+        "recall": {"covered": 36, "not covered": 36},
+    }
+    assert (talker["n"], quiet["n"], quiet["waiting"]) == (60 + 72, 50 + 72, 0)
+    assert quiet["counts"]["recall"] == {"covered": 30, "not covered": 42}
+    with open_workspace() as workspace:
+        verified = read(workspace, *runs)
+        found = list(verified.read())
+    assert [group.model for group in verified.groups] == ["scripted/talker", "scripted/quiet"]
+    assert [each.given for each in verified.volunteered] == [6, 5]
+    assert [each.abstained for each in verified.volunteered] == [0, 1]
+    assert [each.triples for each in verified.volunteered] == [60, 50]
+    assert verified.judges == "scripted/judge"
+    assert verified.reference.startswith("known-")
+    assert verified.sampling == "all triples"
+    said = next(each for each in found if each.verdict.label == "entailment")
+    name = verified.entities[said.entity].name
+    assert (said.verdict.basis, said.verdict.reason) == ("judge", f"read: {said.predicate}")
+    assert said.verdict.passage.text.startswith(f"{name} is known for fact")
+    assert said.verdict.passage.title == name
+    assert said.response.startswith("response:")
+    known = next(each for each in found if each.direction == "recall")
+    assert known.known.text.startswith(f"{known.subject} is known for {known.predicate}")
+    nothing = [each for each in found if each.verdict.basis == "nothing elicited"]
+    assert {verified.entities[each.entity].name for each in nothing} == {"Town 1"}
+    assert len(nothing) == 12
+
+
+def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scoring(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """What was judged for one sample is not asked for another, and each is read by its scoring."""
+    (run,) = asked(proofstone, "talker")
+    proofstone("score", run, *JUDGED, "--sample", 20)
+    requests = server.requests
+    again = proofstone("score", run, *JUDGED, "--sample", 20, "--json")
+    assert (again.code, server.requests) == (0, requests)
+    larger = proofstone("score", run, *JUDGED, "--sample", 30, "--json")
+    assert server.requests <= requests + 20
+    assert larger.json["runs"][0]["scoring"] != again.json["runs"][0]["scoring"]
+    scorings = proofstone("score", run, "--list", "--json").json["scorings"]
+    labels = [each["judge"] for each in scorings]
+    assert [label.rpartition(" ")[2] for label in labels[1:]] == ["sample=20", "sample=30"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--judge", "scripted/judge"), "--reference BANK"),
+        (("--reference", "known"), "--judge PROVIDER/NAME"),
+        (("--sample", "3"), "--sample: for triples that are verified against a --reference"),
+        ((*JUDGED[:2], "--reference", "nowhere"), "no bank is named 'nowhere'"),
+    ],
+)
+def test_what_is_missing_is_told_with_the_next_step(
+    proofstone: Proofstone, server: ScriptedServer, arguments: tuple[str, ...], message: str
+) -> None:
+    (run,) = asked(proofstone, "talker")
+    made = proofstone("score", run, *arguments)
+    assert (made.code, message in made.err) == (2, True), made.err
+
+
+def test_without_a_judge_a_run_is_scored_as_ever(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    (run,) = asked(proofstone, "talker")
+    made = proofstone("score", run)
+    assert (made.code, made.out) == (0, f"{run}   6 scored\n")
