@@ -23,6 +23,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import digest
 from proofstone.methods.bequ.entity_rows import read_entities
 from proofstone.methods.bequ.listing.known import Known
+from proofstone.methods.bequ.listing.making_up import is_made_up, to_make_up
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.payloads import Entity
@@ -47,13 +48,16 @@ _WIKIS = ("dump", "zim")
 
 
 def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Candidate]:
-    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``), one at a time, and a row an
-    entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
-    without a corpus to hold them against, and what reading files does."""
+    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``), one at a time, a row a domain of
+    names that are to be made up, and a row an entity of each list; what ``--known`` says of them is
+    added. Raises BadUsage where lists come without a corpus to hold them against, and what reading
+    files does."""
     known = Known(params["known"])
-    lists = [name for name in inputs if not _is_wiki(name)]
+    lists = [name for name in inputs if not _is_wiki(name) and not is_made_up(name)]
     for name in inputs:
-        if _is_wiki(name):
+        if is_made_up(name):
+            yield from to_make_up(name, None)
+        elif _is_wiki(name):
             yield from map(known.added, map(of_page, each_article(wiki_of(name))))
     if lists:
         items = [item for name in lists for item in listed(name)]
@@ -72,6 +76,9 @@ def drawn_candidates(
     """``n`` of the candidates of one input, drawn by the seed before any article is read. A place
     in the draw rests on the title or the name alone. Raises as ``candidates``."""
     known = Known(params["known"])
+    if is_made_up(name):
+        yield from to_make_up(name, n)
+        return
     if _is_wiki(name):
         path = wiki_of(name)
         keys = set(_drawn(article_keys(path), str, n, seed))

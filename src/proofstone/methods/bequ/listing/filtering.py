@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proofstone.errors import BadUsage
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import NamedRow, same_entities
 from proofstone.ports import BatchRows, BatchStep, Drop, Kept, Step, StepContext
@@ -22,6 +23,10 @@ def filter_step(least_length: int, least_statements: int) -> Step:
 
     def look(row: Candidate, _context: StepContext) -> Kept:
         entity = row.entity
+        if row.to_make_up:
+            raise BadUsage(
+                "no model is named that makes names up", hint="name it: -m author=PROVIDER/NAME"
+            )
         if entity.is_fictional:
             found = row.title or row.against
             return Drop(_EXISTS, f"{entity.name}: {found}") if found else row

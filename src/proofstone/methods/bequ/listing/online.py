@@ -18,6 +18,7 @@ from proofstone.methods.bequ.listing.candidates import (
     wiki_of,
 )
 from proofstone.methods.bequ.listing.known import Known
+from proofstone.methods.bequ.listing.making_up import is_made_up
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import is_named
 from proofstone.methods.bequ.payloads import Entity
@@ -38,6 +39,12 @@ def wants(
     """Articles that a live wiki draws or has of the entities of lists, with the number of their
     statements, and the web's pages about fictional ones; None where neither is asked. Raises
     BadUsage for two live wikis, for one without a number of pages, and what reading lists does."""
+    if any(map(is_made_up, inputs)) and (params["corpus"] or params["search"]):
+        raise BadUsage(
+            "names are made up first, and then held against a corpus and the web",
+            hint="leave --corpus and --search out, export the bank, then build entities FILE "
+            "--corpus ... --search ...",
+        )
     drawn = [name for name in inputs if read_wiki(name)]
     apis = dict.fromkeys(filter(None, map(read_wiki, (*drawn, params["corpus"]))))
     if not apis and not params["search"]:
@@ -76,7 +83,7 @@ def rows(
     if any(map(read_wiki, inputs)):
         yield from ((known.added(_of_page(found)), b"") for found in texts.drawn())
     for name in inputs:
-        if name.startswith(_OFFLINE):
+        if name.startswith(_OFFLINE) or is_made_up(name):
             offline = (
                 candidates([name], params)
                 if per_input is None
@@ -132,7 +139,11 @@ def _with_numbers(row: Candidate, found: WikiText) -> Candidate:
 
 
 def _of_lists(inputs: Sequence[str], per_input: int | None, seed: int) -> list[Item]:
-    lists = [name for name in inputs if not read_wiki(name) and not name.startswith(_OFFLINE)]
+    lists = [
+        name
+        for name in inputs
+        if not read_wiki(name) and not name.startswith(_OFFLINE) and not is_made_up(name)
+    ]
     return [item for name in lists for item in listed(name, per_input, seed)]
 
 

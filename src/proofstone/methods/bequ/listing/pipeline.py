@@ -11,6 +11,7 @@ from proofstone.errors import BadUsage
 from proofstone.methods.bequ.listing.candidates import candidates, drawn_candidates
 from proofstone.methods.bequ.listing.drawing import domains_step, thirds_step
 from proofstone.methods.bequ.listing.filtering import filter_step, once_step
+from proofstone.methods.bequ.listing.making_up import make_up_step
 from proofstone.methods.bequ.listing.online import ONLINE
 from proofstone.methods.bequ.listing.rating import rate_step
 from proofstone.methods.bequ.listing.rows import Candidate
@@ -68,7 +69,8 @@ PARAMETERS = (
         name="least_rating",
         kind="int",
         default=3,
-        help="Least of each of the judge's ratings, 1 to 5: informative, clear, suitable.",
+        help="Least of each of the judge's ratings, 1 to 5: informative, clear, suitable; 0: "
+        "nobody rates, as where all are fictional.",
     ),
     Parameter(
         name="per_domain",
@@ -89,7 +91,16 @@ PARAMETERS = (
         help="With --thirds: this many of each third, drawn by the seed.",
     ),
 )
+_UNCHECKED = (
+    "nobody looked whether what was made up exists: export the bank, then build entities FILE "
+    "--corpus zim:FILE --search ENGINE keeps what neither knows"
+)
 ROLES = {
+    "author": ModelRole(
+        help="makes up names, of inputs made-up:KIND",
+        settings={"temperature": 1.0, "max_tokens": 1024},
+        optional=True,
+    ),
     "judge": ModelRole(
         help="rates candidates, and names their domain",
         purpose="judge",
@@ -101,31 +112,36 @@ ROLES = {
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps for these parameters. Raises BadUsage for what they cannot be."""
     _check(params)
-    steps: list[Step | BatchStep] = [
-        filter_step(params["least_length"], params["least_statements"]),
-        once_step(),
-        rate_step(params["least_rating"], one_domain=params["per_domain"] > 0),
-    ]
+    makes_up = bool(seats_of("author", models))
+    steps: list[Step | BatchStep] = [make_up_step()] if makes_up else []
+    steps += [filter_step(params["least_length"], params["least_statements"]), once_step()]
+    if params["least_rating"]:
+        steps.append(rate_step(params["least_rating"], one_domain=params["per_domain"] > 0))
     if params["thirds"]:
         steps.append(thirds_step(params["per_third"]))
     if params["per_domain"]:
         steps.append(domains_step(params["per_domain"]))
-    return Pipeline(steps=tuple(steps), gives=Candidate, facts=facts_by(models))
+    notes = (_UNCHECKED,) if makes_up else ()
+    return Pipeline(steps=tuple(steps), gives=Candidate, facts=facts_by(models), notes=notes)
 
 
 def _check(params: Mapping[str, Any]) -> None:
     for name in ("least_length", "least_statements", "per_domain", "per_third"):
         if params[name] < 0:
             raise BadUsage(f"--{name.replace('_', '-')} is 0 or more, not {params[name]}")
-    if not 1 <= params["least_rating"] <= 5:
-        raise BadUsage(f"--least-rating is 1 to 5, not {params['least_rating']}")
+    if not 0 <= params["least_rating"] <= 5:
+        raise BadUsage(f"--least-rating is 1 to 5, or 0, not {params['least_rating']}")
+    if params["per_domain"] and not params["least_rating"]:
+        raise BadUsage("--per-domain needs the judge that --least-rating 0 leaves out")
     if params["per_third"] and not params["thirds"]:
         raise BadUsage("--per-third needs --thirds")
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iterator[BuiltFact]]:
-    """The facts of candidates: their entities. The judge checked those that it rated."""
+    """The facts of candidates: their entities. The judge checked those that it rated, the author
+    wrote those that it made up."""
     checked = tuple(Role("checked", model) for model in seats_of("judge", models).values())
+    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
 
     def facts(rows: Iterable[Candidate]) -> Iterator[BuiltFact]:
         for row in rows:
@@ -135,7 +151,7 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Itera
                 language=row.language,
                 stratum=Stratum(row.domain, row.tier),
             )
-            roles = checked if row.ratings is not None else ()
+            roles = (wrote if row.is_made_up else ()) + (checked if row.ratings else ())
             yield BuiltFact(structs.replace(fact, id=fact_id(fact)), roles=roles)
 
     return facts
@@ -154,6 +170,7 @@ PIPELINES = {
         "a live one: wiki), of which --per-input pages are drawn, or a file of a list, whose "
         "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
         "few statements are left out, then what a judge rates low; of fictional entities those "
-        "that have an article, or that a page of the web names.",
+        "that have an article, or that a page of the web names. made-up:plausible and "
+        "made-up:absurd let a model make up --per-input names of things that do not exist.",
     )
 }

@@ -20,7 +20,8 @@ class Ratings(Struct, frozen=True, gc=False, kw_only=True):
 class Candidate(Struct, frozen=True, kw_only=True):
     """An entity as its page or its row has it, and the ``lead`` of its article. ``title`` is that
     of the article found, empty where there is none; ``trouble`` says why it cannot be read.
-    ``against`` is the page of the web that names what is to be fictional."""
+    ``against`` is the page of the web that names what is to be fictional. ``to_make_up`` names are
+    to be made up in its place; ``is_made_up``: a model did so."""
 
     entity: Entity
     language: str = ""
@@ -31,4 +32,6 @@ class Candidate(Struct, frozen=True, kw_only=True):
     is_meanings: bool = False
     trouble: str = ""
     against: str = ""
+    to_make_up: int = 0
+    is_made_up: bool = False
     ratings: Ratings | None = None
