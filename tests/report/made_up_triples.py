@@ -7,12 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from msgspec import Struct
 
-from proofstone.engines.stats import RankInterval, tied_runs
-from proofstone.methods.bequ.verification import Counted, measure_all, measure_by
 from proofstone.records import Card
-from proofstone.records.results import Estimate
 from proofstone.records.triples import (
-    BREAKDOWNS,
     EntityFacts,
     Group,
     Passage,
@@ -22,7 +18,8 @@ from proofstone.records.triples import (
     VerifiedRuns,
     Volunteered,
 )
-from proofstone.report.triples.board import TripleBoard, TripleRow
+from proofstone.report.triples.board import TripleBoard
+from proofstone.stages.triple_boards import triple_board
 
 __all__ = ["HOSTILE", "Skill", "board_of", "entity_facts", "runs_of"]
 
@@ -165,58 +162,6 @@ def _recall(
 
 
 def board_of(skills: Sequence[Skill], runs: VerifiedRuns) -> TripleBoard:
-    """The leaderboard of made-up runs; neighbours whose intervals overlap are tied."""
-    counted = Counted()
-    for each in runs.read():
-        counted.add(each)
-    measured = measure_all(counted, runs.groups, n_draws=200)
-    parts = [
-        part
-        for by in BREAKDOWNS
-        for part in measure_by(counted, runs.groups, runs.entities, by, n_draws=200)
-    ]
-    order = sorted(range(len(skills)), key=lambda k: -measured[k].estimates["f1"].value)
-    f1 = [measured[place].estimates["f1"] for place in order]
-    better = np.array([[a.low > b.high for b in f1] for a in f1])
-    ranks = [
-        RankInterval(1 + int(better[:, place].sum()), len(f1) - int(better[place].sum()))
-        for place in range(len(f1))
-    ]
-    ties = tied_runs(better)
-    rows = [
-        TripleRow(
-            group=runs.groups[number],
-            runs=tuple(f"run:{run.hex()[:8]}" for run in runs.runs[number]),
-            simulated=False,
-            volunteered=said,
-            measured=measured[number],
-            abstention=_share(said.abstained, said.entities),
-            fictional_given=_share(said.fictional_given, said.fictional),
-            rank=ranks[place],
-            ties=tuple(k for k, (first, last) in enumerate(ties) if first <= place <= last),
-            card=skills[number].card,
-        )
-        for place, number in enumerate(order)
-        for said in (runs.volunteered[number],)
-    ]
-    return TripleBoard(
-        rows=tuple(rows),
-        parts=tuple(parts),
-        ties=tuple(ties),
-        entities=runs.volunteered[0].entities,
-        judges=runs.judges,
-        reference=runs.reference,
-        sampling=runs.sampling,
-        seed=0,
-        counts={},
-    )
-
-
-def _share(count: int, n: int) -> Estimate:
-    """A share with an interval wide enough for few."""
-    half = 1.96 * (0.25 / n) ** 0.5
-    value = count / n
-    return Estimate(
-        value=value, n=n, low=max(0.0, value - half), high=min(1.0, value + half),
-        estimand="entities like these", made_by="normal", resampled="entities", effective_n=n,
-    )  # fmt: skip
+    """The leaderboard of made-up runs, with the cards of their models."""
+    cards = {skill.model: skill.card for skill in skills if skill.card is not None}
+    return triple_board(runs, cards=cards)

@@ -12,8 +12,10 @@ _MOST_NAMED = 3
 
 
 def ranked_rows(board: TripleBoard) -> list[TripleRow]:
-    """The rows that have a rank, in falling order of F1."""
-    return [row for row in board.rows if row.rank is not None]
+    """The rows that are ranked with the first, in falling order of F1: those of models, or, where
+    no model is ranked, simulated ones."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    return [row for row in ranked if row.simulated == ranked[0].simulated]
 
 
 def answer_of(board: TripleBoard) -> tuple[str, ...]:
@@ -21,6 +23,8 @@ def answer_of(board: TripleBoard) -> tuple[str, ...]:
     ranked = ranked_rows(board)
     if not board.rows:
         return (say("No triple has been verified yet, so there is nothing to rank."),)
+    if not ranked and not board.is_common:
+        return (say("These models were not held against the same entities, so nobody is ranked."),)
     if not ranked:
         return (
             say("Of no model were both directions judged yet, so there is no F1 and no ranking."),
@@ -33,7 +37,7 @@ def _leader(board: TripleBoard, ranked: list[TripleRow]) -> str:
     score, entities = shown_estimate(first.measured.estimates["f1"]), _entities(board)
     if len(ranked) == 1:
         return say(
-            "{first} reaches an F1 of {score} on {entities}, the only model that is ranked.",
+            "{first} reaches an F1 of {score} on {entities}; no other model is ranked beside it.",
             first=first.label,
             score=score,
             entities=entities,
@@ -86,11 +90,12 @@ def _made_of(row: TripleRow) -> str:
 
 
 def _rest(board: TripleBoard, ranked: list[TripleRow]) -> str:
-    n = len(board.rows) - len(ranked)
+    n = sum(row.rank is None for row in board.rows)
     if not n:
         return ""
     return say(
-        "{models} cannot be ranked yet: nothing of one direction was judged.",
+        "{models} cannot be ranked yet: triples wait for a judge, or nothing of one direction was "
+        "judged.",
         models=counted(n, "more model"),
     )
 
