@@ -13,13 +13,16 @@ __all__ = ["page_script", "script_words"]
 
 # In this order: the last sets the others to work.
 _PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
+# What pages with entities and verdicts have besides.
+_BROWSING = ("tabs", "pieces", "browsing", "triples")
 
 
 @cache
-def page_script() -> str:
-    """All pieces as the text of one module."""
+def page_script(*, browses: bool = False) -> str:
+    """All pieces as the text of one module; with ``browses`` those of browsers and tabs too."""
     folder = resources.files("proofstone.report") / "script"
-    return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in _PIECES)
+    names = (*_PIECES, *_BROWSING) if browses else _PIECES
+    return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
 # What the script says; it fills the places in braces itself.
@@ -37,10 +40,50 @@ _WORDS = {
     "selected": noted("Selected: copy it now"),
     "tools": noted("Search and filter: {name}"),
 }
+_BROWSING_WORDS = {
+    "after": noted("Next 50"),
+    "against": noted("contradicted"),
+    "article": noted("article"),
+    "before": noted("Previous 50"),
+    "checked": noted("checked"),
+    "direction": noted("direction"),
+    "domain": noted("domain"),
+    "entities": noted("{first} to {last} of {shown} entities"),
+    "entity": noted("entity"),
+    "family": noted("predicate family"),
+    "fictional": noted("fictional"),
+    "kind": noted("kind"),
+    "links": noted("links"),
+    "loading": noted("Loading"),
+    "missing": noted(
+        "{file} is not there, or belongs to another page: keep the folder beside the page that it "
+        "was written with, or make the page again."
+    ),
+    "model": noted("model"),
+    "narrowed": noted("Only {what}: show all again"),
+    "none": noted("Nothing fits: 0 of {all}"),
+    "popularity": noted("popularity"),
+    "real": noted("real"),
+    "reason": noted("reason"),
+    "response": noted("response"),
+    "rests-on": noted("rests on"),
+    "said": noted("of the reference said"),
+    "setting": noted("setting"),
+    "supported": noted("supported"),
+    "triple": noted("triple"),
+    "triples": noted("Its triples"),
+    "trouble": noted("trouble"),
+    "unsaid": noted("not said"),
+    "unsampled": noted("No triple of it is in the sample."),
+    "verdict": noted("verdict"),
+    "verdicts": noted("{first} to {last} of {shown} triples"),
+}
 
 
-def script_words() -> Markup:
-    """The words of the script, as attributes ``data-says-...`` of an element."""
+def script_words(browses: bool = False) -> Markup:
+    """The words of the script, as attributes ``data-says-...`` of an element; with ``browses``
+    those of browsers too."""
+    words = {**_WORDS, **(_BROWSING_WORDS if browses else {})}
     return Markup(" ").join(
-        Markup('data-says-{}="{}"').format(name, word(said)) for name, said in _WORDS.items()
+        Markup('data-says-{}="{}"').format(name, word(said)) for name, said in words.items()
     )

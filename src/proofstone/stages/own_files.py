@@ -14,7 +14,16 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage, StoreFailed
 
-__all__ = ["FIGURES", "TABLES", "OwnFile", "Shelf", "check_folder", "files_into"]
+__all__ = [
+    "FIGURES",
+    "HELD",
+    "TABLES",
+    "OwnFile",
+    "Shelf",
+    "check_folder",
+    "files_into",
+    "take_away",
+]
 
 
 class Shelf(Struct, frozen=True):
@@ -28,6 +37,7 @@ class Shelf(Struct, frozen=True):
 
 TABLES = Shelf("tables", "tables.json", "--tables-to")
 FIGURES = Shelf("figures", "figures.json", "--figures-to")
+HELD = Shelf("rows", "rows.json", "-o")
 
 
 class OwnFile(Struct, frozen=True):
@@ -98,6 +108,23 @@ def files_into(
         shutil.rmtree(stage, ignore_errors=True)
         if is_new and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
+
+
+def take_away(folder: Path, shelf: Shelf) -> None:
+    """Removes what was written into a folder and nobody changed since, and the folder where nothing
+    else is in it. Raises StoreFailed where a file cannot be removed."""
+    if not (folder / shelf.index).is_file():
+        return
+    try:
+        for name in _untouched(folder, shelf.index):
+            (folder / name).unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    except OSError as cause:
+        raise StoreFailed(
+            f"the {shelf.what} in {folder} were not removed: {cause.strerror or cause}.",
+            hint="Check the folder and its permissions; remove it by hand.",
+        ) from cause
 
 
 def _swap(folder: Path, stage: Path, names: Sequence[str], index: str) -> None:

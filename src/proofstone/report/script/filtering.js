@@ -72,7 +72,8 @@ function addTools({ name, of, place, groups, facets, reset, settle }) {
 function makeChoice(facet, rows) {
   const values = new Set(rows.map(facet.valueOf));
   values.delete("");
-  if (values.size < 2 || values.size > Math.min(MOST_CHOICES, rows.length / 2)) return null;
+  const most = facet.always ? MOST_CHOICES : Math.min(MOST_CHOICES, rows.length / 2);
+  if (values.size < 2 || values.size > most) return null;
   const select = make("select");
   select.autocomplete = "off";
   select.append(new Option(say("Any"), ""));
@@ -80,7 +81,8 @@ function makeChoice(facet, rows) {
   return { facet, select, label: make("label", "", facet.name, " ", select) };
 }
 
-// Columns of words are facets; so is what groups the rows of a grouped table.
+// Columns of words are facets; so is what groups the rows of a grouped table. One that is marked is
+// a facet also of a few rows.
 function tableFacets(table) {
   const rows = [...table.tBodies].flatMap(dataRows);
   const heads = [...table.tHead.rows[0].cells];
@@ -90,6 +92,7 @@ function tableFacets(table) {
     .filter(({ column }) => rows.every((row) => isWords(row.cells[column])))
     .map(({ head, column }) => ({
       name: head.textContent.trim(),
+      always: head.dataset.facet === "always",
       valueOf: (row) => row.cells[column].textContent.trim(),
     }));
   const by = table.dataset.groupedBy;
@@ -103,7 +106,8 @@ function addTableTools(table) {
     head: body.querySelector("tr.part"),
     rows: dataRows(body),
   }));
-  if (groups.flatMap((group) => group.rows).length < FILTER_FROM) return;
+  const few = table.querySelector("[data-facet=always]") ? 2 : FILTER_FROM;
+  if (groups.flatMap((group) => group.rows).length < few) return;
   const region = table.closest(".wide");
   addTools({
     name: region.getAttribute("aria-label"),

@@ -11,7 +11,8 @@ from proofstone.report.page_script import page_script
 from proofstone.report.shown_text import visible
 from proofstone.report.ties import tie_lanes
 from proofstone.report.triples.answer import ranked_rows
-from proofstone.report.triples.shown import TriplePage
+from proofstone.report.triples.browsing import held_json
+from proofstone.report.triples.shown import TriplePage, triple_page_for
 from proofstone.report.triples.standing import LEADING, openness_of, triples_an_entity
 from proofstone.report.triples.words import MEASURE_HELP, MEASURE_NAMES
 
@@ -20,6 +21,7 @@ __all__ = ["render_triple_page"]
 
 def render_triple_page(page: TriplePage, begin_drawing: BeginDrawing | None = None) -> str:
     """The page as HTML text, the same for the same ``page``; its policy is that of every page."""
+    page = triple_page_for(page)
     models = tuple(row.label for row in page.board.rows)
     parts = (*page.sections, *page.studies)
     drawn = draw
@@ -33,7 +35,7 @@ def render_triple_page(page: TriplePage, begin_drawing: BeginDrawing | None = No
         n_lanes=max(lanes, default=-1) + 1,
         paper_line=visible(paper_line(page.title, page.provenance)),
     )
-    script = page_script()
+    script = page_script(browses=True)
     return environment.get_template("triples/page.html.jinja").render(
         data=page,
         board=page.board,
@@ -41,7 +43,11 @@ def render_triple_page(page: TriplePage, begin_drawing: BeginDrawing | None = No
         drawn=drawn,
         style=style,
         script=script,
-        policy=page_policy(style, script),
+        browses=True,
+        policy=page_policy(
+            style, script, more_scripts=page.held is not None and page.held.is_beside
+        ),
+        held_json=None if page.held is None else held_json(page.held),
         lane_of=lanes if max(lanes, default=0) < MOST_LANES else (),
         leading=LEADING,
         measure_names=MEASURE_NAMES,
