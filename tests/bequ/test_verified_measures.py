@@ -182,3 +182,18 @@ async def test_a_label_of_people_says_how_much_the_reference_leaves_out() -> Non
     assert made.true_share is not None
     assert made.true_share.value == pytest.approx(3 / 4)
     assert made.precision is None
+
+
+async def test_entities_that_are_alike_by_chance_make_no_figure_surer() -> None:
+    """Of each entity one triple of two is right: no entity differs from another, and still the
+    interval is that of so many triples."""
+    said = [PeopleSaid("entailment", None), PeopleSaid("neutral", None)] * 30
+    checked = [
+        Checked(direction="precision", group=0, entity=at // 2, label=each.label, said=each)
+        for at, each in enumerate(said)
+    ]
+    with gathered(elicited_rows(1), reference_rows(1)) as held:
+        (made,) = correct_by_people(checked, held.groups)
+    assert made.precision is not None
+    found = made.precision.corrected
+    assert (found.high - found.low) / 2 > 1.96 * (0.5 * 0.5 / 60) ** 0.5

@@ -88,19 +88,8 @@ def correct_by_people(
 
 
 def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -> Corrected:
-    from proofstone.engines.stats import correct_judged_rate  # noqa: PLC0415
-
     sides = {"precision": _side(mine, "precision"), "recall": _side(mine, "recall")}
-    rates = {
-        name: correct_judged_rate(
-            side.people,
-            side.same,
-            side.elsewhere,
-            unit=_units(side.entity, side.entity_elsewhere),
-        )
-        for name, side in sides.items()
-        if len(side.people)
-    }
+    rates = {name: _rate(side) for name, side in sides.items() if len(side.people)}
     known = [each for each in mine if each.direction == "precision" and _has_truth(each)]
     agreement, kappa = _agreement(mine, n_draws, seed)
     return Corrected(
@@ -113,6 +102,24 @@ def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -
         kappa=kappa,
         corpus=_share([each for each in known if _is_true(each)], _is_entailed, n_draws, seed),
         true_share=_share(known, _is_true, n_draws, seed),
+    )
+
+
+def _rate(side: _Side) -> JudgedRate:
+    """A side corrected. Triples of one entity depend on each other; where they seem to make the
+    rate surer than as many entities' would, that is noise."""
+    import numpy as np  # noqa: PLC0415
+
+    from proofstone.engines.stats import SharedKeys, correct_judged_rate  # noqa: PLC0415
+
+    entities = np.concatenate([side.entity, side.entity_elsewhere])
+    triples = np.arange(len(entities))
+    return correct_judged_rate(
+        side.people,
+        side.same,
+        side.elsewhere,
+        unit=triples,
+        keys=SharedKeys(len(entities), triples, entities),
     )
 
 
@@ -219,11 +226,11 @@ def _share(
     return drawn.ratio(0)
 
 
-def _units(*entities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Entities numbered from 0 without gaps, those of all arrays in a row."""
+def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Entities numbered from 0 without gaps."""
     import numpy as np  # noqa: PLC0415
 
-    return np.unique(np.concatenate(entities), return_inverse=True)[1].astype(np.int64)
+    return np.unique(entities, return_inverse=True)[1].astype(np.int64)
 
 
 def _has_label(each: Checked) -> bool:
