@@ -80,8 +80,21 @@ def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
 @_estimand
 @_as_scored
 @_scoring
-@click.option("--by", multiple=True, metavar="LEVEL", help="Also by discipline, ... or position.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="LEVEL",
+    help="Also by discipline, ... or position; of triples by domain, popularity, source or family.",
+)
 @_by_cards
+@click.option(
+    "--people",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Of verified triples: a file of verdicts with its columns people and is_true filled.",
+)
+@click.option(
+    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
+)
 @workspace_option
 @json_option
 def leaderboard_command(
@@ -94,6 +107,8 @@ def leaderboard_command(
     group_by: str,
     where: tuple[str, ...],
     columns: tuple[str, ...],
+    people: Path | None,
+    unverified: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -107,21 +122,30 @@ def leaderboard_command(
     A model marked * had a hand in the items, or one of its family had; it is shown again without
     those. What people ruled and retired is applied and counted by model; --as-scored shows the
     scores before that, --scoring those of another scoring ('score RUN --list').
+
+    Triples that were verified ('score RUN --judge J --reference BANK') are ranked by F1: what a
+    model says is held against the reference, and what the reference knows against the model.
     """
     from proofstone.report import render_breakdowns, render_terminal, to_json  # noqa: PLC0415
     from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
+    named = read_list(targets)
+    shared: dict[str, Any] = {
+        "group_by": group_by,
+        "where": where,
+        "card_columns": read_list(columns),
+        "view": View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
+    }
     with open_workspace(folder) as workspace:
-        board = workspace.leaderboard(
-            *read_list(targets),
-            level=level,
-            estimand=estimand,
-            group_by=group_by,
-            where=where,
-            card_columns=read_list(columns),
-            view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
-        )
+        if not unverified and workspace.holds_triples(*named):
+            from proofstone.cli.reading_triples import show_verified  # noqa: PLC0415
+
+            if show_verified(workspace, named, shared, read_list(by), people, as_json=as_json):
+                return
+        elif people is not None:
+            raise click.UsageError("--people goes with triples that were verified")
+        board = workspace.leaderboard(*named, level=level, estimand=estimand, **shared)
     if as_json:
         click.echo(to_json(board))
         return

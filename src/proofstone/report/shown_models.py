@@ -12,7 +12,7 @@ from proofstone.records.score_table import ScoreTable
 from proofstone.report.board import Leaderboard, LeftOut
 from proofstone.report.planned import PlanMark
 
-__all__ = ["board_with", "names_of", "table_with"]
+__all__ = ["board_with", "left_out_with", "names_of", "notes_with", "table_with"]
 
 
 def names_of(table: ScoreTable, more: Iterable[str] = ()) -> Mapping[str, str]:
@@ -43,13 +43,22 @@ def board_with(board: Leaderboard, names: Mapping[str, str]) -> Leaderboard:
     """The leaderboard with what is said of models beside its rows by their shown names."""
     return structs.replace(
         board,
-        left_out=tuple(
-            LeftOut(name=names.get(entry.name, entry.name), why=entry.why)
-            for entry in board.left_out
-        ),
-        notes=tuple(_named(note, names) for note in board.notes),
+        left_out=left_out_with(board.left_out, names),
+        notes=notes_with(board.notes, names),
         plans=tuple(_plan(mark, names) for mark in board.plans),
     )
+
+
+def left_out_with(left_out: Iterable[LeftOut], names: Mapping[str, str]) -> tuple[LeftOut, ...]:
+    """Who a filter left out, by shown names."""
+    return tuple(
+        LeftOut(name=names.get(entry.name, entry.name), why=entry.why) for entry in left_out
+    )
+
+
+def notes_with(notes: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Sentences with the models in them by their shown names."""
+    return tuple(_named(note, names) for note in notes)
 
 
 def _named(text: str, names: Mapping[str, str]) -> str:

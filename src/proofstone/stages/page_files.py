@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from proofstone.report.figures.ahead import BeginDrawing
     from proofstone.report.page_data import PageData
     from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
-    from proofstone.stages.table_files import TablesAsked, TablesWritten
+    from proofstone.stages.table_files import MoreTables, TablesAsked, TablesWritten
 
 __all__ = ["BesideAsked", "PageWritten", "write_page", "write_text"]
 
 
 class BesideAsked(NamedTuple):
-    """What is to be written beside a page."""
+    """What is to be written beside a page; ``others`` are tables besides its own."""
 
     tables: TablesAsked | None = None
     figures: FiguresAsked | None = None
+    others: MoreTables | None = None
 
 
 class PageWritten(Struct, frozen=True, kw_only=True):
@@ -52,16 +53,16 @@ def write_page(
     from proofstone.stages.figure_files import check_figures, write_figures  # noqa: PLC0415
     from proofstone.stages.table_files import check_tables, write_tables  # noqa: PLC0415
 
-    tables, figures = beside
+    tables, figures, others = beside
     if tables is not None:
-        check_tables(data, tables)
+        check_tables(data, tables, others)
     if figures is not None:
         check_figures(data, figures)
     if path is not None:
         write_text(path, render_page(data, begin_drawing))
     return PageWritten(
         page=None if path is None else str(path),
-        tables=None if tables is None else write_tables(data, tables),
+        tables=None if tables is None else write_tables(data, tables, others),
         figures=None if figures is None else write_figures(data, figures),
         methods=methods_text(data),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct
 
@@ -26,6 +26,7 @@ from proofstone.wording import say
 
 __all__ = [
     "TABLE_KINDS",
+    "MoreTables",
     "TableKind",
     "TablesAsked",
     "TablesWritten",
@@ -46,6 +47,14 @@ class TablesAsked(Struct, frozen=True):
     kinds: tuple[TableKind, ...]
 
 
+class MoreTables(NamedTuple):
+    """CSV files besides the tables of the page: the names that they may have, and what writes them
+    into a folder and says what each holds."""
+
+    names: tuple[str, ...]
+    write: Callable[[Path], Mapping[str, str]]
+
+
 class TablesWritten(Struct, frozen=True):
     """The folder, and the names of the files in it by the order of the page."""
 
@@ -53,15 +62,19 @@ class TablesWritten(Struct, frozen=True):
     files: tuple[str, ...]
 
 
-def check_tables(data: PageData, asked: TablesAsked) -> None:
+def check_tables(data: PageData, asked: TablesAsked, others: MoreTables | None = None) -> None:
     """Raises BadUsage where the folder cannot be written to without touching another's files."""
     names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
     more = [*METHODS, *([DOCUMENT] if "tex" in asked.kinds else [])]
+    more += others.names if others is not None else ()
     check_folder(asked.folder, [*names, *more])
 
 
-def write_tables(data: PageData, asked: TablesAsked) -> TablesWritten:
-    """Writes every table of the page in each of the kinds, all of them or nothing."""
+def write_tables(
+    data: PageData, asked: TablesAsked, others: MoreTables | None = None
+) -> TablesWritten:
+    """Writes every table of the page in each of the kinds, and ``others`` where CSV is asked for,
+    all of them or nothing."""
     pages = page_tables(data)
     how = _how(data)
     with files_into(asked.folder, f"proofstone {__version__}") as (folder, about):
@@ -74,6 +87,8 @@ def write_tables(data: PageData, asked: TablesAsked) -> TablesWritten:
             text = tex_document([f"{page.name}.tex" for page in pages])
             (folder / DOCUMENT).write_text(text, encoding="utf-8", newline="\n")
             about[DOCUMENT] = say("a document that shows all of these tables")
+        if others is not None and "csv" in asked.kinds:
+            about.update(others.write(folder))
         _write_methods(folder, data, asked.kinds, about)
         files = tuple(about)
     return TablesWritten(folder=str(asked.folder), files=files)

@@ -30,7 +30,7 @@ from proofstone.stages.corrected import CURRENT, View, chosen_scorings
 from proofstone.stages.ruling import response_name
 from proofstone.stages.summarise import Selection, respondents_of
 
-__all__ = ["against_of", "read_verified", "verified_scorings"]
+__all__ = ["against_of", "how_to_verify", "read_verified", "verified_scorings"]
 
 _PAGE = 500
 _FICTIONAL = "fictional"
@@ -62,7 +62,7 @@ def verified_scorings(
     """
     known = {key: found for key, _run in runs if (found := _by_label(store, key, view.until))}
     if not known:
-        raise NotFound("no triple of these runs is verified yet", hint=_next(runs))
+        raise NotFound("no triple of these runs is verified yet", hint=how_to_verify(runs))
     named = _named(store, runs, view)
     if named:
         known = {
@@ -138,7 +138,8 @@ def _named(store: Store, runs: Sequence[tuple[int, Run]], view: View) -> dict[in
     }
 
 
-def _next(runs: Sequence[tuple[int, Run]]) -> str:
+def how_to_verify(runs: Sequence[tuple[int, Run]]) -> str:
+    """The command that verifies runs; of many the first of them."""
     named = " ".join(f"run:{short(run.id)}" for _key, run in runs[:4])
     more = " ..." if len(runs) > 4 else ""
     return f"proofstone score {named}{more} --judge PROVIDER/NAME --reference BANK"

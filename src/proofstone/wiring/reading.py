@@ -12,6 +12,7 @@ from proofstone.engines.store import Found
 from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method
+from proofstone.ports import Verifies
 from proofstone.stages.summarise import Selection, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
@@ -24,14 +25,16 @@ if TYPE_CHECKING:
     from proofstone.report.page_data import PageData
     from proofstone.report.sections import Section
     from proofstone.report.studies import Study
+    from proofstone.report.triples.board import TripleBoard
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
     from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.page_files import PageWritten
-    from proofstone.stages.table_files import TablesAsked
+    from proofstone.stages.table_files import MoreTables, TablesAsked
     from proofstone.stages.taxonomies import Coverage
     from proofstone.wiring.boards import BoardMade
+    from proofstone.wiring.verified_boards import VerifiedBoard
 
 __all__ = ["Reading"]
 
@@ -46,6 +49,26 @@ class Reading(Catalogue):
         ``view`` says which scores are read (``stages.corrected.View``).
         """
         return self._board(self._selection(targets), options).board
+
+    def holds_triples(self, *targets: Target) -> bool:
+        """Whether these are runs whose replies hold triples, which can be verified."""
+        return isinstance(find_method(self._selection(targets).method), Verifies)
+
+    def how_to_verify(self, *targets: Target) -> str:
+        """The command that verifies these runs."""
+        from proofstone.stages.verified_runs import how_to_verify  # noqa: PLC0415
+
+        return how_to_verify(self._selection(targets).runs)
+
+    def verified_board(self, *targets: Target, **options: Any) -> TripleBoard | None:
+        """The leaderboard of what was verified of runs, forms or a bank; None where nothing is, or
+        where their replies hold nothing to verify.
+
+        ``group_by``, ``where``, ``card_columns`` and ``view`` are as in ``leaderboard``; ``by``
+        names the breakdowns that are wanted, ``people`` a file of verdicts that people filled in.
+        """
+        made = self._verified(self._selection(targets), options)
+        return None if made is None else made.board
 
     def statistics(self, target: Target) -> Sequence[Tabulation]:
         """The tables by which its method describes a bank or a form, tokens counted offline."""
@@ -108,9 +131,12 @@ class Reading(Catalogue):
         items and replies. Where the file of one may not be written, neither is the page."""
         from proofstone.stages.page_files import BesideAsked, write_page  # noqa: PLC0415
 
-        made = self._board(self._selection(targets), options)
+        selection = self._selection(targets)
+        made = self._board(selection, options)
         data = self._page(made, options, control=control, command=command)
-        return write_page(data, None if path is None else Path(path), BesideAsked(tables, figures))
+        more = None if tables is None else self._verified_tables(selection, options)
+        beside = BesideAsked(tables, figures, more)
+        return write_page(data, None if path is None else Path(path), beside)
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
@@ -199,15 +225,18 @@ class Reading(Catalogue):
         return perform_study(name, parts, **options)
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:
-        """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
-        from proofstone.report.studies import study_figures  # noqa: PLC0415
+        """Draws a study's figures into a folder. Raises BadUsage for a study without any."""
         from proofstone.stages.figure_files import check_drawn, write_drawn  # noqa: PLC0415
 
-        figures = study_figures(study)
-        if not figures:
-            raise BadUsage(f"the study {study.name} found nothing that could be drawn")
-        check_drawn(figures, asked)
-        return write_drawn(figures, list(dict.fromkeys(p.series for p in study.points)), asked)
+        if not study.figures:
+            raise BadUsage(
+                f"the study {study.name} draws no figures",
+                hint="-o FILE.csv writes the data of its figure",
+            )
+        check_drawn(study.figures, asked)
+        return write_drawn(
+            study.figures, list(dict.fromkeys(p.series for p in study.points)), asked
+        )
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:
         """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
@@ -234,3 +263,24 @@ class Reading(Catalogue):
         return make_board(
             self.store, lambda: self.config, selection, family=self.family_of, **options
         )
+
+    def _verified(self, selection: Selection, options: dict[str, Any]) -> VerifiedBoard | None:
+        """The leaderboard of verified triples, and what it was made from."""
+        if not isinstance(find_method(selection.method), Verifies):
+            return None
+        from proofstone.wiring.verified_boards import make_verified_board  # noqa: PLC0415 - numpy
+
+        return make_verified_board(self.store, lambda: self.config, selection, **options)
+
+    def _verified_tables(self, selection: Selection, options: dict[str, Any]) -> MoreTables | None:
+        """What writes the tables of verified runs; None where nothing is verified, and for the
+        public: they hold the texts of passages."""
+        if options.get("audience", "internal") == "public":
+            return None
+        asked = {name: options[name] for name in ("where", "view") if name in options}
+        made = self._verified(selection, asked | {"by": ("domain", "popularity")})
+        if made is None:
+            return None
+        from proofstone.stages.verified_tables import tables_of  # noqa: PLC0415
+
+        return tables_of(made.verified, made.board)

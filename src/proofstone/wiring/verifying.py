@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -26,9 +26,7 @@ from proofstone.methods.bequ.verification import (
     VerifyPlan,
     VerifySettings,
     checked_of,
-    combined_rows,
     correct_by_people,
-    counted_rows,
     make_plan,
     measure_all,
     measure_by,
@@ -36,6 +34,7 @@ from proofstone.methods.bequ.verification import (
     rank_by_f1,
     rankable,
     read_people,
+    result_tables,
     verdict_row,
     verify,
 )
@@ -227,7 +226,7 @@ class OpenedTriples:
             write_rows(output, found.rows(groups, entities))
         if tables is not None:
             tables.mkdir(parents=True, exist_ok=True)
-            for name, rows in _tables(made).items():
+            for name, rows in result_tables(made.measured, made.parts).items():
                 write_rows(tables / name, rows)
             write_rows(tables / "results_detailed.csv", found.rows(groups, entities))
 
@@ -300,17 +299,3 @@ def _most_questions(plan: VerifyPlan) -> int:
 
 def _characters(question: JudgeQuestion) -> int:
     return len(question.task) + sum(len(each.text) for each in question.exhibits)
-
-
-def _tables(made: Verification) -> dict[str, Iterable[dict[str, Any]]]:
-    """The tables by their names; those of a breakdown only where something has a value."""
-    by = {str(name): [part for part in made.parts if part.by == name] for name in BREAKDOWNS}
-    found: dict[str, Iterable[dict[str, Any]]] = {
-        "results.csv": counted_rows(made.measured),
-        "combined_results.csv": combined_rows([*made.measured, *by["domain"]]),
-    }
-    named = {"domain": ("category", "Domain"), "popularity": ("popularity", "Popularity")}
-    for name, (file, column) in named.items():
-        if by[name]:
-            found[f"results_by_{file}.csv"] = counted_rows(by[name], column)
-    return found

@@ -46,6 +46,7 @@ from proofstone.engines.stats.drawn_means import (
 from proofstone.engines.stats.drawn_ratios import (
     DrawnRatios,
     draw_ratios,
+    draw_ratios_each,
     harmonic_mean,
     more_for_half_width,
 )
@@ -276,6 +277,7 @@ __all__ = [
     "disjoint_clusters",
     "draw_means",
     "draw_ratios",
+    "draw_ratios_each",
     "draw_shares",
     "drop_between",
     "equal_weights",

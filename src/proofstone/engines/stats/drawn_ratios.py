@@ -6,7 +6,7 @@ entity), a draw of clusters moves both, and so the interval of anything made of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,13 @@ from proofstone.engines.stats.resampling import (
 )
 from proofstone.records.results import Estimate
 
-__all__ = ["DrawnRatios", "draw_ratios", "harmonic_mean", "more_for_half_width"]
+__all__ = [
+    "DrawnRatios",
+    "draw_ratios",
+    "draw_ratios_each",
+    "harmonic_mean",
+    "more_for_half_width",
+]
 
 Floats = NDArray[np.float64]
 
@@ -99,22 +105,60 @@ def draw_ratios(
     A cluster that counts in no column is left out: it was not in the sample. ``clusters`` is what
     intervals call them.
     """
+    (found,) = draw_ratios_each([(tops, bottoms)], clusters=clusters, n_draws=n_draws, seed=seed)
+    return found
+
+
+def draw_ratios_each(
+    pairs: Sequence[tuple[Floats, Floats]],
+    *,
+    clusters: str = "clusters",
+    n_draws: int = 2_000,
+    seed: int = 0,
+) -> list[DrawnRatios]:
+    """``draw_ratios`` of each (tops, bottoms); those of as many clusters share their draws, which
+    one by one would be the same, and take the time of one."""
+    held = [_counting(tops, bottoms) for tops, bottoms in pairs]
+    drawn: dict[int, Floats] = {}
+    for n_clusters in {len(bottoms) for _tops, bottoms in held}:
+        places = [at for at, (_tops, bottoms) in enumerate(held) if len(bottoms) == n_clusters]
+        tops, bottoms = (
+            np.concatenate([held[at][side] for at in places], axis=1) for side in (0, 1)
+        )
+        ends = np.cumsum([held[at][1].shape[1] for at in places])[:-1]
+        parts = np.split(_drawn(tops, bottoms, n_draws, seed), ends, axis=1)
+        drawn |= dict(zip(places, parts, strict=True))
+    return [
+        _ratios(tops, bottoms, drawn[at], clusters, f"{n_draws} draws, seed {seed}")
+        for at, (tops, bottoms) in enumerate(held)
+    ]
+
+
+def _counting(tops: Floats, bottoms: Floats) -> tuple[Floats, Floats]:
     held = bottoms.any(axis=1) if bottoms.size else np.zeros(len(bottoms), dtype=bool)
-    tops, bottoms = tops[held], bottoms[held]
+    return tops[held], bottoms[held]
+
+
+def _drawn(tops: Floats, bottoms: Floats, n_draws: int, seed: int) -> Floats:
+    """The ratios in each draw (draws, K)."""
     n_clusters, k = bottoms.shape
     rng, parts = generator(seed, _PURPOSE), [np.empty((0, k))]
     strata = Strata.of(None, n_clusters)
     for number in blocks_of_draws(n_clusters, n_draws if n_clusters else 0):
         counts = bootstrap_counts(strata, number, rng, one_less=True).astype(np.float64)
         parts.append(_divided(counts @ tops, counts @ bottoms))
+    return np.concatenate(parts)
+
+
+def _ratios(tops: Floats, bottoms: Floats, draws: Floats, clusters: str, how: str) -> DrawnRatios:
     totals = bottoms.sum(axis=0)
     squares = (bottoms**2).sum(axis=0)
     return DrawnRatios(
         values=_divided(tops.sum(axis=0), totals),
-        draws=np.concatenate(parts),
+        draws=draws,
         n=totals,
         groups=totals**2 / np.where(squares > 0, squares, 1.0),
-        made_by=f"bootstrap, percentile, {n_draws} draws, seed {seed}",
+        made_by=f"bootstrap, percentile, {how}",
         clusters=clusters,
     )
 

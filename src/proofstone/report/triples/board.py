@@ -66,9 +66,8 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     domain, popularity, source and predicate family. ``ties`` are runs [first, last] of places in
     ``rows`` that the data cannot tell apart. ``counts`` are of all verified triples, by outcome.
     Without ``is_common`` no two rows were held against the same entities, and nobody is ranked.
-    ``unverified`` names runs that were asked for and of which nothing was verified. ``group_by``,
-    ``where``, ``left_out`` and ``notes`` are of the models' cards, as on other leaderboards;
-    ``people_elsewhere`` counts people's labels on triples that are in no row."""
+    ``group_by``, ``where``, ``left_out`` and ``notes`` are of the models' cards, as on other
+    leaderboards; ``people_elsewhere`` counts people's labels on triples that are in no row."""
 
     rows: tuple[TripleRow, ...]
     parts: tuple[Measured, ...]
@@ -81,7 +80,6 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     confidence: float = 0.95
     counts: Mapping[str, int] = {}
     is_common: bool = True
-    unverified: tuple[str, ...] = ()
     group_by: str = ""
     where: str = ""
     left_out: tuple[LeftOut, ...] = ()

@@ -27,11 +27,6 @@ __all__ = ["render_triple_board"]
 
 _LABEL = 11
 _ASK_TWICE = 0.02  # of verdicts: above it a figure's denominator holds too much that nobody judged
-_BESIDE = (
-    "contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the "
-    "entities; fictional: entities that do not exist and got triples; per entity: triples that a "
-    "model gave."
-)
 _YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 _BOTH = ("precision", "recall")
 
@@ -52,9 +47,9 @@ def render_triple_board(
         if rows:
             banner = [_tinted(SIMULATED_BANNER, colour)] if simulated else []
             lines += [*banner, *_standing(board, rows, card_columns, width), ""]
-    notes = [*_warnings(board, colour), *_people(board), *where_lines(board), *_unverified(board)]
+    notes = [*_warnings(board, colour), *_people(board), *where_lines(board)]
     lines += [line for note in notes for line in _wrapped(note, width)]
-    lines += [*_wrapped(_how(board), width), *_wrapped(_BESIDE, width)]
+    lines += [*_wrapped(_how(board), width), *_wrapped(_legend(board), width)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -232,19 +227,20 @@ def _people(board: TripleBoard) -> Iterator[str]:
         yield f"people's labels on triples that are in no row: {board.people_elsewhere:,}"
 
 
-def _unverified(board: TripleBoard) -> Iterator[str]:
-    if board.unverified:
-        n = len(board.unverified)
-        named = ", ".join(board.unverified)
-        verb = "is" if n == 1 else "are"
-        yield printable(f"{counted(n, 'run')} {verb} not verified: {named}")
-
-
 def _how(board: TripleBoard) -> str:
     share = f"{100 * board.confidence:g}%"
     return (
         f"{share} intervals: entities are drawn again, in both directions and for all models at "
         "once. A range of ranks is what the data leave open."
+    )
+
+
+def _legend(board: TripleBoard) -> str:
+    has_fictional = any(row.fictional_given for row in board.rows)
+    fictional = "fictional: entities that do not exist and got triples; " * has_fictional
+    return (
+        "contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the "
+        f"entities; {fictional}per entity: triples that a model gave."
     )
 
 

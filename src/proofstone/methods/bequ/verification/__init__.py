@@ -1,9 +1,10 @@
 """Triples checked both ways: is what was said true, and was what is known said."""
 
+from proofstone.methods.bequ.verification.cells import MEASURES
 from proofstone.methods.bequ.verification.correcting import Corrected, correct_by_people
 from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
 from proofstone.methods.bequ.verification.gathering import Gathered, Told
-from proofstone.methods.bequ.verification.measures import MEASURES, measure_all, measure_by
+from proofstone.methods.bequ.verification.measures import measure_all, measure_by
 from proofstone.methods.bequ.verification.people import (
     Checked,
     PeopleSaid,
@@ -30,6 +31,7 @@ from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceR
 from proofstone.methods.bequ.verification.result_rows import (
     combined_rows,
     counted_rows,
+    result_tables,
     verdict_row,
 )
 from proofstone.methods.bequ.verification.sampling import SAMPLING_WAYS, SamplingWay, sample_places
@@ -80,6 +82,7 @@ __all__ = [
     "rank_by_f1",
     "rankable",
     "read_people",
+    "result_tables",
     "sample_places",
     "spread_of_f1",
     "verdict_row",

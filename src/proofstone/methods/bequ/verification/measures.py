@@ -8,34 +8,41 @@ in none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
+from proofstone.methods.bequ.verification.cells import MEASURES, cells_of, outcomes_in, sums_of
+from proofstone.methods.bequ.verification.counting import Counted
 from proofstone.records.triples import Breakdown, EntityFacts, Group, Measured
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MEASURES", "measure_all", "measure_by"]
+    from proofstone.engines.stats import DrawnRatios
 
-_PRECISION = ("entailment", "contradiction", "neutral", "no reference", "unparsed")
-_RECALL = ("covered", "not covered", "unparsed")
-# Each measure: its direction, what counts, and what it is divided by.
-MEASURES: Mapping[str, tuple[Literal[0, 1], tuple[str, ...], tuple[str, ...]]] = {
-    "precision": (0, ("entailment",), _PRECISION),
-    "recall": (1, ("covered",), _RECALL),
-    "contradiction": (0, ("contradiction",), _PRECISION),
-    "neutral": (0, ("neutral", "no reference"), _PRECISION),
-    "unparsed": (0, ("unparsed",), _PRECISION),
-    "without_reference": (0, ("no reference",), _PRECISION),
-    "precision_judged": (0, ("entailment",), _PRECISION[:3]),
-    "precision_decided": (0, ("entailment",), _PRECISION[:2]),
-    "recall_judged": (1, ("covered",), _RECALL[:2]),
-    "recall_unparsed": (1, ("unparsed",), _RECALL),
-}
+__all__ = ["measure_all", "measure_by"]
+
 HALF_WIDTH = 0.02
+# Sums that are held at once, to be drawn together: 64 MB of them.
+_MOST_AT_ONCE = 8_000_000
+
+
+class _Part(NamedTuple):
+    """One group's triples, or a part of them: sums by entity and measure, and outcomes."""
+
+    group: Group
+    value: str
+    tops: NDArray[np.float64]
+    bottoms: NDArray[np.float64]
+    counts: dict[str, dict[str, int]]
+
+
+class _Drawing(NamedTuple):
+    by: str
+    n_draws: int
+    seed: int
+    confidence: float
 
 
 def measure_all(
@@ -47,11 +54,11 @@ def measure_all(
     confidence: float = 0.95,
 ) -> list[Measured]:
     """The measures of each group."""
-    mine = counted.column("group")
-    return [
-        _measured(counted, mine == number, group, n_draws=n_draws, seed=seed, confidence=confidence)
-        for number, group in enumerate(groups)
-    ]
+    n = _n_entities(counted)
+    parts = (
+        _part(cells_of(counted, number, n)[0], group, "") for number, group in enumerate(groups)
+    )
+    return list(_measured(parts, _Drawing("", n_draws, seed, confidence)))
 
 
 def measure_by(
@@ -71,16 +78,33 @@ def measure_by(
     passage decided; recall by where the reference has the triple from.
     """
     codes, names = _values(counted, entities, by)
-    mine = counted.column("group")
+    parts = _parts(counted, groups, codes, names)
+    return _measured(parts, _Drawing(by, n_draws, seed, confidence))
+
+
+def _n_entities(counted: Counted) -> int:
+    return int(counted.column("entity").max(initial=-1)) + 1
+
+
+def _parts(
+    counted: Counted,
+    groups: Sequence[Group],
+    codes: NDArray[np.integer],
+    names: Sequence[str],
+) -> Iterator[_Part]:
+    n = _n_entities(counted)
     for number, group in enumerate(groups):
-        own = mine == number
-        for code in sorted(range(len(names)), key=names.__getitem__):
-            chosen = own & (codes == code)
-            if names[code] and chosen.any():
-                yield _measured(
-                    counted, chosen, group, by=by, value=names[code],
-                    n_draws=n_draws, seed=seed, confidence=confidence,
-                )  # fmt: skip
+        cells = cells_of(counted, number, n, codes)
+        for code in sorted(range(len(cells)), key=names.__getitem__) if len(names) else ():
+            if names[code] and cells[code].any():
+                yield _part(cells[code], group, names[code])
+
+
+def _part(cells: NDArray[np.int64], group: Group, value: str) -> _Part:
+    """Entities of which it has nothing are left out, so that few are held of a small part."""
+    held = cells[cells.any(axis=(1, 2))]
+    tops, bottoms = sums_of(held)
+    return _Part(group, value, tops, bottoms, outcomes_in(held))
 
 
 def _values(
@@ -100,27 +124,39 @@ def _values(
     ], names
 
 
-def _measured(
-    counted: Counted,
-    chosen: NDArray[np.bool_],
-    group: Group,
-    *,
-    by: str = "",
-    value: str = "",
-    n_draws: int,
-    seed: int,
-    confidence: float,
-) -> Measured:
-    from proofstone.engines.stats import (  # noqa: PLC0415
-        draw_ratios,
-        harmonic_mean,
-        more_for_half_width,
-    )
+def _measured(parts: Iterable[_Part], drawing: _Drawing) -> Iterator[Measured]:
+    """The measures of each part; entities are drawn for many parts at once."""
+    from proofstone.engines.stats import draw_ratios_each  # noqa: PLC0415
 
-    tops, bottoms = _sums(counted, chosen)
-    drawn = draw_ratios(tops, bottoms, clusters="entities", n_draws=n_draws, seed=seed)
+    for batch in _batches(parts):
+        drawn = draw_ratios_each(
+            [(part.tops, part.bottoms) for part in batch],
+            clusters="entities",
+            n_draws=drawing.n_draws,
+            seed=drawing.seed,
+        )
+        for part, ratios in zip(batch, drawn, strict=True):
+            yield _of_part(part, ratios, drawing)
+
+
+def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
+    batch: list[_Part] = []
+    held = 0
+    for part in parts:
+        batch.append(part)
+        held += part.tops.size + part.bottoms.size
+        if held >= _MOST_AT_ONCE:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+def _of_part(part: _Part, drawn: DrawnRatios, drawing: _Drawing) -> Measured:
+    from proofstone.engines.stats import harmonic_mean, more_for_half_width  # noqa: PLC0415
+
     estimates = {
-        name: drawn.ratio(place, confidence=confidence)
+        name: drawn.ratio(place, confidence=drawing.confidence)
         for place, name in enumerate(MEASURES)
         if drawn.n[place]
     }
@@ -128,49 +164,17 @@ def _measured(
         estimates["f1"] = drawn.made_of(
             (0, 1),
             lambda ratios: harmonic_mean(ratios[:, 0], ratios[:, 1]),
-            confidence=confidence,
+            confidence=drawing.confidence,
         )
     return Measured(
-        group=group,
-        counts=_counts(counted, chosen),
+        group=part.group,
+        counts=part.counts,
         estimates=estimates,
         more={
             name: more_for_half_width(estimates[name], HALF_WIDTH)
             for name in ("precision", "recall")
             if name in estimates
         },
-        by=by,
-        value=value,
+        by=drawing.by,
+        value=part.value,
     )
-
-
-def _sums(
-    counted: Counted, chosen: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What counts and what it is divided by, (entities, measures) each."""
-    import numpy as np  # noqa: PLC0415
-
-    _, entity = np.unique(counted.column("entity")[chosen], return_inverse=True)
-    n = int(entity.max(initial=-1)) + 1
-    direction, outcome = counted.column("direction")[chosen], counted.column("outcome")[chosen]
-    cells = np.zeros((2, len(OUTCOMES), n))
-    np.add.at(cells, (direction, outcome, entity), 1.0)
-    place = {name: code for code, name in enumerate(OUTCOMES)}
-
-    def summed(side: int, names: Sequence[str]) -> NDArray[np.float64]:
-        return np.asarray(cells[side][[place[name] for name in names]].sum(axis=0))
-
-    tops = [summed(side, top) for side, top, _bottom in MEASURES.values()]
-    bottoms = [summed(side, bottom) for side, _top, bottom in MEASURES.values()]
-    return np.stack(tops, axis=1), np.stack(bottoms, axis=1)
-
-
-def _counts(counted: Counted, chosen: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
-    import numpy as np  # noqa: PLC0415
-
-    direction, outcome = counted.column("direction")[chosen], counted.column("outcome")[chosen]
-    found = {}
-    for side, name in enumerate(("precision", "recall")):
-        n = np.bincount(outcome[direction == side], minlength=len(OUTCOMES))
-        found[name] = {OUTCOMES[code]: int(n[code]) for code in np.flatnonzero(n).tolist()}
-    return found

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from proofstone.methods.bequ.verification.cells import cells_of, sums_of
 from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
-from proofstone.methods.bequ.verification.measures import MEASURES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,19 +77,9 @@ def spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
 
     from proofstone.engines.stats import harmonic_spread  # noqa: PLC0415
 
-    mine, entity, direction, outcome = (
-        counted.column(name) for name in ("group", "entity", "direction", "outcome")
-    )
-    n = int(entity.max(initial=-1)) + 1
-    cell = (entity.astype(np.int64) * 2 + direction) * len(OUTCOMES) + outcome
-    place = {name: code for code, name in enumerate(OUTCOMES)}
-    tops, bottoms = np.zeros((n, len(groups), 2)), np.zeros((n, len(groups), 2))
-    for at, group in enumerate(groups):
-        cells = np.bincount(cell[mine == group], minlength=n * 2 * len(OUTCOMES))
-        cells = cells.reshape(n, 2, len(OUTCOMES))
-        for side, top, bottom in (MEASURES["precision"], MEASURES["recall"]):
-            tops[:, at, side] = cells[:, side, [place[name] for name in top]].sum(axis=1)
-            bottoms[:, at, side] = cells[:, side, [place[name] for name in bottom]].sum(axis=1)
+    n = int(counted.column("entity").max(initial=-1)) + 1
+    sums = [sums_of(cells_of(counted, group, n)[0], ("precision", "recall")) for group in groups]
+    tops, bottoms = (np.stack([each[side] for each in sums], axis=1) for side in (0, 1))
     return harmonic_spread(tops, bottoms)
 
 

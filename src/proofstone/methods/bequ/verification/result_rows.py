@@ -7,7 +7,7 @@ from typing import Any
 
 from proofstone.records.triples import EntityFacts, Group, Measured, Verified
 
-__all__ = ["combined_rows", "counted_rows", "verdict_row"]
+__all__ = ["combined_rows", "counted_rows", "result_tables", "verdict_row"]
 
 _METRICS = {"precision": "Precision (RAG)", "recall": "Recall"}
 
@@ -42,6 +42,22 @@ def verdict_row(
         "people": "",
         "is_true": "",
     }
+
+
+def result_tables(
+    measured: Sequence[Measured], parts: Sequence[Measured]
+) -> dict[str, Iterator[dict[str, Any]]]:
+    """The tables by the names of their files; those of a breakdown only where ``parts`` hold it."""
+    by = {name: [part for part in parts if part.by == name] for name in ("domain", "popularity")}
+    found = {
+        "results.csv": counted_rows(measured),
+        "combined_results.csv": combined_rows([*measured, *by["domain"]]),
+    }
+    named = {"domain": ("category", "Domain"), "popularity": ("popularity", "Popularity")}
+    for name, (file, column) in named.items():
+        if by[name]:
+            found[f"results_by_{file}.csv"] = counted_rows(by[name], column)
+    return found
 
 
 def counted_rows(measured: Iterable[Measured], column: str = "") -> Iterator[dict[str, Any]]:

@@ -1,0 +1,213 @@
+"""``leaderboard`` of runs whose triples were verified, from the endpoint to the terminal."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from spoken_world import N, reference_file, speaking, towns_file
+
+from proofstone.cli import main
+from scripted_server import ScriptedServer
+from serving import configure, serving
+from told import Proofstone, Told
+
+JUDGED = ("--judge", "scripted/judge", "--reference", "known", "--sample", 0)
+
+
+@pytest.fixture
+def proofstone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Proofstone:
+    """Runs a command in a folder that is a workspace, on a terminal of 100 cells."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: object) -> Told:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        assert isinstance(left.value.code, int)
+        return Told(left.value.code, *capsys.readouterr())
+
+    run("init", ".")
+    return run
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ScriptedServer]:
+    with serving(speaking()) as server:
+        configure(tmp_path, server.url)
+        yield server
+
+
+@pytest.fixture
+def asked(proofstone: Proofstone, server: ScriptedServer) -> list[str]:
+    """The runs of a model that talks and of one that knows nothing of a town."""
+    models = "scripted/talker,scripted/quiet"
+    made = proofstone("run", towns_file(Path.cwd()), "-m", models, "--json")
+    known = proofstone("import", reference_file(Path.cwd()), "--as", "bank", "--method", "bequ")
+    assert (made.code, known.code) == (0, 0), made.err + known.err
+    return [f"run:{run['run']}" for run in made.json]
+
+
+@pytest.fixture
+def runs(proofstone: Proofstone, asked: list[str]) -> list[str]:
+    """The same, verified."""
+    made = proofstone("score", *asked, *JUDGED)
+    assert made.code == 0, made.err
+    return asked
+
+
+_BOARD = """\
+triples 2 models over 6 entities; in the sample 50 to 60 triples of each, 72 of the reference
+asked direct
+sample all triples
+judge scripted/judge
+reference known-
+
+rank model F1 P R
+1-2 a scripted/talker 54.5 [] 60.0 [] 50.0 []
+1-2 a scripted/quiet 49.2 [] 60.0 [] 41.7 []
+
+model contradicted abstained per entity unparsed no ref.
+scripted/talker 20.0 [] 0.0 [] 10.0 0.0 0.0
+scripted/quiet 20.0 [] 16.7 [] 8.3 0.0 0.0
+Rows that share a letter cannot be told apart by these data.
+
+95% intervals: entities are drawn again, in both directions and for all models at once. A range of
+ ranks is what the data leave open.
+contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities;
+ per entity: triples that a model gave.
+"""
+
+
+def test_models_are_ranked_by_f1(proofstone: Proofstone, runs: list[str]) -> None:
+    """Of twelve facts of each town the talker says six, of ten triples six are right; the other one
+    says nothing of a town, so that it knows five sixths of as much."""
+    shown = proofstone("leaderboard", *runs)
+    assert (shown.code, shown.err) == (0, "")
+    text = re.sub(r"\[[^]]*\]", "[]", re.sub(r"known-\w+", "known-", shown.out))
+    assert re.sub(r" +", " ", text) == _BOARD
+
+
+def test_the_same_as_json_with_all_breakdowns_or_those_that_are_asked_for(
+    proofstone: Proofstone, runs: list[str]
+) -> None:
+    board = proofstone("leaderboard", *runs, "--json").json
+    first, second = board["rows"]
+    assert first["group"]["model"] == "scripted/talker"
+    values = {name: each["value"] for name, each in first["measured"]["estimates"].items()}
+    assert values["precision"] == pytest.approx(6 / 10)
+    assert values["recall"] == pytest.approx(6 / 12)
+    assert second["measured"]["estimates"]["recall"]["value"] == pytest.approx(5 * 6 / (6 * 12))
+    assert second["abstention"]["value"] == pytest.approx(1 / N)
+    assert {part["by"] for part in board["parts"]} == {"domain", "popularity", "source", "family"}
+    some = proofstone("leaderboard", *runs, "--json", "--by", "source").json
+    assert {part["by"] for part in some["parts"]} == {"source"}
+
+
+def test_by_source_and_popularity(proofstone: Proofstone, runs: list[str]) -> None:
+    shown = proofstone("leaderboard", *runs, "--by", "popularity,source")
+    heads = [line.split()[0] for line in shown.out.splitlines() if " n P " in line]
+    assert heads == ["popularity", "source"]
+    wrong = proofstone("leaderboard", *runs, "--by", "position")
+    assert wrong.code == 2
+    assert "there is: domain, popularity, source, family" in wrong.err
+
+
+def test_what_is_not_verified_is_ranked_by_how_much_it_says(
+    proofstone: Proofstone, asked: list[str], server: ScriptedServer
+) -> None:
+    """With the command that verifies; so are verified runs with --unverified."""
+    before = proofstone("leaderboard", *asked)
+    assert before.code == 0
+    named = " ".join(run[: len("run:") + 8] for run in asked)
+    assert f"proofstone score {named} --judge PROVIDER/NAME --reference BANK" in before.err
+    assert "6 questions" in before.out
+    proofstone("score", *asked, *JUDGED)
+    after = proofstone("leaderboard", *asked, "--unverified")
+    assert (after.code, after.err) == (0, "")
+    assert after.out == before.out
+
+
+def test_one_run_that_is_not_verified_stands_below(
+    proofstone: Proofstone, asked: list[str]
+) -> None:
+    proofstone("score", asked[0], *JUDGED)
+    shown = proofstone("leaderboard", *asked)
+    assert "not ranked:\nscripted/quiet  nothing of it is verified" in shown.out
+
+
+def test_options_of_items_are_not_of_triples(proofstone: Proofstone, runs: list[str]) -> None:
+    refused = proofstone("leaderboard", *runs, "--estimand", "bank", "--level", "field")
+    assert refused.code == 2
+    assert "--level, --estimand: not of verified triples" in refused.err
+
+
+def test_models_are_left_out_by_their_cards(proofstone: Proofstone, runs: list[str]) -> None:
+    config = Path("proofstone.toml")
+    card = '\n[models."scripted/talker".card]\nopenness = "open weights"\nlab = "Acme"\n'
+    config.write_text(config.read_text(encoding="utf-8") + card, encoding="utf-8")
+    shown = proofstone("leaderboard", *runs, "--where", "openness=open", "--columns", "lab")
+    assert shown.code == 0, shown.err
+    assert "only openness=open; left out 1 model: scripted/quiet (openness unknown)" in shown.out
+    assert "scripted/talker  Acme" in shown.out
+
+
+def test_what_people_say_of_verdicts_corrects_the_figures(
+    proofstone: Proofstone, runs: list[str]
+) -> None:
+    """The table of verdicts comes back with a column filled: people agree with all of them."""
+    written = proofstone("report", *runs, "-o", "report.html", "--tables", "csv")
+    assert written.code == 0, written.err
+    with Path("report-tables/results_detailed.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    labelled = [
+        {
+            "id": row["id"],
+            "direction": row["direction"],
+            "people": row["verdict"],
+            "is_true": "true",
+        }
+        for row in rows
+        if row["model"] == "scripted/talker" and row["basis"] == "judge"
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in labelled)
+    Path("people.jsonl").write_text(text, encoding="utf-8")
+    shown = proofstone("leaderboard", *runs, "--people", "people.jsonl", "--json").json
+    people = {row["group"]["model"]: row["people"] for row in shown["rows"]}
+    assert people["scripted/quiet"] is None
+    assert people["scripted/talker"]["estimates"]["agreement"]["value"] == 1.0
+    text = proofstone("leaderboard", *runs, "--people", "people.jsonl").out
+    assert "scripted/talker, with people's labels (precision 60, recall 36): P" in text
+    unverified = proofstone("leaderboard", *runs, "--people", "people.jsonl", "--unverified")
+    assert unverified.code == 2
+
+
+def test_tables_in_the_columns_of_the_paper(proofstone: Proofstone, runs: list[str]) -> None:
+    """Counts add up over popularity, and every verdict has its row and its reply."""
+    proofstone("report", *runs, "-o", "report.html", "--tables", "csv")
+
+    def table(name: str) -> list[dict[str, str]]:
+        with Path("report-tables", name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    results = table("results.csv")
+    assert [list(row.values())[:2] for row in results] == [
+        ["scripted/talker", "Precision (RAG)"], ["scripted/talker", "Recall"],
+        ["scripted/quiet", "Precision (RAG)"], ["scripted/quiet", "Recall"],
+    ]  # fmt: skip
+    assert [row["Total #Triples"] for row in results] == ["60", "72", "50", "72"]
+    by = table("results_by_popularity.csv")
+    assert sum(int(row["Entailment"]) for row in by) == sum(
+        int(row["Entailment"]) for row in results
+    )
+    assert len(table("combined_results.csv")) == 2 + 2
+    detailed = table("results_detailed.csv")
+    assert len(detailed) == 60 + 72 + 50 + 72
+    assert all(row["response"].startswith("response:") for row in detailed)
