@@ -225,18 +225,15 @@ class Reading(Catalogue):
         return perform_study(name, parts, **options)
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:
-        """Draws a study's figures into a folder. Raises BadUsage for a study without any."""
+        """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
+        from proofstone.report.studies import study_figures  # noqa: PLC0415
         from proofstone.stages.figure_files import check_drawn, write_drawn  # noqa: PLC0415
 
-        if not study.figures:
-            raise BadUsage(
-                f"the study {study.name} draws no figures",
-                hint="-o FILE.csv writes the data of its figure",
-            )
-        check_drawn(study.figures, asked)
-        return write_drawn(
-            study.figures, list(dict.fromkeys(p.series for p in study.points)), asked
-        )
+        figures = study_figures(study)
+        if not figures:
+            raise BadUsage(f"the study {study.name} found nothing that could be drawn")
+        check_drawn(figures, asked)
+        return write_drawn(figures, list(dict.fromkeys(p.series for p in study.points)), asked)
 
     def write_figure_data(self, study: Study, path: Path | str) -> None:
         """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""

@@ -4,6 +4,7 @@ A study is one file here: a pure function from parts (forms with the scores on t
 """
 
 from proofstone.report.studies.catalogue import STUDIES, perform_study
+from proofstone.report.studies.drawn import study_figures
 from proofstone.report.studies.parts import HowAsked, Part, ReplyLengths
 from proofstone.report.studies.study import Point, Study, StudyTable
 from proofstone.report.studies.text import figure_rows, render_study
@@ -19,4 +20,5 @@ __all__ = [
     "figure_rows",
     "perform_study",
     "render_study",
+    "study_figures",
 ]
