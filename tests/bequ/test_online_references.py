@@ -14,6 +14,7 @@ import pytest
 from proofstone.cli import main
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.stages.building import BuildResult
+from proofstone.stages.sent_beside import SentLog
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import Act, ScriptedServer, Seen, answer
 from scripted_web import web
@@ -123,8 +124,13 @@ def test_articles_of_a_live_wiki_are_asked_for_once(
     agents = {seen.headers["user-agent"] for seen in server.seen if seen.method == "GET"}
     assert all(agent.startswith("proofstone/") for agent in agents)
     before = gets(server)
+    (line,) = SentLog(workspace.folder / ".proofstone").lines()
+    assert (line.what, line.by, line.requests, line.sources) == (
+        "fetched", "wiki", before, ("entities.json",),
+    )  # fmt: skip
     again = built(workspace, listed(tmp_path), corpus=f"wiki:{api_of(server)}")
     assert (gets(server), again.build.id) == (before, result.build.id)
+    assert len(SentLog(workspace.folder / ".proofstone").lines()) == 1
 
 
 def test_the_web_stands_beside_the_wiki(

@@ -18,6 +18,7 @@ from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.ports import Maker, OnlineWanted, WebText, WikiText
 from proofstone.stages.build import read_parameters
 from proofstone.stages.build_plans import builder_for
+from proofstone.stages.sent_beside import SentBeside
 from proofstone.wiring.background import Background
 from proofstone.wiring.searching import Searching
 
@@ -108,7 +109,7 @@ class Gathering(Searching):
         wiki = self._open_wiki(wanted, names) if wanted.wiki else None
         finder = self._open_search(wanted, names) if wanted.search else None
         if wiki is not None:
-            self._from_wiki(wiki, wanted)
+            self._from_wiki(wiki, wanted, names)
         if finder is not None:
             self._from_web(finder, wanted)
         texts, rows = Gathered(wanted, wiki, finder, self.store), builder.online.rows
@@ -137,7 +138,7 @@ class Gathering(Searching):
                 self._let_out(to, "its statements", "number", [""] * n_names, inputs)
         return wiki
 
-    def _from_wiki(self, wiki: LiveWiki, wanted: OnlineWanted) -> None:
+    def _from_wiki(self, wiki: LiveWiki, wanted: OnlineWanted, inputs: Sequence[str]) -> None:
         shown = _Shown(f"articles of {wiki.host}", len(wanted.names) + wanted.n_drawn)
 
         async def work(_stop: object) -> str:
@@ -147,13 +148,29 @@ class Gathering(Searching):
                 await wiki.look_up(names, shown.reached)
             return await wiki.count_statements(names) if wanted.statements else ""
 
-        said = Background(work).wait(lambda: shown.tell(self))
+        try:
+            said = Background(work).wait(lambda: shown.tell(self))
+        finally:
+            self._note_sent(wiki, inputs if wanted.names else ())
         if said:
             self._tell(f"note: {said}")
         names = self._names(wiki, wanted)
         n_found = sum(wiki.led(each) is not None for each in names)
         self._tell(f"{n_found:,} of {shown.total:,} {shown.what} are here")
         self._tell_led(wiki, wanted.names)
+
+    def _note_sent(self, wiki: LiveWiki, inputs: Sequence[str]) -> None:
+        now = self.clock.now()
+        self.sent_log.add(
+            [
+                SentBeside(
+                    at=now, endpoint=api, what="fetched", by="wiki", requests=n,
+                    sources=tuple(inputs),
+                )
+                for api, n in wiki.sent.items()
+                if n
+            ]
+        )  # fmt: skip
 
     @staticmethod
     def _names(wiki: LiveWiki, wanted: OnlineWanted) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ is noted is not asked again: a build goes on with the same articles, also withou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,9 @@ from msgspec import Struct, structs
 
 from proofstone.engines.ingest import (
     AT_ONCE,
+    PAGE_READER,
     WikiAddress,
+    WikiArticle,
     WikiFound,
     WikiPage,
     fetched_article,
@@ -76,6 +79,7 @@ class LiveWiki:
         self.host = self.client.host
         self.to: Destination | None = destination_of(api)
         self._config, self._clock = config, clock
+        self._sent: Counter[str] = Counter()
         self._pages = pages_folder(folder)
         self._folder = folder_of_wiki(self._pages, self.host)
 
@@ -95,7 +99,14 @@ class LiveWiki:
     def lacking(self, names: Sequence[Sequence[str]]) -> list[str]:
         """The names that are next to be asked for: of each list the first that was not yet, unless
         one before it led somewhere."""
-        return list(dict.fromkeys(filter(None, map(self._next, names))))
+        return list(self._waiting(names))
+
+    def _waiting(self, names: Sequence[Sequence[str]]) -> dict[str, list[Sequence[str]]]:
+        waiting: dict[str, list[Sequence[str]]] = {}
+        for each in names:
+            if (name := self._next(each)) is not None:
+                waiting.setdefault(name, []).append(each)
+        return waiting
 
     def _next(self, names: Sequence[str]) -> str | None:
         for name in names:
@@ -112,7 +123,7 @@ class LiveWiki:
 
     def text(self, noted: NotedName) -> WikiText:
         """The article that a name led to."""
-        article = fetched_article(file_of_page(self._pages, self.host, noted.revision))
+        article = self._article(noted.revision)
         return WikiText(
             asked=noted.name, title=noted.title, text=article.text,
             page_id=str(noted.page_id or ""), url=noted.address or article.url,
@@ -121,6 +132,21 @@ class LiveWiki:
             statements=noted.statements,
             is_meanings=noted.is_meanings or article.is_meanings, trouble=article.trouble,
         )  # fmt: skip
+
+    def _article(self, revision: int) -> WikiArticle:
+        """The text of a page, kept too: reading it takes a tenth of a second, and rows of a build
+        are read several times."""
+        file = self._folder / "texts" / f"{revision}.{PAGE_READER.replace(' ', '-')}.json"
+        known = read_note(file, WikiArticle)
+        if known is None:
+            known = fetched_article(file_of_page(self._pages, self.host, revision))
+            write_note(file, known)
+        return known
+
+    @property
+    def sent(self) -> dict[str, int]:
+        """How many requests went to which API."""
+        return dict(self._sent + Counter({self.api: self.client.n_requests}))
 
     # ---------------------------------------------------------------- asking
 
@@ -141,13 +167,17 @@ class LiveWiki:
     ) -> None:
         """Notes where names lead, name by name of each list until one leads somewhere, and keeps
         the articles; ``watch`` hears how many lists have one or are through."""
-        while lacking := self.lacking(names):
+        n_through = sum(self._next(each) is None for each in names)
+        while waiting := self._waiting(names):
+            lacking = list(waiting)
             for start in range(0, len(lacking), AT_ONCE):
                 part = lacking[start : start + AT_ONCE]
                 found = await self.client.find([WikiAddress(self.api, name) for name in part])
                 for address, page, wiki in found:
                     await self._keep(address.title, page, wiki)
-                watch(sum(self._next(each) is None for each in names))
+                asked = (each for name in part for each in waiting[name])
+                n_through += sum(self._next(each) is None for each in asked)
+                watch(n_through)
 
     def uncounted(self, names: Sequence[Sequence[str]]) -> list[NotedName]:
         """The articles that names led to, of which nobody asked how many statements there are."""
@@ -164,6 +194,7 @@ class LiveWiki:
         numbers = list(dict.fromkeys(each.wikidata for each in open_ones))
         async with WikiClient(api, self._config, self._clock) as client:
             counts = await client.statements(numbers)
+            self._sent[api] += client.n_requests
         for each in open_ones:
             found = counts.get(each.wikidata)
             self._write(structs.replace(each, is_counted=True, statements=found))
@@ -179,6 +210,7 @@ class LiveWiki:
         if known is None:
             async with WikiClient(self.api, self._config, self._clock) as client:
                 known = _Where(await client.repository())
+                self._sent[self.api] += client.n_requests
             to = destination_of(known.api)
             if to is None or (to.is_local and not (self.to is not None and self.to.is_local)):
                 known = _Where()

@@ -31,6 +31,7 @@ from proofstone.engines.ingest.unread import read_watched
 from proofstone.engines.ingest.wiki.answers import WikiError
 from proofstone.engines.ingest.wiki.api import (
     AT_ONCE,
+    PAGE_READER,
     WIKI_SUFFIX,
     WikiAddress,
     WikiFile,
@@ -70,6 +71,7 @@ __all__ = [
     "LINE_LIMIT",
     "OCR_LIMITS",
     "OCR_READER",
+    "PAGE_READER",
     "READABLE_SUFFIXES",
     "SUFFIXES",
     "UNDETERMINED",
