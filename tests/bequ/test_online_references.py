@@ -29,6 +29,8 @@ ENTITIES = [
     {"name": "Vibranium", "fictional": True},
 ]
 _PASSAGE = re.compile(r"\[passage \| begin [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
+_SAID = re.compile(r"predicate: .*\nobject: (.*)")
+_SHOWN = re.compile(r"\[passage (\d+) \| begin [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
 _NAME = re.compile(r"What it is about: (.*?)(?: \(.*\))?\n")
 
 
@@ -39,6 +41,13 @@ def world(seen: Seen) -> Act:
     if seen.method == "GET":
         return web(seen)
     prompt = seen.json["messages"][-1]["content"]
+    if (triple := _SAID.search(prompt)) is not None:
+        shown = [(n, text) for n, text in _SHOWN.findall(prompt) if triple[1] in text]
+        label = "entailment" if shown else "neutral"
+        if "reference fact" in prompt:
+            label = "not covered"
+        rests_on = f"passage {shown[0][0]}" if shown else ""
+        return answer(json.dumps({"reason": "r", "rests_on": rests_on, "label": label}))
     passage, name = _PASSAGE.search(prompt), _NAME.search(prompt)
     if passage is None or name is None:
         rated = {"informative": 5, "clear": 5, "suitable": 5, "domains": ["location"]}
@@ -168,6 +177,40 @@ def test_the_web_stands_beside_the_wiki(
         workspace, listed(tmp_path, rows), corpus=f"wiki:{api_of(server)}", search="searxng"
     )
     assert (gets(server), again.build.id) == (before, result.build.id)
+
+
+def test_precision_and_recall_come_by_wiki_and_web(
+    workspace: Workspace, server: ScriptedServer, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """That it is a metal rests on the article, that it conducts on a page; both have one reference
+    triple, of which the first that is elicited says that of the article."""
+    entities = listed(tmp_path, [ENTITIES[0]])
+    result = built(workspace, entities, corpus=f"wiki:{api_of(server)}", search="searxng")
+    exported(workspace, result)
+    triples = tmp_path / "triples.csv"
+    triples.write_text(
+        "subject,predicate,object\nCu,melts at,1085 degrees\nCu,is,a metal\n"
+        "Cu,conducts,electricity very well\n"
+        "Cu,is found in,Utopia\n",
+        encoding="utf-8",
+    )  # fmt: skip
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        main(
+            ["verify-triples", str(triples), "--reference", str(workspace.folder / "out.jsonl"),
+             "--judge", "scripted/judge", "--sample", "0", "--json", "-w", str(workspace.folder)]
+        )  # fmt: skip
+    out, err = capsys.readouterr()
+    assert left.value.code == 0, err
+    by_source = {
+        part["value"]: {name: part["estimates"][name]["value"] for name in part["estimates"]}
+        for part in json.loads(out)["parts"]
+        if part["by"] == "source"
+    }
+    # What rests on a passage is of its source; what nothing speaks of is of none.
+    assert {value: part["precision"] for value, part in by_source.items()} == {"wiki": 1, "web": 1}
+    assert {value: part["recall"] for value, part in by_source.items()} == {"wiki": 1, "web": 0}
 
 
 def test_the_web_alone_or_beside_a_folder(workspace: Workspace, tmp_path: Path) -> None:
