@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["export_command", "list_command", "show_command"]
 
-LISTED = ("source", "bank", "form", "run", "plan", "build", "taxonomy")
+LISTED = (
+    "source", "bank", "form", "entities", "reference", "run", "plan", "build", "taxonomy",
+)  # fmt: skip
 OUTCOMES = ("right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled")
 
 
@@ -76,7 +78,7 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
         return
     print_table(
         [
-            (f"{thing.name}-{short(thing.id, 4)}", f"{kind}:{short(thing.id)}", thing.about)
+            (f"{thing.name}-{short(thing.id, 4)}", f"{thing.kind}:{short(thing.id)}", thing.about)
             for thing in listed
         ]
     )

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from proofstone.engines.store import Expense, Store
 from proofstone.identity import short
-from proofstone.records import Spent, replies_wanted, run_label
+from proofstone.records import ItemSet, Spent, replies_wanted, run_label
 from proofstone.stages.dates import minute
 
 __all__ = [
@@ -80,19 +80,49 @@ def look_over(store: Store) -> Overview:
 
 
 def things_of(store: Store, kind: str) -> list[Listing]:
-    """The sources, banks or forms of a store, newest first."""
+    """The sources, banks, forms, lists of entities (read from a file, made from a wiki) or
+    references of a store, newest first."""
+    if kind == "form":
+        return _forms(store)
+    if kind == "entities":
+        return [*_forms(store, only=kind), *_banks_of(store, ".entity")]
+    return _banks_of(store, ".reference") if kind == "reference" else _plain(store, kind)
+
+
+def _plain(store: Store, kind: str) -> list[Listing]:
     purged = {stone.source for stone in store.tombstones.in_force()}
-    found = store.lookup.every(kind)
-    superseded = store.items.superseded([row.id for row in found]) if kind == "form" else set()
+    return [
+        Listing(kind=kind, id=row.id, name=row.name, about="purged" if row.id in purged else "")
+        for row in store.lookup.every(kind)
+    ]
+
+
+def _forms(store: Store, only: str = "") -> list[Listing]:
+    found = store.lookup.every("form")
+    superseded = store.items.superseded([row.id for row in found])
+    sets = [store.items.item_set(row.id) for row in found]
+    return [
+        Listing(kind="form", id=each.id, name=each.name, about=_about(each, each.id in superseded))
+        for each in sets
+        if not only or each.kind == only
+    ]
+
+
+def _about(form: ItemSet, is_superseded: bool) -> str:
+    what = "entities" if form.kind == "entities" else "questions"
+    seed = "" if form.seed is None else f"   seed {form.seed}"
+    return f"{form.n_items:,} {what}{seed}{'   corrected since' * is_superseded}"
+
+
+def _banks_of(store: Store, kind: str) -> list[Listing]:
+    """The banks whose facts are of a kind that ends so."""
     listed = []
-    for row in found:
-        about = "purged" if row.id in purged else ""
-        if kind == "form":
-            form = store.items.item_set(row.id)
-            seed = "" if form.seed is None else f"   seed {form.seed}"
-            older = "   corrected since" if row.id in superseded else ""
-            about = f"{form.n_items:,} questions{seed}{older}"
-        listed.append(Listing(kind=kind, id=row.id, name=row.name, about=about))
+    for row in store.lookup.every("bank"):
+        first = next(store.knowledge.pages_of_bank(row.key, 1), [])
+        if first and first[0].kind.endswith(kind):
+            n = store.knowledge.size_of_bank(row.key)
+            about = f"{n:,} facts" if n != 1 else "1 fact"
+            listed.append(Listing(kind="bank", id=row.id, name=row.name, about=about))
     return listed
 
 
