@@ -12,11 +12,18 @@ from known_world import elicited_rows, is_covered, reference_rows, true_label
 
 from scripted_server import Act, Seen, answer, error
 
-__all__ = ["N", "reference_file", "speaking", "towns_file", "truthful"]
+__all__ = ["N", "predicate_of", "reference_file", "speaking", "towns_file", "truthful"]
 
 N = 6
 _SAID = re.compile(r"subject: (.*)\npredicate: (.*)\nobject: (.*)")
 _ASKED = re.compile(r"\nEntity: (Town \d+)")
+
+
+def predicate_of(text: str) -> str:
+    """The predicate of the triple that a judge is asked about."""
+    said = _SAID.search(text)
+    assert said is not None
+    return said[2]
 
 
 def truthful(text: str) -> dict[str, str] | None:
@@ -31,7 +38,9 @@ def truthful(text: str) -> dict[str, str] | None:
 
 
 def speaking(
-    judge: Callable[[str], dict[str, str] | None] = truthful, silent: tuple[str, ...] = ("Town 1",)
+    judge: Callable[[str], dict[str, str] | None] = truthful,
+    silent: tuple[str, ...] = ("Town 1",),
+    n: int = N,
 ) -> Callable[[Seen], Act]:
     """``scripted/talker`` says of each town what the known world's model does, ``scripted/quiet``
     the same but of the ``silent`` towns, of which it knows nothing; all others are the judge."""
@@ -41,7 +50,7 @@ def speaking(
         asked = _ASKED.search(text)
         if seen.json["model"] in ("talker", "quiet") and asked is not None:
             is_silent = seen.json["model"] == "quiet" and asked[1] in silent
-            return answer("[]" if is_silent else json.dumps(_of(asked[1])))
+            return answer("[]" if is_silent else json.dumps(_of(asked[1], n)))
         made = judge(text)
         if made is None:
             return error(400, {"error": {"message": "not this one"}})
@@ -50,18 +59,20 @@ def speaking(
     return act
 
 
-def _of(town: str) -> list[dict[str, str]]:
+def _of(town: str, n: int) -> list[dict[str, str]]:
     return [
         {name: row[name] for name in ("subject", "predicate", "object")}
-        for row in elicited_rows(N)
+        for row in elicited_rows(n)
         if row["subject_name"] == town
     ]
 
 
-def towns_file(folder: Path) -> Path:
-    """The list of towns, one of which nobody knows anything of."""
+def towns_file(folder: Path, n: int = N) -> Path:
+    """The list of ``n`` towns."""
     path = folder / "towns.jsonl"
-    rows = [{"name": f"Town {n}", "domain": "location", "tier": "AB"[n % 2]} for n in range(N)]
+    rows = [
+        {"name": f"Town {town}", "domain": "location", "tier": "AB"[town % 2]} for town in range(n)
+    ]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     return path
 

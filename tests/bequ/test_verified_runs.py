@@ -55,7 +55,7 @@ def asked(proofstone: Proofstone, *models: str) -> list[str]:
     assert made.code == 0, made.err
     known = proofstone("import", reference_file(Path.cwd()), "--as", "bank", "--method", "bequ")
     assert known.code == 0, known.err
-    return [f"run:{run['run']}" for run in made.json]
+    return [f"run:{run['run'][:8]}" for run in made.json]
 
 
 JUDGED = ("--judge", "scripted/judge", "--reference", "known")
@@ -181,3 +181,67 @@ def test_without_a_judge_a_run_is_scored_as_ever(
     (run,) = asked(proofstone, "talker")
     made = proofstone("score", run)
     assert (made.code, made.out) == (0, f"{run}   6 scored\n")
+
+
+def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """Those it says, then those of the reference that were looked for; of a run the counts."""
+    (run,) = asked(proofstone, "talker")
+    made = proofstone("score", run, *JUDGED, "--sample", 0)
+    scoring = made.out.partition("scoring:")[2][:8]
+    assert made.out.splitlines()[1:] == [
+        f"{run}   scripted/talker direct   scoring:{scoring}   132 verified",
+        "  precision: contradiction 12, entailment 36, neutral 12",
+        "  recall: covered 36, not covered 36",
+    ]
+    shown = proofstone("show", f"response:{run[4:]}/{item_of('Town 3')}").out
+    verified = shown[shown.index("--- verified in scoring:") :].splitlines()
+    assert verified[1:4] == [
+        "precision, contradiction: Town 3 | fact0 | value 3-100",
+        "    scripted/judge: read: fact0",
+        '    rests on "Town 3 is known for fact0, which is value 3-0." (Town 3, web)',
+    ]
+    looked_for = verified.index("recall, not covered: Town 3 | fact10 | value 3-10")
+    assert verified[looked_for + 1 : looked_for + 4] == [
+        "    scripted/judge: seen: fact10",
+        '    rests on "Town 3 | fact0 | value 3-100"',
+        '    known from "Town 3 is known for fact10, which is value 3-10." (Town 3, web)',
+    ]
+    same = verified.index("recall, covered: Town 3 | fact2 | value 3-2")
+    assert verified[same + 1 : same + 3] == [
+        "    by rule: in the same words",
+        '    rests on "Town 3 | fact2 | value 3-2"',
+    ]
+    described = proofstone("show", run).out
+    assert "precision: contradiction 12, entailment 36, neutral 12; recall: covered 36" in described
+
+
+def item_of(name: str) -> str:
+    """The first digits of an entity's item."""
+    with open_workspace() as workspace:
+        form = workspace.find("towns", "form")
+        for page in workspace.store.items.pages(form.id):
+            for stored in page:
+                if stored.loaded.item.payload.name == name:
+                    return stored.loaded.item.id.hex()[:8]
+    raise AssertionError(name)
+
+
+def test_verdicts_are_exported_in_the_columns_of_verify_triples(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """A row each, with an id of its own, the reply, and the columns that people fill."""
+    runs = asked(proofstone, "talker", "quiet")
+    missing = proofstone("export", runs[0], "--what", "verdicts", "-o", "verdicts.jsonl")
+    assert missing.code == 2
+    assert f"proofstone score {runs[0]} --judge PROVIDER/NAME --reference BANK" in missing.err
+    proofstone("score", *runs, *JUDGED, "--sample", 0)
+    proofstone("export", runs[1], "--what", "verdicts", "-o", "verdicts.jsonl")
+    lines = Path("verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert len(rows) == len({row["id"] for row in rows}) == 50 + 72
+    right = next(row for row in rows if row["verdict"] == "entailment")
+    assert right["passage"].startswith(right["subject"])
+    assert (right["people"], right["is_true"], right["model"]) == ("", "", "scripted/quiet")
+    assert right["response"].startswith(f"response:{runs[1][4:]}/")

@@ -295,7 +295,9 @@ def export_command(
     table that can be changed and named with --taxonomy.
 
     Of a run on entities, with --what triples: every triple that was said, each once an entity
-    (subject, predicate, object, subject_name), and the response and place where it stands.
+    (subject, predicate, object, subject_name), and the response and place where it stands. With
+    --what verdicts, once they are verified: the triples of the sample, each with its verdict,
+    reason and passage, and columns for people's own verdicts.
 
     JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
     a form can be imported again: a bank gives the very same facts.

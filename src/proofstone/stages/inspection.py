@@ -13,7 +13,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import NotFound
 from proofstone.identity import canonical_json, short
 from proofstone.methods import find_method
-from proofstone.ports import CallRecord, Elicits, Method
+from proofstone.ports import CallRecord, Elicits, Method, Verifies
 from proofstone.records import (
     Build,
     LoadedItem,
@@ -42,6 +42,7 @@ from proofstone.stages.ruling import response_name
 from proofstone.stages.sifting import funnel_sentences
 from proofstone.stages.stored_maps import stored_map_lines
 from proofstone.stages.summarise import headline, select_runs
+from proofstone.stages.verified_shown import verified_of_reply
 
 __all__ = ["Description", "ShownReply", "describe", "replies_of", "show_replies"]
 
@@ -64,6 +65,7 @@ class ShownReply(Struct, frozen=True, kw_only=True):
     response: str = ""
     rulings: tuple[Ruling, ...] = ()
     read: str = ""  # what was read of it, where a method tells
+    verified: tuple[str, ...] = ()  # what was verified of it, a text each scoring
 
     def __str__(self) -> str:
         head = f"response:{self.response}  {self.model} {self.way}"
@@ -77,6 +79,7 @@ class ShownReply(Struct, frozen=True, kw_only=True):
             parts += ["", "--- what was read of it", self.read]
             scores = scores[:1]  # of the item; what was read tells the others
         parts += ["", *(line for score in scores for line in _score_lines(score))]
+        parts += [f"\n{text}" for text in self.verified]
         parts += [f"--- {ruling_line(ruling)}" for ruling in self.rulings]
         return "\n".join(parts)
 
@@ -169,6 +172,7 @@ def _replies_of(
             response=response_name(run.id, loaded.item.id, sample),
             rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
             read=_read_of(store, method, key, loaded, item, sample),
+            verified=_verified_of(store, method, key, loaded, item, sample),
         )
 
 
@@ -179,6 +183,16 @@ def _read_of(
     if not isinstance(method, Elicits):
         return ""
     return method.show_reply(loaded, replies_of(store, key, item, sample))
+
+
+def _verified_of(
+    store: Store, method: Method, key: int, loaded: LoadedItem, item: int, sample: int
+) -> tuple[str, ...]:
+    """What was verified of the replies to an item."""
+    if not isinstance(method, Verifies):
+        return ()
+    name = method.entity_facts(loaded).name
+    return tuple(verified_of_reply(store, method, key, item, sample, name))
 
 
 def replies_of(store: Store, run: int, item: int, sample: int) -> dict[str, Reply]:

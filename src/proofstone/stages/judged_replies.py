@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from proofstone.engines.store import Store
 from proofstone.identity import short
 from proofstone.records import Ballot, PanelVerdict
+from proofstone.records.triples import DIRECTIONS, Passage
 
 __all__ = ["judges_of_reply", "verdict_lines"]
 
@@ -21,6 +22,10 @@ def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
     if len(verdict.ballots) > 1 or verdict.by_rule:
         came_to = verdict.label or {"tied": "tied", "no_quorum": "too few votes"}[verdict.state]
         yield f"--- together: {came_to}" + (", by the rule for ties" if verdict.by_rule else "")
+    if isinstance(verdict.rests_on, Passage):
+        where = ", ".join(filter(None, (verdict.rests_on.title, verdict.rests_on.url)))
+        yield f"--- rests on{f' ({where})' if where else ''}"
+        yield verdict.rests_on.text
 
 
 def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
@@ -28,7 +33,8 @@ def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[
     run and item; nothing where no judge was asked."""
     for scoring in reversed(store.scores.of_run(run)):
         for score in store.traces.scores(scoring.key, item):
-            if score.sample == sample and score.verdict is not None:
+            is_told = score.measure not in DIRECTIONS  # verified triples are told by themselves
+            if is_told and score.sample == sample and score.verdict is not None:
                 head = f"--- judged in scoring:{short(scoring.id)}, {score.measure}"
                 yield "\n".join([head, *verdict_lines(score.verdict)])
 

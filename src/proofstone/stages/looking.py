@@ -12,7 +12,7 @@ from proofstone.engines.store import CallTrace, Failure, Found, Store, derived_r
 from proofstone.errors import TextPurged
 from proofstone.identity import short
 from proofstone.methods import find_method
-from proofstone.ports import CallRecord, Elicits
+from proofstone.ports import CallRecord, Elicits, Verifies
 from proofstone.records import (
     PROMPT,
     PROMPT_NAME,
@@ -22,6 +22,7 @@ from proofstone.records import (
     replies_wanted,
     run_label,
 )
+from proofstone.records.against import read_against
 from proofstone.stages.ancestry import PURGED, Ancestor, Ancestry, call_line
 from proofstone.stages.built import describe_build
 from proofstone.stages.dates import minute
@@ -40,6 +41,7 @@ from proofstone.stages.page_images import find_page
 from proofstone.stages.plan_shown import describe_plan
 from proofstone.stages.planned import plan_sentence
 from proofstone.stages.served import note_of_run
+from proofstone.stages.verified_shown import verified_counts, verified_of_reply
 
 __all__ = ["look", "look_at"]
 
@@ -109,6 +111,7 @@ def _response(store: Store, rest: str) -> Description:
             *_bodies(record),
             *(_read_of(store, run_key, run, item, response.sample) if record.raw else ()),
             *judges_of_reply(store, run_key, item.key, response.sample),
+            *_verified_of(store, run_key, run, item, response.sample),
         ),
     )
     return _with(described, Ancestry(store).of_response(response, item))
@@ -124,6 +127,17 @@ def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tupl
         return ()
     told = method.show_reply(store.items.one(item.key), replies)
     return (f"--- what was read of it\n{told}",)
+
+
+def _verified_of(store: Store, key: int, run: Run, item: Found, sample: int) -> Iterator[str]:
+    """What was verified of a reply; nothing of a method that verifies nothing."""
+    method = find_method(run.method)
+    if isinstance(method, Verifies):
+        try:
+            name = method.entity_facts(store.items.one(item.key)).name
+        except TextPurged:
+            name = PURGED
+        yield from verified_of_reply(store, method, key, item.key, sample, name)
 
 
 def _scores_of(store: Store, key: int, run: Run, item: Found, sample: int) -> list[tuple[str, str]]:
@@ -253,6 +267,9 @@ def _run(store: Store, found: Found) -> Description:
     for scoring in store.traces.scorings(run.id):
         whole = "" if scoring.completed_at else ", not whole"
         text = f"scorer {scoring.scorer_version}, {minute(scoring.created_at)}{whole}"
+        if (against := read_against(scoring.judge)) is not None:
+            counts = verified_counts(store, scoring.key) or "nothing verified yet"
+            text += f"; by {against.judges}, against {against.reference}: {counts}"
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
     texts = (_own_prompt(store, run), note_of_run(store, found))
     return Description(
@@ -303,6 +320,8 @@ def _scoring(store: Store, found: Found) -> Description:
         ("judge", scoring.judge),
         ("made", minute(scoring.created_at)),
     ]
+    if (against := read_against(scoring.judge)) is not None:
+        lines += [("drawn", against.drawn), ("triples", verified_counts(store, scoring.key))]
     return Description(
         title=f"scoring:{short(found.id)}",
         lines=tuple((name, value) for name, value in lines if value),

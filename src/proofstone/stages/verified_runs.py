@@ -30,7 +30,14 @@ from proofstone.stages.corrected import CURRENT, View, chosen_scorings
 from proofstone.stages.ruling import response_name
 from proofstone.stages.summarise import Selection, respondents_of
 
-__all__ = ["against_of", "how_to_verify", "read_verified", "verified_scorings"]
+__all__ = [
+    "against_of",
+    "how_to_verify",
+    "read_verified",
+    "text_of",
+    "verdict_of",
+    "verified_scorings",
+]
 
 _PAGE = 500
 _FICTIONAL = "fictional"
@@ -203,13 +210,8 @@ def _verified(
     entities: _Entities,
     place: int,
 ) -> Verified:
-    name, item = entities.facts[place].name, entities.ids[place]
-    try:
-        payload = store.payloads.decode(row.kind, row.version, row.payload)
-        text = method.triple_text(name, payload)
-    except TextPurged:
-        text = TripleText(name, PURGED, PURGED, "", Passage(""))
-    verdict = _verdict(row)
+    item = entities.ids[place]
+    text, verdict = text_of(store, method, row, entities.facts[place].name), verdict_of(row)
     key = [row.measure, reading.run.id, item, row.sample, text.predicate, text.object]
     return Verified(
         id=content_id("verified-triple", [*key, text.subject]).hex()[:16],
@@ -228,7 +230,17 @@ def _verified(
     )
 
 
-def _verdict(row: VerifiedRow) -> Verdict:
+def text_of(store: Store, method: Verifies, row: VerifiedRow, entity: str) -> TripleText:
+    """What a verified triple says of the entity of this name, unless that was purged."""
+    try:
+        payload = store.payloads.decode(row.kind, row.version, row.payload)
+    except TextPurged:
+        return TripleText(entity, PURGED, PURGED, "", Passage(""))
+    return method.triple_text(entity, payload)
+
+
+def verdict_of(row: VerifiedRow) -> Verdict:
+    """The verdict that a score holds, with its reason and the text that it rests on."""
     said = row.verdict
     rests_on = None if said is None else said.rests_on
     return Verdict(

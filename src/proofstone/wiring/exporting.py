@@ -39,7 +39,8 @@ class Exporting(Reading):
         "verdicts" every ballot of its judges; with ``what`` also the
         "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are those of
         ``leaderboard``, and of a run that elicits them its "triples" (with
-        ``fold_near``, a cosine, those in other words folded). Facts and items can be
+        ``fold_near``, a cosine, those in other words folded) and, once verified, "verdicts": a row
+        each with its evidence and columns that people fill. Facts and items can be
         imported again. Raises BadUsage for what a row has none of.
         """
         found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
@@ -53,6 +54,8 @@ class Exporting(Reading):
             return self._export_results(found, file, what, options)
         if what == "triples" and found.kind == "run":
             return self._export_triples(found, file, options.get("fold_near"))
+        if what == "verdicts":
+            return self._export_verdicts(found, file, options)
         if what != _USUAL[found.kind]:
             raise BadUsage(
                 f"a {found.kind} has no {what}",
@@ -115,6 +118,15 @@ class Exporting(Reading):
             self.store, method, key, run, lambda said: fold_alike(said, encoder, near)
         )
         return write_rows(file, rows)
+
+    def _export_verdicts(self, found: Found, file: Path, options: dict[str, Any]) -> int:
+        from proofstone.stages.verified_runs import read_verified  # noqa: PLC0415
+        from proofstone.wiring.verdict_rows import verdict_rows  # noqa: PLC0415
+
+        selection = self._selection([found])
+        method = find_method(selection.method)
+        view = {"view": options["view"]} if "view" in options else {}
+        return write_rows(file, verdict_rows(read_verified(self.store, method, selection, **view)))
 
     def _export_run(self, found: Found, file: Path) -> int:
         _key, run = self.store.runs.run(found.id)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Table, func, select, tuple_
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress
@@ -32,7 +32,8 @@ _PAGE = 500  # bodies held at once while they are searched
 
 class PurgePlan(msgspec.Struct, frozen=True):
     """The keys of the rows whose texts go. ``facts``, ``items`` and ``units`` are all that rest on
-    the source; ``texts_of_...`` those of them that still hold text themselves."""
+    the source; ``texts_of_...`` those of them that still hold text themselves, and units besides
+    that quote it. ``verdicts`` are other units on which a verdict does."""
 
     source: int
     passages: frozenset[int]
@@ -48,6 +49,7 @@ class PurgePlan(msgspec.Struct, frozen=True):
     rows: frozenset[int] = frozenset()
     texts_of_rows: frozenset[int] = frozenset()
     pages: frozenset[int] = frozenset()
+    verdicts: frozenset[int] = frozenset()
 
     def counts(self) -> dict[str, int]:
         """How many texts of each kind go."""
@@ -60,7 +62,11 @@ class PurgePlan(msgspec.Struct, frozen=True):
             "prompts": len(self.prompts),
             "replies": len(self.replies),
         }
-        rare = {"images": len(self.images), "rows of builds": len(self.texts_of_rows)}
+        rare = {
+            "images": len(self.images),
+            "rows of builds": len(self.texts_of_rows),
+            "verdicts": len(self.verdicts),
+        }
         return texts | {kind: n for kind, n in rare.items() if n}
 
 
@@ -80,6 +86,8 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     asked |= _calls_reading(connection, source)
     prompts, replies = _bodies(connection, asked, finder)
     of_rows = _payloads(connection, schema.build_row, rows)
+    quoting = _quoting(connection, schema.unit, schema.unit.c.id, finder)
+    verdicts = _quoting(connection, schema.score_verdict, schema.score_verdict.c.unit_id, finder)
     return PurgePlan(
         source=source,
         passages=frozenset(key for key, text in passages.items() if text),
@@ -88,13 +96,14 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         items=frozenset(items),
         texts_of_items=frozenset(_with_text(_payloads(connection, schema.item, items))),
         units=frozenset(units),
-        texts_of_units=frozenset(_with_text(_payloads(connection, schema.unit, units))),
+        texts_of_units=frozenset(_with_text(_payloads(connection, schema.unit, units)) | quoting),
         prompts=frozenset(prompts),
         replies=frozenset(replies),
         images=frozenset(images_in(connection, prompts, of_rows.values())),
         rows=frozenset(rows),
         texts_of_rows=frozenset(key for key, body in of_rows.items() if body),
         pages=frozenset(key for key, text in pages.items() if text),
+        verdicts=frozenset(verdicts - units),
     )
 
 
@@ -178,6 +187,23 @@ def _calls_reading(connection: Connection, source: int) -> set[int]:
     for hashes in chunks(sorted(named), _CHUNK):
         found |= set(connection.scalars(select(call.c.id).where(call.c.request_hash.in_(hashes))))
     return found
+
+
+def _quoting(connection: Connection, table: Table, key: Any, finder: Finder) -> set[int]:
+    """The keys of the rows whose payloads hold the texts: what was said in their words or rests on
+    them, as triples of a reference and verdicts do."""
+    primary = list(table.primary_key.columns)
+    found: set[int] = set()
+    after: tuple[Any, ...] = ()
+    while True:
+        query = select(*primary, key.label("of"), table.c.payload).order_by(*primary).limit(_PAGE)
+        if after:
+            query = query.where(tuple_(*primary) > tuple_(*after))
+        page = connection.execute(query).all()
+        if not page:
+            return found
+        found |= {row.of for row in page if row.payload and _holds(finder, row.payload)}
+        after = tuple(page[-1][: len(primary)])
 
 
 def _own_texts(

@@ -45,11 +45,11 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     _empty(connection, schema.item, plan.texts_of_items, payload=b"")
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
     _empty(connection, schema.call, plan.replies, raw=b"", detail="")
-    for chunk in chunks(plan.units, _CHUNK):
+    for chunk in chunks(plan.units | plan.texts_of_units, _CHUNK):
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)
         connection.execute(update(table).where(long).values(answer=""))
-    empty_score_verdicts(connection, plan.units)
+    empty_score_verdicts(connection, plan.units | plan.verdicts | plan.texts_of_units)
     empty_reviews(connection, plan.facts, plan.items)
     _empty_named(connection, schema.prompt, plan.prompts)
     _empty_named(connection, schema.image, plan.images)

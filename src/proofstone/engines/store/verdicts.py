@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import UNSET, structs
 from sqlalchemy import Connection, select, update
 
 from proofstone.engines.store import schema
@@ -94,8 +94,9 @@ _DECODER = msgspec.json.Decoder(PanelVerdict)
 
 
 def wordless(verdict: PanelVerdict) -> PanelVerdict:
-    """A verdict without the judges' reasons: who voted how stays."""
-    return structs.replace(verdict, ballots=tuple(map(_wordless_ballot, verdict.ballots)))
+    """A verdict without the judges' reasons and the text that it rests on: who voted how stays."""
+    ballots = tuple(map(_wordless_ballot, verdict.ballots))
+    return structs.replace(verdict, ballots=ballots, rests_on=UNSET)
 
 
 def _wordless_ballot(ballot: Ballot) -> Ballot:
