@@ -60,6 +60,14 @@ def test_an_article_with_one_triple_is_kept_with_it() -> None:
     ]
 
 
+def test_what_names_its_entities_otherwise_is_a_reference_where_it_is_said_to_be() -> None:
+    assert said({"title": "Ulm", "text": "On the Danube."}, {"subject": "Ulm", "predicate": "x",
+                                                             "object": 1.5}) == [
+        ("Ulm", "", "", "", "On the Danube.", "", ""), ("Ulm", "", "x", "1.5", "", "", ""),
+    ]  # fmt: skip
+    assert not METHOD.recognises_facts(["title", "text", "correct"])  # type: ignore[attr-defined]
+
+
 def test_every_problem_is_told_and_so_are_two_entities_of_one_name() -> None:
     rows = [
         WHOLE,

@@ -27,7 +27,6 @@ __all__ = [
     "with_question_files",
 ]
 
-_OF_REFERENCES = "bequ"
 _LOOKED_AT = 20  # rows whose columns tell what a file holds
 
 
@@ -53,17 +52,20 @@ def method_of_bank_file(path: Path, *, otherwise: str, encoding: str = "") -> st
 
 
 def method_of_reference(path: Path, *, encoding: str = "") -> str:
-    """The name of the method that reads a file as a reference. Raises BadInput where none does, and
-    what reading raises."""
-    columns = _columns(RowReader(path, encoding=encoding))
-    method = find_method(_OF_REFERENCES)
-    if not (isinstance(method, ReadsFacts) and method.recognises_facts(columns)):
+    """The name of the method that reads a file as a reference. Raises BadInput where it says
+    nothing of what it names, and what reading raises."""
+    from proofstone.methods.bequ.reference import has_knowledge  # noqa: PLC0415
+
+    reader = RowReader(path, encoding=encoding)
+    columns = _columns(reader)
+    if not has_knowledge(columns):
         raise BadInput(
             f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
+            reader.problems,
             hint="expected entity; and predicate and object, or text, or lists of triples "
             "(triples_wiki, triples_web, triples)",
         )
-    return method.name
+    return "bequ"
 
 
 def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:

@@ -19,7 +19,7 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     """What is known of entities where the rows have triples or texts; else entities. Raises
     BadInput with every problem."""
     listed = list(rows)
-    if reference.recognises({name for row in listed for name in row.values}):
+    if reference.has_knowledge({name for row in listed for name in row.values}):
         return reference.read_facts(listed)
     return [BuiltFact(_fact(item)) for item in entity_rows.read_entities(listed)]
 

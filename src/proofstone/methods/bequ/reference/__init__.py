@@ -2,6 +2,6 @@
 
 from proofstone.methods.bequ.reference.facts import ReferenceFact, write_fact
 from proofstone.methods.bequ.reference.pipeline import PIPELINES
-from proofstone.methods.bequ.reference.reading import read_facts, recognises
+from proofstone.methods.bequ.reference.reading import has_knowledge, read_facts, recognises
 
-__all__ = ["PIPELINES", "ReferenceFact", "read_facts", "recognises", "write_fact"]
+__all__ = ["PIPELINES", "ReferenceFact", "has_knowledge", "read_facts", "recognises", "write_fact"]

@@ -16,21 +16,24 @@ from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Stratum
 from proofstone.records.triples import Passage
 
-__all__ = ["read_facts", "recognises"]
+__all__ = ["has_knowledge", "read_facts", "recognises"]
 
 _NAMES = frozenset({"entity", "subject_name"})
 _LISTS = frozenset({"triples", "triples_wiki", "triples_web", "passages"})
-_OF_OTHERS = _LISTS | {"article", "snippet"}
+_KNOWLEDGE = _LISTS | {"predicate", "text", "passage", "article", "content", "snippet"}
+
+
+def has_knowledge(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns says anything of what it names, and does not just list
+    it."""
+    return not _KNOWLEDGE.isdisjoint(columns)
 
 
 def recognises(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns says what is known of entities, and does not just list
-    them."""
+    """Whether a file with these columns surely says what is known of entities, which it calls
+    so."""
     names = set(columns)
-    has_triple = {"predicate", "object"} <= names
-    return not names.isdisjoint(_NAMES) and (
-        has_triple or "text" in names or not names.isdisjoint(_OF_OTHERS)
-    )
+    return not names.isdisjoint(_NAMES) and has_knowledge(names)
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
