@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Column, Figure, Mark
-from proofstone.report.triples.board import TripleRow
+from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.experiments.evidence import Asked
-from proofstone.wording import say, word
+from proofstone.wording import counted, say, word
 
 __all__ = [
-    "CONFIG", "MEASURED", "config_column", "measured_columns", "measures_of", "model_name",
-    "resolved", "strips", "triples_an_entity",
+    "CONFIG", "MEASURED", "config_column", "config_of", "measured_columns", "measures_of",
+    "model_name", "resolved", "strips", "strips_subtitle", "triples_an_entity",
 ]  # fmt: skip
 
 MEASURED = ("f1", "precision", "recall")
@@ -83,6 +83,16 @@ def strips(
         name=name, kind="strips", title=title, subtitle=subtitle, marks=made, row_axis=axis,
         column_axis=word("model"), value_axis="F1", table=1,
     )  # fmt: skip
+
+
+def strips_subtitle(board: TripleBoard) -> str:
+    """What a figure of strips shows: of how many entities, and with which intervals."""
+    return say(
+        "{entities}; {level:g}% intervals of the first three models, a tick for every other; n: "
+        "sampled triples",
+        entities=counted(board.entities, "entity", "entities"),
+        level=100 * board.confidence,
+    )
 
 
 def resolved(found: Sequence[Estimate | None]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from proofstone.report.triples.experiments.cells import (
     measured_columns,
     model_name,
     strips,
+    strips_subtitle,
 )
 from proofstone.report.triples.experiments.evidence import Experiment
 from proofstone.report.triples.experiments.fictions import (
@@ -25,9 +26,11 @@ from proofstone.report.triples.experiments.fictions import (
 from proofstone.report.triples.experiments.gaps import incomplete_notes
 from proofstone.report.triples.experiments.places import Place, Placed, place_entities
 from proofstone.report.triples.experiments.ranking import usually_asked
-from proofstone.wording import say, word
+from proofstone.wording import joined, say, word
 
 __all__ = ["domains_section"]
+
+_MOST_TOLD = 3
 
 
 def domains_section(found: Experiment) -> Section:
@@ -101,7 +104,7 @@ def _figure(found: Experiment, placed: Sequence[Placed], values: Sequence[str]) 
     return strips(
         "f1-by-domains",
         say("F1 by domain"),
-        say("{level:g}% intervals, by entities", level=100 * found.board.confidence),
+        strips_subtitle(found.board),
         word("domain"),
         (
             (value, model_name(each.asked.row), each.places[place].measures[0])
@@ -112,19 +115,31 @@ def _figure(found: Experiment, placed: Sequence[Placed], values: Sequence[str]) 
 
 
 def _findings(placed: Sequence[Placed]) -> Iterator[str]:
-    """For each of the first models the domains that stand out, or that none does."""
-    for each in placed[:3]:
-        higher = [_told(place.value, less) for place, less in _apart(each) if less.low > 0.0]
-        lower = [_told(place.value, less) for place, less in _apart(each) if less.high < 0.0]
-        name = model_name(each.asked.row)
-        if not higher and not lower:
-            yield say("No domain of {model} differs from its others beyond chance.", model=name)
-            continue
+    """For each of the first models the domains that stand out; of several where none does, once."""
+    first = placed[:_MOST_TOLD]
+    level = [model_name(each.asked.row) for each in first if not any(_standing_out(each))]
+    for each in first:
+        higher, lower = _standing_out(each)
         parts = [
             say("above its others {domains}", domains=", ".join(higher)) if higher else "",
             say("below them {domains}", domains=", ".join(lower)) if lower else "",
         ]
-        yield say("F1 of {model}: {parts}.", model=name, parts="; ".join(filter(None, parts)))
+        if any(parts):
+            name = model_name(each.asked.row)
+            yield say("F1 of {model}: {parts}.", model=name, parts="; ".join(filter(None, parts)))
+    if level:
+        yield say(
+            "No domain of {model} differs from its others beyond chance.", model=joined(level)
+        )
+
+
+def _standing_out(each: Placed) -> tuple[list[str], list[str]]:
+    """The domains above all others of a model and those below, each with how far."""
+    apart = list(_apart(each))
+    return (
+        [_told(place.value, less) for place, less in apart if less.low > 0.0],
+        [_told(place.value, less) for place, less in apart if less.high < 0.0],
+    )
 
 
 def _apart(each: Placed) -> Iterator[tuple[Place, Estimate]]:

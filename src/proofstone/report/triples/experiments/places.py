@@ -28,14 +28,11 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A row by the values of a field, and by how much F1 of each lies above that of all others
-    together, all intervals holding at once. ``apart`` is the last value's F1 less the first's;
-    ``trends`` are those of precision and of recall by statements."""
+    together, all intervals of the row holding at once."""
 
     asked: Asked
     places: tuple[Place, ...]
     less: tuple[Estimate | None, ...]
-    apart: Estimate | None
-    trends: tuple[Estimate | None, Estimate | None]
 
 
 def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence[str]) -> Placed:
@@ -46,13 +43,9 @@ def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence
     placed = np.logical_or.reduce([*parts, np.zeros(len(mine), dtype=bool)])
     cells = [Cell(asked.group, part) for part in parts]
     cells += [Cell(asked.group, placed & ~part) for part in parts]
-    drawn = DrawnCells(
-        tallies, [*cells, Cell(asked.group, placed)],
-        confidence=found.board.confidence, seed=found.board.seed,
-    )  # fmt: skip
-    n, whole = len(parts), [2 * len(parts)]
+    drawn = DrawnCells(tallies, cells, confidence=found.board.confidence, seed=found.board.seed)
+    n = len(parts)
     less = drawn.less([(place, n + place) for place in range(n)], "f1")
-    apart = drawn.less([(n - 1, 0)], "f1") if n > 1 else (None,)
     return Placed(
         asked=asked,
         places=tuple(
@@ -65,6 +58,4 @@ def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence
             for place, value in enumerate(values)
         ),
         less=tuple(less) if n > 1 else (None,) * n,
-        apart=apart[0],
-        trends=(drawn.trend(whole, "precision")[0], drawn.trend(whole, "recall")[0]),
     )

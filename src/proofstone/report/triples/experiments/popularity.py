@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from proofstone.errors import BadUsage
+from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Column, Figure, Section, Table
 from proofstone.report.triples.experiments.cells import (
@@ -15,12 +17,15 @@ from proofstone.report.triples.experiments.cells import (
     config_of,
     measured_columns,
     model_name,
+    resolved,
     strips,
+    strips_subtitle,
 )
-from proofstone.report.triples.experiments.evidence import Experiment
+from proofstone.report.triples.experiments.evidence import Asked, Experiment
 from proofstone.report.triples.experiments.gaps import incomplete_notes
 from proofstone.report.triples.experiments.places import Placed, place_entities
 from proofstone.report.triples.experiments.ranking import usually_asked
+from proofstone.report.triples.experiments.tallies import Cell, DrawnCells
 from proofstone.wording import counted, say, word
 
 __all__ = ["popularity_section"]
@@ -32,26 +37,29 @@ def popularity_section(found: Experiment) -> Section:
     has neither thirds nor counts."""
     rows = [asked for asked in usually_asked(found) if asked.is_verified]
     tiers = _tiers(found)
-    placed = [place_entities(found, asked, "popularity", tiers) for asked in rows]
-    trends = [each for each in placed if any(each.trends)]
-    if not rows or (len(tiers) < 2 and not trends):
+    risen = _risen(found, rows, tiers)
+    if not rows or (len(tiers) < 2 and not any(any(each.trends) for each in risen)):
         raise BadUsage(
             "these runs were not asked about entities of several thirds of popularity",
             hint="build entities WIKI --known COUNTS --thirds, or a list with a column tier; then "
             + found.ask.format(models="MODEL", preset="popularity"),
         )
-    by_tier = placed if len(tiers) > 1 else []
+    by_tier = [
+        place_entities(found, asked, "popularity", tiers) for asked in rows if len(tiers) > 1
+    ]
     tables = [_table(by_tier)] if by_tier else []
     figures = [_figure(found, by_tier, tiers)] if by_tier else []
     return Section(
         name="popularity",
         title=say("Popularity"),
-        finding=_finding(by_tier, trends, tiers),
+        finding=_finding(risen, tiers),
         how=say(
             "Thirds hold other entities, so they are not paired. The trend is the least-squares "
-            "slope over triples by the binary logarithm of statements; entities are drawn again."
+            "slope over triples by the binary logarithm of statements. Entities are drawn again; "
+            "{level:g}% for all models in one column of it together.",
+            level=100 * found.board.confidence,
         ),
-        tables=(*tables, _trends(placed, tiers)),
+        tables=(*tables, _trends(risen, tiers)),
         figures=tuple(figure for figure in figures if figure is not None),
         notes=(*_notes(found), *incomplete_notes(found, usually_asked(found))),
     )
@@ -102,23 +110,59 @@ def _table(placed: Sequence[Placed]) -> Table:
     )
 
 
-def _trends(placed: Sequence[Placed], tiers: Sequence[str]) -> Table:
+@dataclass(frozen=True, slots=True)
+class _Risen:
+    """How a row's measures move with popularity: F1 of the best known third less that of the least
+    known, and the trends of precision and recall."""
+
+    name: str
+    apart: Estimate | None
+    trends: tuple[Estimate | None, Estimate | None]
+
+
+def _risen(found: Experiment, rows: Sequence[Asked], tiers: Sequence[str]) -> list[_Risen]:
+    """Of each row, those of all rows drawn together."""
+    tallies, n = found.tallies, len(rows)
+    mine = [tallies.shared([asked.group]) for asked in rows]
+    ends = [tiers[-1], tiers[0]] if len(tiers) > 1 else []
+    cells = [Cell(asked.group, chosen) for asked, chosen in zip(rows, mine, strict=True)]
+    cells += [
+        Cell(asked.group, chosen & tallies.where("popularity", end))
+        for end in ends
+        for asked, chosen in zip(rows, mine, strict=True)
+    ]
+    drawn = DrawnCells(tallies, cells, confidence=found.board.confidence, seed=found.board.seed)
+    pairs = [(n + place, 2 * n + place) for place in range(n)] if ends else []
+    apart = drawn.less(pairs, "f1") if ends else (None,) * n
+    trends = [drawn.trend(range(n), measure) for measure in ("precision", "recall")]
+    return [
+        _Risen(model_name(asked.row), apart[place], (trends[0][place], trends[1][place]))
+        for place, asked in enumerate(rows)
+    ]
+
+
+def _trends(risen: Sequence[_Risen], tiers: Sequence[str]) -> Table:
     per = say("of a doubling of statements, in points; over triples")
+    several = len(tiers) > 1
     return Table(
         title=say("Trend by statements of Wikidata"),
         columns=(
             Column(key="model", name=word("model")),
             Column(key="precision", name=say("precision, a doubling"), unit="points", help=per),
             Column(key="recall", name=say("recall, a doubling"), unit="points", help=per),
-            Column(
-                key="f1", unit="points",
-                name=say("F1, {last} less {first}", last=tiers[-1], first=tiers[0])
-                if len(tiers) > 1 else "F1",
+            *(
+                [
+                    Column(
+                        key="f1", unit="points",
+                        name=say("F1, {last} less {first}", last=tiers[-1], first=tiers[0]),
+                    )
+                ]
+                if several
+                else []
             ),
         ),
         rows=tuple(
-            (model_name(each.asked.row), *each.trends, each.apart if len(tiers) > 1 else None)
-            for each in placed
+            (each.name, *each.trends, *([each.apart] if several else [])) for each in risen
         ),
     )  # fmt: skip
 
@@ -127,7 +171,7 @@ def _figure(found: Experiment, placed: Sequence[Placed], tiers: Sequence[str]) -
     return strips(
         "f1-by-popularity",
         say("F1 by popularity"),
-        say("{level:g}% intervals, by entities", level=100 * found.board.confidence),
+        strips_subtitle(found.board),
         word("popularity"),
         (
             (value, model_name(each.asked.row), each.places[place].measures[0])
@@ -137,32 +181,33 @@ def _figure(found: Experiment, placed: Sequence[Placed], tiers: Sequence[str]) -
     )
 
 
-def _finding(placed: Sequence[Placed], trends: Sequence[Placed], tiers: Sequence[str]) -> str:
+def _finding(risen: Sequence[_Risen], tiers: Sequence[str]) -> str:
     parts = []
-    apart = [each.apart for each in placed if each.apart is not None]
+    apart = [each.apart for each in risen if each.apart is not None]
     if apart:
+        above, below = resolved(apart)
         parts.append(
             say(
                 "F1 of {last} is above that of {first} beyond chance for {above} of {models}, "
                 "below it for {below}.",
                 last=tiers[-1],
                 first=tiers[0],
-                above=sum(each.low > 0.0 for each in apart),
-                below=sum(each.high < 0.0 for each in apart),
+                above=above,
+                below=below,
                 models=counted(len(apart), "model"),
             )
         )
     for measure, place in (("precision", 0), ("recall", 1)):
-        known = [(trend, each) for each in trends if (trend := each.trends[place]) is not None]
+        known = [(trend, each.name) for each in risen if (trend := each.trends[place]) is not None]
         if known:
-            trend, each = max(known, key=lambda one: abs(one[0].value))
+            trend, name = max(known, key=lambda one: abs(one[0].value))
             parts.append(
                 say(
-                    "A doubling of statements changes {measure} by {change} points at most "
-                    "({model}).",
-                    measure=word(measure),
+                    "{measure} moves most with statements for {model}: by {change} points a "
+                    "doubling.",
+                    measure=word(measure).capitalize(),
                     change=shown_estimate(trend),
-                    model=model_name(each.asked.row),
+                    model=name,
                 )
             )
     return " ".join(parts)

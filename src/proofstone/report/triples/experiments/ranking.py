@@ -27,14 +27,16 @@ __all__ = ["random_section", "usually_asked"]
 
 
 def usually_asked(found: Experiment) -> list[Asked]:
-    """The rows asked with the usual prompts and range, in the order of the board; all of them where
-    none was."""
+    """The rows asked with the usual prompts and range, in the order of the board, and of a model
+    that was asked so with no effort of reasoning set, these alone; all rows where there is none."""
     usual = [
         asked
         for asked in found.asked
         if (asked.prompts, asked.range) == (found.usual["prompts"], found.usual["range"])
     ]
-    return usual or list(found.asked)
+    plain = {asked.row.group.model for asked in usual if not asked.effort}
+    chosen = [each for each in usual if not each.effort or each.row.group.model not in plain]
+    return chosen or list(found.asked)
 
 
 def random_section(found: Experiment) -> Section:
@@ -169,8 +171,8 @@ def _left_out(found: Experiment, rows: Sequence[Asked]) -> tuple[str, ...]:
         return ()
     return (
         say(
-            "{rows} asked with other prompts or another range are left out; they stand in the "
-            "experiments on those.",
+            "{rows} asked with other prompts, another range or an effort of reasoning are left "
+            "out; they stand in the experiments on those.",
             rows=counted(n, "row"),
         ),
     )

@@ -17,6 +17,7 @@ from proofstone.report.triples.experiments.cells import (
     measures_of,
     resolved,
     strips,
+    strips_subtitle,
     triples_an_entity,
 )
 from proofstone.report.triples.experiments.evidence import Asked, Experiment, Varied
@@ -59,15 +60,15 @@ def _section(found: Experiment, varied: Varied, name: str, title: str, axis: str
     sweeps = sweeps_of(found, varied)
     if not sweeps:
         raise _nothing_to_compare(found, name, axis)
-    compared = [_compared(found, sweep) for sweep in sweeps]
-    figure = _figure(found, name, title, axis, sweeps)
+    compared = _compared(found, sweeps)
+    figure = _figure(found, name, axis, sweeps)
     return Section(
         name=name,
         title=title,
         finding=_finding(compared, axis),
         how=say(
             "Differences are paired: entities are drawn again, with all that either way of asking "
-            "said of them; {level:g}% for all differences of a model in one measure together.",
+            "said of them; {level:g}% for all differences in one measure together.",
             level=100 * found.board.confidence,
         ),
         tables=(_table(compared, varied, axis), _differences(compared, axis)),
@@ -86,21 +87,34 @@ def _nothing_to_compare(found: Experiment, name: str, axis: str) -> BadUsage:
     )
 
 
-def _compared(found: Experiment, sweep: Sweep) -> _Compared:
-    groups = [asked.group for asked in sweep.asked]
-    chosen = found.tallies.shared(groups)
+def _compared(found: Experiment, sweeps: Sequence[Sweep]) -> list[_Compared]:
+    """Each sweep with its differences, all of a measure drawn together. A sweep is compared on the
+    entities that it was asked about in every way."""
+    cells: list[Cell] = []
+    pairs: list[tuple[int, int]] = []
+    for sweep in sweeps:
+        groups = [asked.group for asked in sweep.asked]
+        chosen, first = found.tallies.shared(groups), len(cells)
+        cells += [Cell(group, chosen) for group in groups]
+        usual = first + sweep.usual
+        pairs += [(place, usual) for place in range(first, len(cells)) if place != usual]
     drawn = DrawnCells(
-        found.tallies, [Cell(group, chosen) for group in groups],
-        confidence=found.board.confidence, seed=found.board.seed,
-    )  # fmt: skip
-    others = [place for place in range(len(groups)) if place != sweep.usual]
-    less: _Less = {}
-    for measure in DIFFERENT:
-        made = iter(drawn.less([(place, sweep.usual) for place in others], measure))
-        less[measure] = tuple(
-            None if place == sweep.usual else next(made) for place in range(len(groups))
+        found.tallies, cells, confidence=found.board.confidence, seed=found.board.seed
+    )
+    less = {measure: iter(drawn.less(pairs, measure)) for measure in DIFFERENT}
+    return [
+        _Compared(
+            sweep,
+            {
+                measure: tuple(
+                    None if place == sweep.usual else next(made)
+                    for place in range(len(sweep.asked))
+                )
+                for measure, made in less.items()
+            },
         )
-    return _Compared(sweep, less)
+        for sweep in sweeps
+    ]
 
 
 # ---------------------------------------------------------------- tables and figure
@@ -188,14 +202,12 @@ def _against(compared: Sequence[_Compared], measure: str) -> str:
     return say("{measure} less {usual}", measure=measure, usual=_usual(compared))
 
 
-def _figure(
-    found: Experiment, name: str, title: str, axis: str, sweeps: Sequence[Sweep]
-) -> Figure | None:
+def _figure(found: Experiment, name: str, axis: str, sweeps: Sequence[Sweep]) -> Figure | None:
     order = list(dict.fromkeys([*found.grids[_VARIED[name]], *_values(sweeps)]))
     return strips(
         f"f1-by-{name}",
         say("F1 by {axis}", axis=axis),
-        say("{title}; {level:g}% intervals", title=title, level=100 * found.board.confidence),
+        strips_subtitle(found.board),
         axis,
         (
             (value_name(value), sweep.name, sweep.asked[place].row.measured.estimates.get("f1"))
