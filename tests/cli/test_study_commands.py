@@ -38,8 +38,11 @@ def _second(workspace: Workspace) -> ItemSet:
     return next(form for form in found if form.seed == 1)
 
 
-# They stand on other questions, several judges, pairs of models, another benchmark.
-_ELSEWHERE = ("choices", "judges", "alignment", "rankings", "retrieval")
+# They stand on other questions, several judges, pairs of models, another benchmark, triples.
+_ELSEWHERE = (
+    "choices", "judges", "alignment", "rankings", "retrieval", "random", "effort", "domains",
+    "prompts", "ranges", "popularity",
+)  # fmt: skip
 
 
 def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: Path) -> None:

@@ -249,6 +249,15 @@ def report_command(
       rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
       difficulty  how many models fail each question, by category
       topics    the ten best models of each topic, with ties
+
+    \b
+    Of triples, verified by 'score RUN --judge M --reference BANK' ('run --preset NAME' asks them):
+      random    models by F1, against the first on the same entities
+      effort    by effort of reasoning, with tokens and money
+      domains   by domain, and about entities that do not exist
+      prompts   by set of prompts, against the direct one
+      ranges    by how many triples are asked for, against the usual range
+      popularity  by third of popularity, and the trend by statements
     """
     if study is not None:
         drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))

@@ -33,7 +33,7 @@ __all__ = ["score_command", "waiting_line"]
 
 
 @click.command("score")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("targets", nargs=-1, required=True, metavar="RUN|ENTITIES...")
 @click.option("--again", is_flag=True, help="Also where the current scoring is whole.")
 @click.option("--list", "only_list", is_flag=True, help="Only list the scorings that there are.")
 @judge_options
@@ -57,7 +57,7 @@ __all__ = ["score_command", "waiting_line"]
 @json_option
 @quiet_option
 def score_command(
-    runs: tuple[str, ...],
+    targets: tuple[str, ...],
     again: bool,
     only_list: bool,
     reference: str | None,
@@ -71,7 +71,8 @@ def score_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Score a run's stored replies; no contestant is asked.
+    """Score a run's stored replies; no contestant is asked. A form or a list of entities means all
+    of its runs.
 
     What only a --judge can decide waits until one is named; several are a panel. Another judge
     makes another scoring of the same replies. A judge whose reply holds no label is asked again,
@@ -100,6 +101,7 @@ def score_command(
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
+        runs = workspace.runs_meant(targets)
         contestants = list(dict.fromkeys(map(workspace.respondent_of, runs)))
         tell_judges(workspace, judges, contestants, quiet=quiet)
         if reference is not None and not only_list:

@@ -32,6 +32,12 @@ STUDY_NAMES = (
     "retrieval",
     "difficulty",
     "topics",
+    "random",
+    "effort",
+    "domains",
+    "prompts",
+    "ranges",
+    "popularity",
 )
 
 

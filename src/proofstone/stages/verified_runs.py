@@ -116,6 +116,7 @@ def read_verified(
         reference=against.reference,
         sampling=against.drawn,
         read=lambda: _read(store, method, readings, entities),
+        items=tuple(entities.ids),
     )
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from proofstone.report.sections import Section
     from proofstone.report.studies import Study
     from proofstone.report.triples.board import TripleBoard
+    from proofstone.report.triples.experiments import Experiment
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
     from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
@@ -212,7 +213,9 @@ class Reading(Catalogue):
         if kind is None:
             raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
         found = self._found(targets)
-        if kind.parts == "by judge":
+        if kind.parts == "of triples":
+            parts: Any = [self._experiment(targets)]
+        elif kind.parts == "by judge":
             parts = parts_by_judge(self.store, find_method, found)
         else:
             read = parts_by_form if kind.parts == "by form" else parts_together
@@ -223,6 +226,17 @@ class Reading(Catalogue):
                 self.store, find_method, lambda text: self._found([text])[0], named, n_items
             )
         return perform_study(name, parts, **options)
+
+    def _experiment(self, targets: Sequence[Target]) -> Experiment:
+        """Verified runs as experiments read them. Raises NotFound where none is verified."""
+        from proofstone.stages.triple_boards import triple_board  # noqa: PLC0415
+        from proofstone.stages.triple_experiments import experiment_of  # noqa: PLC0415
+        from proofstone.stages.verified_runs import read_verified  # noqa: PLC0415
+
+        selection = self._selection(targets)
+        method = find_method(selection.method)
+        verified = read_verified(self.store, method, selection)
+        return experiment_of(self.store, method, selection, verified, triple_board(verified))
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:
         """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""

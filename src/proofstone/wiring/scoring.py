@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from proofstone.engines.store import Origin
 from proofstone.errors import BadUsage
+from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.methods.bequ.verification import VerifySettings
 from proofstone.ports import Judge, Method
 from proofstone.records import Score, Unit
 from proofstone.stages.score import Scored, score_run, score_units
+from proofstone.stages.summarise import select_runs
 from proofstone.wiring.background import Background
 from proofstone.wiring.judging import Judges, judge_spec, loads_of, seated
 from proofstone.wiring.targets import Target, find_target
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Scoring"]
 
 T = TypeVar("T")
+_DIGITS = 12  # of an id: more than people type, so that no two of a list are alike
 
 
 class Scoring(VerifyingRuns):
@@ -162,6 +165,19 @@ class Scoring(VerifyingRuns):
                 return await ask(judging.judge)
 
         return Background(work).wait()
+
+    def runs_meant(self, targets: Sequence[str]) -> tuple[str, ...]:
+        """The runs that texts name: one by itself, all of a form, a list or a bank. Raises NotFound
+        where nothing was run on one."""
+        meant: list[str] = []
+        for target in targets:
+            found = find_target(self.store, target, ())
+            if found.kind == "run":
+                meant.append(target)
+                continue
+            for _key, run in select_runs(self.store, [found]).runs:
+                meant.append(f"run:{short(run.id, _DIGITS)}")
+        return tuple(dict.fromkeys(meant))
 
     def respondent_of(self, run: Target) -> str:
         """The model whose run this is."""

@@ -60,6 +60,8 @@ def entity_facts(item: LoadedItem) -> EntityFacts:
         popularity=stratum.field,
         page=page,
         is_fictional=entity.is_fictional,
+        fiction=entity.fiction or "",
+        statements=entity.statements,
     )
 
 

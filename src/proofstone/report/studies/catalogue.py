@@ -25,6 +25,8 @@ from proofstone.report.studies.settings import study_settings
 from proofstone.report.studies.study import Study
 from proofstone.report.studies.thinking import study_thinking
 from proofstone.report.studies.topics import study_topics
+from proofstone.report.studies.volunteered import study_volunteered
+from proofstone.report.triples.experiments import Experiment
 
 __all__ = ["STUDIES", "StudyKind", "perform_study"]
 
@@ -36,11 +38,21 @@ class StudyKind(Struct, frozen=True, kw_only=True):
 
     help: str
     perform: Callable[..., Study]
-    parts: Literal["together", "by form", "by judge"] = "together"
+    parts: Literal["together", "by form", "by judge", "of triples"] = "together"
     lengths: bool = False
     origins: bool = False
     takes: tuple[str, ...] = ()
 
+
+# BeQu's experiments, each of verified runs of lists of entities.
+_OF_TRIPLES = {
+    "random": "models by F1 of their triples, against the first on the same entities",
+    "effort": "triples by effort of reasoning, with tokens and money",
+    "domains": "triples by domain, and those about entities that do not exist",
+    "prompts": "triples by set of prompts, against the direct one",
+    "ranges": "triples by how many are asked for, against the usual range",
+    "popularity": "triples by third of popularity, and the trend by statements",
+}
 
 STUDIES: Mapping[str, StudyKind] = {
     "seeds": StudyKind(
@@ -97,12 +109,16 @@ STUDIES: Mapping[str, StudyKind] = {
         help="how many models fail each question, by category", perform=study_difficulty
     ),
     "topics": StudyKind(help="the ten best models of each topic, with ties", perform=study_topics),
+    **{
+        name: StudyKind(help=says, perform=study_volunteered(name), parts="of triples")
+        for name, says in _OF_TRIPLES.items()
+    },
 }
 
 
 def perform_study(
     name: str,
-    parts: Sequence[Part],
+    parts: Sequence[Part] | Sequence[Experiment],
     *,
     estimand: Estimand = "knowledge",
     confidence: float = 0.95,

@@ -16,6 +16,8 @@ _WORDS: Mapping[str, Sequence[int]] = {
     **dict.fromkeys(("position", "judges", "alignment", "difficulty"), (0, 1)),
     "retrieval": (0, 1, 2),
     "topics": (0, 2, 5),
+    "random": (0, 1),
+    **dict.fromkeys(("effort", "domains", "prompts", "ranges", "popularity"), (0, 1, 2)),
 }
 
 

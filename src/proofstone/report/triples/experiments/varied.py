@@ -244,8 +244,8 @@ def _finding(compared: Sequence[_Compared], axis: str) -> str:
     )
     if not above and not below:
         second = say(
-            "None of {differences} to {usual} can be told from chance.",
-            differences=counted(known, "difference"),
+            "No difference to {usual} can be told from chance, of {n}.",
+            n=known,
             usual=_usual(compared),
         )
     else:
