@@ -236,7 +236,8 @@ class Reading(Catalogue):
         selection = self._selection(targets)
         method = find_method(selection.method)
         verified = read_verified(self.store, method, selection)
-        return experiment_of(self.store, method, selection, verified, triple_board(verified))
+        board = triple_board(verified, by=())
+        return experiment_of(self.store, method, selection, verified, board)
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:
         """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""

@@ -37,9 +37,9 @@ def domains_section(found: Experiment) -> Section:
     """F1, precision and recall by domain, and how many fictional entities got triples. Raises
     BadUsage where neither is known: the list names no two domains and holds nothing fictional."""
     rows = usually_asked(found)
-    values = sorted({
-        each.domain for each in found.tallies.entities if each.domain and not each.is_fictional
-    })
+    values = sorted(
+        {each.domain for each in found.tallies.entities if each.domain and not each.is_fictional}
+    )
     values = values if len(values) > 1 else []
     placed = [
         place_entities(found, asked, "domain", values)
