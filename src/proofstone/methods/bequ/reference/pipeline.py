@@ -8,6 +8,7 @@ from typing import Any
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.reference.corpora import SOURCES, entity_texts, read_corpus
 from proofstone.methods.bequ.reference.facts import facts_by
+from proofstone.methods.bequ.reference.grounding import grounds_step
 from proofstone.methods.bequ.reference.online import ONLINE
 from proofstone.methods.bequ.reference.passages import passages_step
 from proofstone.methods.bequ.reference.rows import Known
@@ -76,6 +77,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
         passages_step(params["passage_tokens"]),
         triples_step((SEARCH,) if is_searched else ()),
         subjects_step(),
+        grounds_step(),
         once_step(),
     ]
     return Pipeline(steps=tuple(steps), gives=Known, facts=facts_by(models))
