@@ -7,19 +7,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from proofstone.cli import main
 from proofstone.records import Card, Respondent
+from proofstone.records.triples import EntityFacts
 from proofstone.report import PageData, Provenance, leaderboard, render_page
+from proofstone.report.triples.answer import answer_of
+from proofstone.report.triples.findings import findings_of
+from proofstone.report.triples.page import render_triple_page
+from proofstone.report.triples.sections import triple_sections
+from proofstone.report.triples.shown import TriplePage
+from proofstone.stages.held_files import hold
 from proofstone.wiring import create_workspace
 from proofstone.wording import speaking
 from report.made_up import MEASURES, right_of, table_of
+from report.made_up_triples import HOSTILE, Skill, board_of, entity_facts, runs_of
 from report.test_page import full_page, page_of
 from small_bank import write_bank
 
-__all__ = ["N_MODELS", "N_STRATA", "PAGES", "Page", "make_page"]
+__all__ = ["N_ENTITIES", "N_MODELS", "N_STRATA", "PAGES", "Page", "make_page"]
 
 N_MODELS, N_STRATA, N_ITEMS = 60, 30, 150
+N_ENTITIES = 70
 Page = Callable[[str], Path]
 _KINA = Path(__file__).parents[2] / "docs" / "data" / "kina-table-3.csv"
 _CARDS = (
@@ -100,6 +110,54 @@ def _chinese(path: Path) -> None:
         _cards(path)
 
 
+def _triples(path: Path, *, most_in_page: int = 10_000_000) -> None:
+    """Verified triples of four models with long, Chinese and hostile names, some of them in RTL
+    scripts; what the page holds stands in it."""
+    cards = (_CARDS[0], _CARDS[2], None, None)
+    skills = [
+        Skill(model=name, right=(0.8 - 0.1 * place, 0.4), fictional_given=9 - 3 * place, card=card)
+        for place, (name, card) in enumerate(zip(_TRIPLE_MODELS, cards, strict=True))
+    ]
+    runs = runs_of(skills, n=N_ENTITIES, each=2, entities=_named_entities())
+    board = board_of(skills, runs)
+    sections = triple_sections(board)
+    page = TriplePage(
+        title="random",
+        board=board,
+        provenance=Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC", runs=("run:2c1e",)),
+        answers=answer_of(board),
+        findings=findings_of(board),
+        sections=sections,
+        studies=tuple(
+            structs.replace(part, name=f"study-{place}", figures=(), tables=part.tables[:1])
+            for place, part in enumerate(sections[1:3])
+        ),
+        held=hold(runs, path, most_in_page=most_in_page),
+    )
+    path.write_text(render_triple_page(page), encoding="utf-8")
+
+
+_TRIPLE_MODELS = (
+    "acme/big",
+    "实验室/通义千问大模型",
+    "lab-3/A-Very-Long-Model-Name-Number-03-Instruct-2507-preview",
+    f"hostile {HOSTILE}",
+)
+
+
+def _named_entities() -> list[EntityFacts]:
+    """As made up, but for a few names: RTL, Chinese, hostile."""
+    found = list(entity_facts(N_ENTITIES))
+    for place, name in enumerate(("مكة المكرمة", "北京", HOSTILE)):
+        found[place] = structs.replace(found[place], name=name)
+    return found
+
+
+def _triples_beside(path: Path) -> None:
+    """The same with its rows in a folder beside it."""
+    _triples(path, most_in_page=0)
+
+
 def _empty(path: Path) -> None:
     """A page before anything was scored."""
     path.write_text(render_page(page_of(table_of([], [], n_units=0))), encoding="utf-8")
@@ -121,4 +179,6 @@ PAGES: Mapping[str, Callable[[Path], None]] = {
     "cards": _cards,
     "chinese": _chinese,
     "empty": _empty,
+    "triples": _triples,
+    "triples-beside": _triples_beside,
 }

@@ -78,7 +78,7 @@ def test_labels_of_figures_are_not_cut(tab: Tab, page: Page, name: str) -> None:
     assert tab.read(cut) == []
 
 
-@pytest.mark.parametrize("name", ["accuracies", "report", "partial", "empty"])
+@pytest.mark.parametrize("name", ["accuracies", "report", "partial", "empty", "triples"])
 def test_all_text_has_a_contrast_of_at_least_4_5(tab: Tab, page: Page, name: str) -> None:
     """Also in figures, against what they paint behind it, and in notes."""
     tab.open(page(name))

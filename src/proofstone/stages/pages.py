@@ -47,7 +47,7 @@ from proofstone.stages.manifests import OWN_PROMPT, read_manifest
 from proofstone.stages.served import shares_of
 from proofstone.stages.summarise import Selection, respondents_of, shown_name
 
-__all__ = ["page_data"]
+__all__ = ["asked_shown", "controls_shown", "forms_shown", "page_data"]
 
 _PER_OUTCOME = 2  # examples of right answers, of wrong ones, and of replies without an answer
 
@@ -72,13 +72,7 @@ def page_data(
 ) -> PageData:
     """Everything a page of these runs shows its ``audience``, read from the store; with ``method``
     also the manifest, ``table`` being the scores that ``view`` wants."""
-    runs = {run.id: (key, run) for key, run in selection.runs}
-    found = respondents_of(selection)
-    shown = shown_names(who.name for who in found)
-    respondents = [
-        (replace(who, name=shown[who.name]), [runs[identity] for identity in who.runs])
-        for who in found
-    ]
+    respondents = _with_runs(selection)
     asked = [_asked(store, who, mine) for who, mine in respondents]
     told = zip(respondents, asked, strict=True)
     runs_asked = [(who, mine[0][1], each) for (who, mine), each in told]
@@ -101,25 +95,50 @@ def page_data(
             runs=tuple(f"run:{short(run.id)}" for _key, run in selection.runs),
             command=command,
         ),
-        forms=tuple(
-            FormShown(
-                name=shown_name(item_set),
-                id=item_set.id.hex(),
-                n_items=item_set.n_items,
-                seed=item_set.seed,
-                recipe=tuple((name, _shown(value)) for name, value in item_set.recipe.items()),
-            )
-            for item_set in selection.item_sets
-        ),
+        forms=forms_shown(selection),
         asked=tuple(asked),
         manifest=manifest,
-        controls=() if control is None else tuple(_controls(control)),
+        controls=controls_shown(control),
         questions=()
         if audience == "public"
         else tuple(
             question for who, mine in respondents for question in _questions(store, who, mine)
         ),
     )
+
+
+def forms_shown(selection: Selection) -> tuple[FormShown, ...]:
+    """The item sets that were asked."""
+    return tuple(
+        FormShown(
+            name=shown_name(item_set),
+            id=item_set.id.hex(),
+            n_items=item_set.n_items,
+            seed=item_set.seed,
+            recipe=tuple((name, _shown(value)) for name, value in item_set.recipe.items()),
+        )
+        for item_set in selection.item_sets
+    )
+
+
+def asked_shown(store: Store, selection: Selection) -> tuple[Asked, ...]:
+    """How each respondent of a selection was asked, under the name that pages show."""
+    return tuple(_asked(store, who, runs) for who, runs in _with_runs(selection))
+
+
+def _with_runs(selection: Selection) -> list[tuple[Respondent, list[tuple[int, Run]]]]:
+    runs = {run.id: (key, run) for key, run in selection.runs}
+    found = respondents_of(selection)
+    shown = shown_names(who.name for who in found)
+    return [
+        (replace(who, name=shown[who.name]), [runs[identity] for identity in who.runs])
+        for who in found
+    ]
+
+
+def controls_shown(control: ControlReport | None) -> tuple[Control, ...]:
+    """Control completions, where any were made."""
+    return () if control is None else tuple(_controls(control))
 
 
 def _controls(control: ControlReport) -> Iterator[Control]:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from proofstone.report.figures import vega
+from proofstone.report.figures.clipping import clipped
 from proofstone.report.figures.frame import Frame, frame_of, scaled
 from proofstone.report.figures.keys import key_chart, numbered_key
 from proofstone.report.figures.labels import Box, named, place_labels, spread, text_width
@@ -21,7 +22,7 @@ from proofstone.report.figures.style import (
     Look,
     series_looks,
 )
-from proofstone.report.sections.section import Figure, Mark
+from proofstone.report.sections.section import Curve, Figure, Mark
 
 __all__ = ["across_levels", "curves_chart", "plane_layers", "points_chart"]
 
@@ -173,7 +174,7 @@ def _curves(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> Iterator
             continue
         look = looks.get(each.row, OTHER)
         dash = [] if look.dash == (1, 0) else list(look.dash)
-        line = _line(figure, frame, each.x, each.values)
+        line = _line_of(figure, frame, _scaled_points(figure, each))
         yield line.mark("line", color=look.colour, strokeDash=dash, strokeWidth=1.8, opacity=0.9)
 
 
@@ -182,8 +183,9 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
     for each in figure.curves:
         if not each.is_reference:
             continue
-        line = _line(figure, frame, each.x, each.values)
-        yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
+        for run in clipped(_scaled_points(figure, each), frame.across, frame.up):
+            line = _line_of(figure, frame, run)
+            yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
         end = _end_within(figure, frame, each.x, each.values)
         if each.text and end[0] >= text_width(each.text, 10):
             at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])
@@ -194,12 +196,17 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
             )
 
 
-def _line(figure: Figure, frame: Frame, x: Sequence[float], values: Sequence[float]) -> vega.Part:
+def _scaled_points(figure: Figure, curve: Curve) -> list[tuple[float, float]]:
+    """The points of a curve as its axes count them, without those that are not known."""
     points = [
-        {"x": scaled(a, figure.x_unit), "value": scaled(b, figure.value_unit)}
-        for a, b in zip(x, values, strict=True)
+        (scaled(x, figure.x_unit), scaled(value, figure.value_unit))
+        for x, value in zip(curve.x, curve.values, strict=True)
     ]
-    return vega.chart(points).encode(
+    return [(x, value) for x, value in points if x is not None and value is not None]
+
+
+def _line_of(figure: Figure, frame: Frame, points: Sequence[tuple[float, float]]) -> vega.Part:
+    return vega.chart([{"x": x, "value": value} for x, value in points]).encode(
         x=frame.x("x:Q", figure), y=frame.y("value:Q", figure.value_axis)
     )
 
