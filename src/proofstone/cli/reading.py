@@ -21,7 +21,7 @@ from proofstone.cli.options import (
     with_options,
     workspace_option,
 )
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import print_json, say, visible
 from proofstone.cli.studying import STUDY_NAMES, report_study
 from proofstone.cli.table_options import read_tables, table_options, tables_line
 from proofstone.cli.work_lists import tell_work_list, work_list_option
@@ -196,6 +196,9 @@ def leaderboard_command(
 @_scoring
 @language_option
 @audience_option
+@click.option(
+    "--unverified", is_flag=True, help="Of triples: rank by what was said, verified or not."
+)
 @table_options
 @work_list_option
 @figure_options
@@ -216,6 +219,7 @@ def report_command(
     as_scored: bool,
     scorings: tuple[str, ...],
     audience: str,
+    unverified: bool,
     tables: tuple[str, ...],
     tables_to: Path | None,
     work_list: Path | None,
@@ -290,6 +294,7 @@ def report_command(
             card_columns=read_list(columns),
             view=View(as_scored=as_scored, scorings=tuple(read_list(scorings))),
             audience=audience,
+            unverified=unverified,
         )
         if work_list is not None:
             n = workspace.work_list(*read_list(targets), path=work_list, estimand=estimand)
@@ -302,6 +307,7 @@ def report_command(
                 "tables": written.tables,
                 "figures": written.figures,
                 "methods": written.methods,
+                "rows": written.rows,
             }
         )
     else:
@@ -311,4 +317,6 @@ def report_command(
             click.echo(f"{'tables':<{width}}{tables_line(written.tables)}")
         if written.figures is not None:
             click.echo(f"{'figures':<{width}}{figures_line(written.figures)}")
+        if written.rows is not None:
+            say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
         say("open it in a browser; it needs no network")

@@ -28,12 +28,14 @@ class BesideAsked(NamedTuple):
 
 class PageWritten(Struct, frozen=True, kw_only=True):
     """Where a page, its tables and its figures were written (None where they were not asked for),
-    and the paragraphs of its methods text."""
+    and the paragraphs of its methods text. ``rows`` is the folder of what the page itself needs
+    beside it, None where it needs none."""
 
     page: str | None
     tables: TablesWritten | None
     figures: FiguresWritten | None
     methods: tuple[str, ...]
+    rows: str | None = None
 
 
 NOTHING = BesideAsked()

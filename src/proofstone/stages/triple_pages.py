@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,12 @@ from proofstone import __version__
 from proofstone.engines.store import Store
 from proofstone.identity import short
 from proofstone.records.audience import Audience
-from proofstone.records.triples import VerifiedRuns
+from proofstone.records.triples import Group, VerifiedRuns
 from proofstone.report import Leaderboard, PageData, Provenance
 from proofstone.report.figures.on_page import page_figures
 from proofstone.report.sections.section import Section
 from proofstone.report.triples.answer import answer_of
-from proofstone.report.triples.board import TripleBoard
+from proofstone.report.triples.board import TripleBoard, without_shared_setting
 from proofstone.report.triples.findings import findings_of
 from proofstone.report.triples.page import render_triple_page
 from proofstone.report.triples.sections import triple_sections
@@ -25,7 +26,7 @@ from proofstone.report.triples.shown import TriplePage
 from proofstone.report.triples.standing import f1_figure, standing_table
 from proofstone.stages.control import ControlReport
 from proofstone.stages.dates import minute
-from proofstone.stages.held_files import hold
+from proofstone.stages.held_files import folder_beside, hold
 from proofstone.stages.page_files import NOTHING, BesideAsked, PageWritten, write_text
 from proofstone.stages.pages import asked_shown, controls_shown, forms_shown
 from proofstone.stages.summarise import Selection
@@ -47,22 +48,26 @@ def triple_page(
     studies: tuple[Section, ...] = (),
     control: ControlReport | None = None,
     command: str = "",
+    card_columns: Sequence[str] = (),
     audience: Audience = "internal",
 ) -> TriplePage:
     """Everything a page of verified runs shows its ``audience``, but for what it holds of entities
     and verdicts."""
+    shown = without_shared_setting(board)
     return TriplePage(
         title=", ".join(sorted({item_set.name for item_set in selection.item_sets})),
-        board=board,
+        board=shown,
+        setting=board.setting,
+        card_columns=tuple(card_columns),
         provenance=Provenance(
             version=__version__,
             made_at=minute(now),
             runs=tuple(f"run:{short(run.id)}" for _key, run in selection.runs),
             command=command,
         ),
-        answers=answer_of(board),
-        findings=findings_of(board),
-        sections=triple_sections(board),
+        answers=answer_of(shown),
+        findings=findings_of(shown),
+        sections=triple_sections(shown),
         studies=studies,
         notes=tuple(_partial(board)),
         forms=forms_shown(selection),
@@ -102,19 +107,24 @@ def write_triple_page(
     data = _as_page(page)
     drawn = page_figures(data)
     if beside.tables is not None:
-        check_tables(data, beside.tables)
+        check_tables(data, beside.tables, beside.others)
     if beside.figures is not None:
         check_drawn(drawn, beside.figures)
     if path is not None:
         if page.audience == "internal":
+            if page.setting:
+                groups = tuple(Group(group.model) for group in verified.groups)
+                verified = replace(verified, groups=groups)
             page = structs.replace(page, held=hold(verified, path))
         write_text(path, render_triple_page(page, begin_drawing))
+    needed = path is not None and page.held is not None and page.held.is_beside
     models = tuple(row.label for row in page.board.rows)
     return PageWritten(
         page=None if path is None else str(path),
-        tables=None if beside.tables is None else write_tables(data, beside.tables),
+        tables=None if beside.tables is None else write_tables(data, beside.tables, beside.others),
         figures=None if beside.figures is None else write_drawn(drawn, models, beside.figures),
         methods=(),
+        rows=str(folder_beside(path)) if needed and path is not None else None,
     )
 
 

@@ -125,19 +125,30 @@ class Reading(Catalogue):
         figures: FiguresAsked | None = None,
         control: ControlReport | None = None,
         command: str = "",
+        unverified: bool = False,
         **options: Any,
     ) -> PageWritten:
         """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
         and figures where they are asked for; for the ``audience`` "public" without any text of
-        items and replies. Where the file of one may not be written, neither is the page."""
+        items and replies. Where the file of one may not be written, neither is the page.
+
+        Of triples that were verified it is their page, unless ``unverified`` is asked for."""
         from proofstone.stages.page_files import BesideAsked, write_page  # noqa: PLC0415
 
         selection = self._selection(targets)
+        place = None if path is None else Path(path)
+        verified = None if unverified else self._verified(selection, _of_verified(options))
+        if verified is not None:
+            from proofstone.wiring.verified_pages import write_verified_page  # noqa: PLC0415
+
+            others = self._verified_tables(verified, options)
+            return write_verified_page(
+                self.store, verified, place, BesideAsked(tables, figures, others),
+                now=self.clock.now(), options=options, control=control, command=command,
+            )  # fmt: skip
         made = self._board(selection, options)
         data = self._page(made, options, control=control, command=command)
-        more = None if tables is None else self._verified_tables(selection, options)
-        beside = BesideAsked(tables, figures, more)
-        return write_page(data, None if path is None else Path(path), beside)
+        return write_page(data, place, BesideAsked(tables, figures))
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""
@@ -284,15 +295,19 @@ class Reading(Catalogue):
 
         return make_verified_board(self.store, lambda: self.config, selection, **options)
 
-    def _verified_tables(self, selection: Selection, options: dict[str, Any]) -> MoreTables | None:
-        """What writes the tables of verified runs; None where nothing is verified, and for the
-        public: they hold the texts of passages."""
+    def _verified_tables(
+        self, made: VerifiedBoard, options: Mapping[str, Any]
+    ) -> MoreTables | None:
+        """What writes the tables of verified runs; None for the public: they hold the texts of
+        passages."""
         if options.get("audience", "internal") == "public":
-            return None
-        asked = {name: options[name] for name in ("where", "view") if name in options}
-        made = self._verified(selection, asked | {"by": ("domain", "popularity")})
-        if made is None:
             return None
         from proofstone.stages.verified_tables import tables_of  # noqa: PLC0415
 
         return tables_of(made.verified, made.board)
+
+
+def _of_verified(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that leaderboards of verified triples take, too."""
+    taken = ("group_by", "where", "card_columns", "view", "seed")
+    return {name: options[name] for name in taken if name in options}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.stats import RankInterval
 from proofstone.records.cards import Card
@@ -12,7 +12,7 @@ from proofstone.records.results import Estimate
 from proofstone.records.triples import Group, Measured, Volunteered
 from proofstone.report.board import LeftOut
 
-__all__ = ["PeopleLooked", "TripleBoard", "TripleRow"]
+__all__ = ["PeopleLooked", "TripleBoard", "TripleRow", "without_shared_setting"]
 
 
 class PeopleLooked(Struct, frozen=True, kw_only=True):
@@ -95,3 +95,14 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
     def row_of(self, group: Group) -> TripleRow | None:
         """The row of a group."""
         return next((row for row in self.rows if row.group == group), None)
+
+
+def without_shared_setting(board: TripleBoard) -> TripleBoard:
+    """The board with rows named by their models alone, where all were asked in one setting."""
+    if not board.setting:
+        return board
+    return structs.replace(
+        board,
+        rows=tuple(structs.replace(row, group=Group(row.group.model)) for row in board.rows),
+        parts=tuple(structs.replace(part, group=Group(part.group.model)) for part in board.parts),
+    )

@@ -21,7 +21,7 @@ __all__ = ["PART_MEASURES", "part_sections"]
 PART_MEASURES: Mapping[Breakdown, tuple[str, ...]] = {
     "domain": ("f1", "precision", "recall"),
     "popularity": ("f1", "precision", "recall"),
-    "source": ("precision", "recall"),
+    "source": ("recall", "precision"),
     "family": ("contradiction", "f1", "precision", "recall"),
 }
 _MOST_VALUES = 30  # rows of a figure that fits on a printed page
@@ -104,8 +104,9 @@ def _finding(parts: _Parts, measure: str) -> str:
 def _limits(parts: _Parts) -> str:
     if parts.by == "source":
         return say(
-            "The precision of a source is of the triples that its passages were cited for; its "
-            "recall is of what was taken from it."
+            "The recall of a source is of what was taken from it. Its precision is of the triples "
+            "that its passages were cited for: it says which source settles more, not how much is "
+            "true."
         )
     if parts.by == "family":
         return say(

@@ -15,7 +15,8 @@ __all__ = ["TriplePage", "triple_page_for"]
 
 class TriplePage(Struct, frozen=True, kw_only=True):
     """A page of verified runs. ``sections`` are the parts after the leaderboard, ``studies`` those
-    of experiments, shown one at a time. ``notes`` stand above everything else (what is partial).
+    of experiments, shown one at a time. ``setting`` is that of all rows, whose labels then leave it
+    out; ``card_columns`` are facts of the models' cards. ``notes`` stand above all else.
     ``held`` are its entities and verdicts, None on a page for the public: the names of entities are
     what was asked, triples are replies, and passages are the reference's. ``forms``, ``asked`` and
     ``controls`` say how models were asked."""
@@ -23,6 +24,8 @@ class TriplePage(Struct, frozen=True, kw_only=True):
     title: str
     board: TripleBoard
     provenance: Provenance
+    setting: str = ""
+    card_columns: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()

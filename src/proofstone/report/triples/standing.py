@@ -13,7 +13,14 @@ from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.words import MEASURE_HELP, measure_name
 from proofstone.wording import counted, say, word
 
-__all__ = ["LEADING", "f1_figure", "openness_of", "standing_table", "triples_an_entity"]
+__all__ = [
+    "LEADING",
+    "f1_figure",
+    "openness_of",
+    "standing_table",
+    "triples_an_entity",
+    "why_unranked",
+]
 
 LEADING = ("f1", "precision", "recall", "contradiction")
 _OPENNESS = {"closed": "commercial", "open weights": "open", "fully open": "open"}
@@ -29,6 +36,20 @@ def triples_an_entity(row: TripleRow) -> float | None:
     """Triples said of an entity with a reply; None where there is none."""
     said = row.volunteered
     return said.triples / said.entities if said.entities else None
+
+
+def why_unranked(row: TripleRow) -> str:
+    """Why a row has no rank, in words."""
+    if row.waiting:
+        return say("not ranked: {triples} wait for a judge", triples=counted(row.waiting, "triple"))
+    if row.other_entities:
+        return say(
+            "not ranked: held against other entities than most, {entities} differ",
+            entities=counted(row.other_entities, "entity", "entities"),
+        )
+    if "f1" not in row.measured.estimates:
+        return say("not ranked: nothing of one direction was judged")
+    return say("not ranked: no other model was held against the same entities")
 
 
 def standing_table(board: TripleBoard) -> Table:
