@@ -130,7 +130,8 @@ def write_csv(path: str, rows: list[dict[str, Any]]) -> None:
 def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
     proofstone: Proofstone, kind: str
 ) -> None:
-    """From free text to precision, recall and F1, from a dump as from an archive."""
+    """From free text to precision, recall and F1, from a dump as from an archive; of files, and of
+    the runs that are stored, for which the judge need say nothing again."""
     country = Country(ERRS)
     verify = [
         "verify-triples", "elicited.csv", "--reference", "reference.jsonl", "--judge",
@@ -144,10 +145,20 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
         verdicts = read_csv("verdicts.csv")
         write_csv("people.csv", [labelled(row) for row in verdicts])
         again = proofstone(*verify, "--people", "people.csv")
+        runs = [f"run:{run['id']}" for run in proofstone("list", "run", "--json").json]
+        proofstone(
+            "score", *runs, "--judge", "scripted/judge", "--reference", "reference.jsonl",
+            "--sample", 0,
+        )  # fmt: skip
+    board = proofstone("leaderboard", *runs, "--json")
     assert country.asked["rater"] == len(NAMES)
     assert country.asked["judge"] == asked
     check_reference()
     check_figures(told.json["measured"])
+    check_figures([row["measured"] for row in board.json["rows"]])
+    assert [row["group"]["model"] for row in board.json["rows"]] == [
+        "scripted/scholar", "scripted/babbler",
+    ]  # fmt: skip
     check_evidence(verdicts)
     check_corrected(again.json["corrected"])
 
