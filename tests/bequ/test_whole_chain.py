@@ -15,32 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 from told_towns import FACTS, MODELS, NAMES, Country, Errs, Said, made_dump, made_zim, said_by
 
-from proofstone.cli import main
 from proofstone.identity import digest
 from serving import configure, serving
-from told import Proofstone, Told
+from told import Proofstone
 
 ERRS = Errs(misses=0.3, believes=0.08, overlooks=0.05, imagines=0.3)
 WIKIS: dict[str, Callable[[Path], Path]] = {"dump": made_dump, "zim": made_zim}
-
-
-@pytest.fixture
-def proofstone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Proofstone:
-    """Runs a command that is to succeed in a folder that is a workspace."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Told:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert left.value.code == 0, (arguments, err)
-        return Told(0, out, err)
-
-    run("init", ".")
-    return run
 
 
 class Expected(NamedTuple):
