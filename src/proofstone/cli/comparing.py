@@ -134,7 +134,8 @@ def compare_command(
     Only items that both have scores of are compared, item by item: the difference with its
     interval, exact McNemar, sign flips, and the items won and lost. With -o FILE (.csv, .jsonl,
     .parquet, .xlsx) all of these are written. Forms and banks are compared respondent by
-    respondent, with p-values corrected for all pairs.
+    respondent, with p-values corrected for all pairs. Of two runs whose triples were verified alike
+    the differences of F1, precision and recall stand beside.
 
     Two sources are two editions of a document: which statements that rest on A still stand verbatim
     in B, which changed and which vanished. With -o FILE they are a work list, and 'retire --from'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.records import Plan
-    from proofstone.report.between import Compared, Gated, Side
+    from proofstone.report.between import Compared, Gated, Side, TriplesCompared
     from proofstone.stages.audit import Asked
     from proofstone.stages.editions import Editions
     from proofstone.stages.plans import PlanAsked
@@ -59,6 +60,8 @@ class Comparing(Scoring, Exporting):
         compared = compare_sides(sides[0], sides[1], Ask(**asked))
         stale = [] if view.scorings else self._stale([before, after])
         noted = annotated(compared, stale=stale, rescored=rescored)
+        triples = self._triples_compared(before, after, view, asked)
+        noted = structs.replace(noted, triples=triples)
         return with_texts(self.store, find_method, noted, texts)
 
     def gate(
@@ -151,6 +154,35 @@ class Comparing(Scoring, Exporting):
         except BadUsage:
             return True
         return True
+
+    def _triples_compared(
+        self, before: Target | Path, after: Target | Path, view: View, asked: Mapping[str, Any]
+    ) -> TriplesCompared | None:
+        """What differs in verified triples; None but for two runs of one method."""
+        found = [
+            find_target(self.store, target, _KINDS)
+            for target in (before, after)
+            if not isinstance(target, Path) and not is_results_file(target)
+            and "@" not in str(target)
+        ]  # fmt: skip
+        if (
+            len(found) < 2
+            or any(each.kind != "run" for each in found)
+            or found[0].id == found[1].id
+        ):
+            return None
+        from proofstone.stages.summarise import select_runs  # noqa: PLC0415
+        from proofstone.stages.triple_differences import compare_triples  # noqa: PLC0415 - numpy
+
+        try:
+            selection = select_runs(self.store, found)
+        except BadUsage:  # of several methods, or recipes: they stand in no table together
+            return None
+        method = find_method(selection.method)
+        return compare_triples(
+            self.store, method, selection, found[0].id, found[1].id, view,
+            confidence=asked.get("confidence", 0.95), seed=asked.get("seed", 0),
+        )  # fmt: skip
 
     def _side(self, target: Target | Path, view: View, reading: Asked | None) -> Side:
         from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy

@@ -44,7 +44,7 @@ def make_verified_board(
     *,
     by: Sequence[Breakdown] = BREAKDOWNS,
     group_by: str = "",
-    where: Sequence[str] = (),
+    where: str | Sequence[str] = (),
     card_columns: Sequence[str] = (),
     people: Path | None = None,
     view: View = CURRENT,
@@ -58,7 +58,8 @@ def make_verified_board(
     Raises BadUsage for a field that is none or runs that were verified by different judges,
     NotFound where the filter leaves nobody, BadInput for labels of people that cannot be read.
     """
-    conditions = read_where(list(where))
+    texts = [where] if isinstance(where, str) else list(where)
+    conditions = read_where(texts)
     read_columns(card_columns)
     asked = bool(conditions or card_columns or (group_by and read_field(group_by)))
     book = open_book(store, selection, config() if asked else None)
@@ -80,7 +81,7 @@ def make_verified_board(
     board = structs.replace(
         board,
         group_by=group_by,
-        where=",".join(text for text in where if text),
+        where=",".join(text for text in texts if text),
         left_out=left_out_with(left_out, names),
         notes=notes_with((*book.retired, *(book.notes if asked else ())), names),
     )

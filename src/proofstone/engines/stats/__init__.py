@@ -64,7 +64,6 @@ from proofstone.engines.stats.flags import (
     resampled_unit,
 )
 from proofstone.engines.stats.forecast import Forecast, Sampled, forecast_total
-from proofstone.engines.stats.harmonic_spread import harmonic_spread
 from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
 from proofstone.engines.stats.irt import ItemResponse, fit_two_parameter
 from proofstone.engines.stats.item_analysis import (
@@ -86,7 +85,12 @@ from proofstone.engines.stats.means_apart import Apart, SpreadApart, spread_apar
 from proofstone.engines.stats.measures import counted_values, outcome_code, unit_means
 from proofstone.engines.stats.multiplicity import benjamini_hochberg, holm
 from proofstone.engines.stats.normal_range import expected_range, range_p
-from proofstone.engines.stats.paired import PairedDifference, compare_pair, units_to_pass
+from proofstone.engines.stats.paired import (
+    PairedDifference,
+    compare_pair,
+    compare_spread,
+    units_to_pass,
+)
 from proofstone.engines.stats.permutation import SignFlip, sign_flip, sign_flip_p
 from proofstone.engines.stats.positions import PositionBias, PositionShare, position_bias
 from proofstone.engines.stats.power import (
@@ -118,6 +122,7 @@ from proofstone.engines.stats.ranks import (
     tied_runs,
     tiers,
 )
+from proofstone.engines.stats.ratio_spread import harmonic_spread, ratio_spread
 from proofstone.engines.stats.ratios import ratio_estimate, ratio_estimates, ratio_values
 from proofstone.engines.stats.relative_drop import drop_between, relative_drop
 from proofstone.engines.stats.reliability import (
@@ -265,6 +270,7 @@ __all__ = [
     "cohen_kappa",
     "compare_pair",
     "compare_slopes",
+    "compare_spread",
     "confuse",
     "consistency",
     "correct_judged_rate",
@@ -327,6 +333,7 @@ __all__ = [
     "ranks_of",
     "ratio_estimate",
     "ratio_estimates",
+    "ratio_spread",
     "ratio_values",
     "relative_drop",
     "resampled_unit",

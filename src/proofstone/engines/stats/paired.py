@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.engines.stats.clusters import SharedKeys
@@ -23,7 +23,7 @@ from proofstone.engines.stats.spread import Spread, measure_spread
 from proofstone.engines.stats.weights import equal_weights
 from proofstone.records.results import Estimate
 
-__all__ = ["PairedDifference", "compare_pair", "units_to_pass"]
+__all__ = ["PairedDifference", "compare_pair", "compare_spread", "units_to_pass"]
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +77,27 @@ def compare_pair(
     )
 
 
+def compare_spread(
+    spread: Spread, *, clusters: str, confidence: float = 0.95
+) -> tuple[Estimate, float]:
+    """The second of two respondents against the first, by a spread over ``clusters`` that need be
+    no means of units (`ratio_spread`), and the p-value of the t-test that they are level."""
+    (compared,) = rank_all(spread, confidence=confidence).comparisons
+    value = 0.0 - compared.difference
+    low, high, made_by = -1.0, 1.0, "none"
+    if spread.groups >= 2.0:
+        low, high = 0.0 - compared.high, 0.0 - compared.low
+        made_by = f"delta method, clustered t on {spread.groups - 1.0:.1f} degrees"
+        if spread.difference_variances()[0, 1] < NO_SPREAD_BELOW:
+            low, high = _if_alike(value, spread.groups, confidence)
+            made_by = f"{clusters} all alike"
+    estimate = _estimate(
+        value, low, high, spread.n_units, spread.groups, "knowledge", confidence, made_by
+    )
+    named = {"estimand": f"{clusters} like these", "resampled": clusters}
+    return structs.replace(estimate, **named), compared.p
+
+
 def units_to_pass(
     first: Floats,
     second: Floats,
@@ -122,9 +143,7 @@ def _interval(
     if spread.groups < 2.0:
         return -1.0, 1.0, "none"
     if variance < NO_SPREAD_BELOW:
-        # If more than this share of all units were unlike these, one would likely be among them.
-        share = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / spread.groups)
-        return value - share * (1.0 + value), value + share * (1.0 - value), "units all alike"
+        return *_if_alike(value, spread.groups, confidence), "units all alike"
     low, high = compared.low, compared.high
     made_by = f"clustered t on {spread.groups - 1.0:.1f} degrees"
     if not _are_plain(first, second):
@@ -133,6 +152,13 @@ def _interval(
     if wald[0] < low or wald[1] > high:
         made_by += ", no narrower than Bonett and Price's"
     return min(low, wald[0]), max(high, wald[1]), made_by
+
+
+def _if_alike(value: float, groups: float, confidence: float) -> tuple[float, float]:
+    """What a difference that is the same everywhere leaves open: if more than this share of all
+    units were unlike these, one would likely be among them."""
+    share = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / groups)
+    return value - share * (1.0 + value), value + share * (1.0 - value)
 
 
 def _adjusted_wald(first: Floats, second: Floats, confidence: float) -> tuple[float, float]:

@@ -10,7 +10,9 @@ from proofstone.report.between.compared import (
     Moved,
     PairCompared,
     Party,
+    RateCompared,
     SideShown,
+    TriplesCompared,
 )
 from proofstone.report.between.comparing import Ask, compare_sides
 from proofstone.report.between.gate_text import render_gate, to_junit, to_markdown
@@ -32,8 +34,10 @@ __all__ = [
     "Moved",
     "PairCompared",
     "Party",
+    "RateCompared",
     "Side",
     "SideShown",
+    "TriplesCompared",
     "Verdict",
     "compare_sides",
     "gate_sides",

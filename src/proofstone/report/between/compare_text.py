@@ -15,6 +15,7 @@ from proofstone.report.between.compared import (
     PairCompared,
     Party,
     SideShown,
+    TriplesCompared,
 )
 from proofstone.report.columns import aligned, printable
 from proofstone.report.numbers import MISSING, points, shown_estimate, shown_interval
@@ -40,6 +41,8 @@ def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> s
         if several:
             lines += ["", f"{printable(pair.before.label)}"]
         lines += _pair(compared, pair, most, width, several=several)
+    if compared.triples is not None:
+        lines += _triples(compared.triples, width)
     for text in compared.unpaired:
         lines += labelled("unpaired", text, width)
     for text in compared.notes:
@@ -152,6 +155,22 @@ def _numbers(compared: Compared, found: Difference, width: int) -> Iterator[str]
         f"won {found.rises:,} (B scores higher), lost {found.falls:,}, level {found.level:,}",
         width,
     )
+
+
+def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
+    """What of verified triples differs; entities are drawn for both runs at once."""
+    if found.cannot:
+        yield from labelled("verified", f"not compared: {found.cannot}", width)
+        return
+    n = counted(found.entities, "entity", "entities")
+    said = f"by {found.judges} against {found.reference}, over {n}; {found.sampling}"
+    yield from labelled("verified", said, width)
+    for each in found.rates:
+        said = (
+            f"A {shown_estimate(each.before)}, B {shown_estimate(each.after)}; B - A "
+            f"{_difference(each.estimate)} points, p {p_value(each.p)}"
+        )
+        yield from labelled(each.name, said, width)
 
 
 def _difference(estimate: Estimate) -> str:

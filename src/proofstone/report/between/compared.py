@@ -18,7 +18,9 @@ __all__ = [
     "Moved",
     "PairCompared",
     "Party",
+    "RateCompared",
     "SideShown",
+    "TriplesCompared",
 ]
 
 Factor = Literal[
@@ -130,9 +132,32 @@ class PairCompared(Struct, frozen=True, kw_only=True):
     lost: tuple[Moved, ...] = ()
 
 
+class RateCompared(Struct, frozen=True, kw_only=True):
+    """B minus A in one figure of verified triples; ``p`` is that of the clustered t-test."""
+
+    name: str
+    before: Estimate
+    after: Estimate
+    estimate: Estimate
+    p: float
+
+
+class TriplesCompared(Struct, frozen=True, kw_only=True):
+    """F1, precision and recall of two runs whose triples were verified alike, entities drawn for
+    both at once. ``cannot`` says why there are none."""
+
+    rates: tuple[RateCompared, ...] = ()
+    judges: str = ""
+    reference: str = ""
+    sampling: str = ""
+    entities: int = 0
+    cannot: str = ""
+
+
 class Compared(Struct, frozen=True, kw_only=True):
     """A and B under one measure. ``unpaired`` respondents stand on one side alone. ``rescore`` says
-    whether some replies were scored by an older version than today's."""
+    whether some replies were scored by an older version than today's. ``triples`` are those of two
+    runs, where they were verified."""
 
     before: SideShown
     after: SideShown
@@ -145,6 +170,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     rescore: str = ""
     seed: int = 0
+    triples: TriplesCompared | None = None
 
     def __str__(self) -> str:
         from proofstone.report.between.compare_text import (  # noqa: PLC0415 - it reads these

@@ -23,9 +23,10 @@ from proofstone.methods.bequ.verification.planning import (
 from proofstone.methods.bequ.verification.questions import QUESTIONS_VERSION
 from proofstone.methods.bequ.verification.ranking import (
     RankedGroups,
+    held_elsewhere,
     rank_by_f1,
     rankable,
-    spread_of_f1,
+    spreads_of,
 )
 from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.result_rows import (
@@ -74,6 +75,7 @@ __all__ = [
     "correct_by_people",
     "counted_rows",
     "decide",
+    "held_elsewhere",
     "known_triples",
     "make_plan",
     "measure_all",
@@ -84,7 +86,7 @@ __all__ = [
     "read_people",
     "result_tables",
     "sample_places",
-    "spread_of_f1",
+    "spreads_of",
     "verdict_row",
     "verify",
 ]

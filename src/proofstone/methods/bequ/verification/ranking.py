@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from proofstone.methods.bequ.verification.cells import cells_of, sums_of
 from proofstone.methods.bequ.verification.counting import OUTCOMES, Counted
+from proofstone.records.triples import DIRECTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from proofstone.engines.stats import RankInterval, Spread
 
-__all__ = ["RankedGroups", "rank_by_f1", "rankable", "spread_of_f1"]
+__all__ = ["RankedGroups", "held_elsewhere", "rank_by_f1", "rankable", "spreads_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,11 @@ def rank_by_f1(
 
     if not groups:
         return RankedGroups(())
-    elsewhere = _held_elsewhere(counted, groups)
+    elsewhere = held_elsewhere(counted, groups)
     alike = [group for group in groups if group not in elsewhere]
     if len(alike) == 1 and elsewhere:
-        return RankedGroups(_by_f1(spread_of_f1(counted, groups), groups), is_common=False)
-    spread = spread_of_f1(counted, alike)
+        return RankedGroups(_by_f1(_spread_of_f1(counted, groups), groups), is_common=False)
+    spread = _spread_of_f1(counted, alike)
     ordered = _by_f1(spread, alike)
     places = [alike.index(group) for group in ordered]
     ranking = rank_jointly(spread, confidence=confidence, seed=seed)
@@ -71,16 +72,34 @@ def rank_by_f1(
     )
 
 
-def spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
+def _spread_of_f1(counted: Counted, groups: Sequence[int]) -> Spread:
     """F1 of ``groups``, all of them ``rankable``, with its spread over entities."""
-    import numpy as np  # noqa: PLC0415
-
     from proofstone.engines.stats import harmonic_spread  # noqa: PLC0415
 
+    return harmonic_spread(*_sums(counted, groups))
+
+
+def spreads_of(counted: Counted, groups: Sequence[int]) -> dict[str, Spread]:
+    """F1, precision and recall of ``groups``, all of them ``rankable``, each with its spread."""
+    from proofstone.engines.stats import harmonic_spread, ratio_spread  # noqa: PLC0415
+
+    tops, bottoms = _sums(counted, groups)
+    found = {"f1": harmonic_spread(tops, bottoms)}
+    for side, name in enumerate(DIRECTIONS):
+        found[name] = ratio_spread(tops[:, :, side], bottoms[:, :, side])
+    return found
+
+
+def _sums(
+    counted: Counted, groups: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What counts for precision and recall and what it is divided by: (entities, groups, 2)."""
+    import numpy as np  # noqa: PLC0415
+
     n = int(counted.column("entity").max(initial=-1)) + 1
-    sums = [sums_of(cells_of(counted, group, n)[0], ("precision", "recall")) for group in groups]
+    sums = [sums_of(cells_of(counted, group, n)[0], DIRECTIONS) for group in groups]
     tops, bottoms = (np.stack([each[side] for each in sums], axis=1) for side in (0, 1))
-    return harmonic_spread(tops, bottoms)
+    return tops, bottoms
 
 
 def _by_f1(spread: Spread, groups: Sequence[int]) -> tuple[int, ...]:
@@ -88,7 +107,7 @@ def _by_f1(spread: Spread, groups: Sequence[int]) -> tuple[int, ...]:
     return tuple(groups[place] for place in places)
 
 
-def _held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
+def held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
     """The groups in which facts of other entities were looked for than in most of them (of as many,
     than in those with more entities), and how many entities differ. What each said of which entity
     differs anyway; what it could have said does not."""

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import draw_ratios, harmonic_mean, harmonic_spread, rank_jointly
+from proofstone.engines.stats import (
+    compare_spread,
+    draw_ratios,
+    draw_ratios_each,
+    harmonic_mean,
+    harmonic_spread,
+    rank_all,
+    rank_jointly,
+    ratio_spread,
+)
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +71,53 @@ def test_ratios_of_clusters_alike_are_a_plain_mean() -> None:
     assert spread.means[0] == pytest.approx(30 / 40)
     assert spread.variances()[0] == pytest.approx(0.75 * 0.25 / (40 - 1))
     assert spread.groups == 40
+
+
+def test_one_ratio_has_the_covariance_of_clusters_drawn_again() -> None:
+    rng = np.random.default_rng(7)
+    bottoms = rng.integers(0, 5, (150, 2)).astype(float)
+    chance = 1 / (1 + np.exp(-rng.normal(size=(150, 1))))
+    tops = rng.binomial(bottoms.astype(int), chance).astype(float)
+    wanted = np.cov(draw_ratios(tops, bottoms, n_draws=20_000, seed=3).draws.T)
+    assert ratio_spread(tops, bottoms).covariance() == pytest.approx(wanted, rel=0.08)
+
+
+def test_a_pair_is_the_second_less_the_first_by_the_t_test() -> None:
+    rng = np.random.default_rng(9)
+    bottoms = rng.integers(1, 5, (80, 2)).astype(float)
+    tops = rng.binomial(bottoms.astype(int), [0.4, 0.7]).astype(float)
+    spread = ratio_spread(tops, bottoms)
+    estimate, p = compare_spread(spread, clusters="entities")
+    (pair,) = rank_all(spread).comparisons
+    assert estimate.value == pytest.approx(spread.means[1] - spread.means[0])
+    assert (estimate.low, estimate.high) == pytest.approx((-pair.high, -pair.low))
+    assert (p, estimate.resampled) == (pair.p, "entities")
+
+
+def test_a_pair_that_is_alike_everywhere_leaves_open_what_so_few_do() -> None:
+    """Ten clusters without a difference: more than 1 - 0.025^(1/10) of all unlike them would be
+    seen. One cluster says nothing."""
+    bottoms = np.full((10, 2), 4.0)
+    estimate, p = compare_spread(ratio_spread(bottoms / 2, bottoms), clusters="entities")
+    room = 1 - 0.025 ** (1 / 10)
+    assert (estimate.value, p) == (0.0, 1.0)
+    assert (estimate.low, estimate.high) == pytest.approx((-room, room))
+    one, p = compare_spread(ratio_spread(bottoms[:1] / 2, bottoms[:1]), clusters="entities")
+    assert (one.low, one.high, p) == (-1.0, 1.0, 1.0)
+
+
+def test_many_are_drawn_together_as_one_by_one() -> None:
+    """Those of as many clusters share their draws; others have their own."""
+    rng = np.random.default_rng(8)
+    pairs = []
+    for n, k in ((20, 2), (20, 3), (12, 2), (0, 1)):
+        bottoms = rng.integers(1, 5, (n, k)).astype(float)
+        pairs.append((rng.binomial(bottoms.astype(int), 0.5).astype(float), bottoms))
+    for (tops, bottoms), found in zip(pairs, draw_ratios_each(pairs, seed=5), strict=True):
+        alone = draw_ratios(tops, bottoms, seed=5)
+        assert found.draws == pytest.approx(alone.draws)
+        assert found.values == pytest.approx(alone.values, nan_ok=True)
+        assert found.made_by == alone.made_by
 
 
 def test_what_counts_nowhere_changes_nothing() -> None:
