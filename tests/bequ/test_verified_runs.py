@@ -156,6 +156,11 @@ def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scorin
     scorings = proofstone("score", run, "--list", "--json").json["scorings"]
     labels = [each["judge"] for each in scorings]
     assert [label.rpartition(" ")[2] for label in labels[1:]] == ["sample=20", "sample=30"]
+    with open_workspace() as workspace:
+        assert "up to 30" in read(workspace, run).sampling
+    proofstone("score", run, *JUDGED, "--sample", 20)
+    with open_workspace() as workspace:  # what was scored last is what is read
+        assert "up to 20" in read(workspace, run).sampling
 
 
 @pytest.mark.parametrize(

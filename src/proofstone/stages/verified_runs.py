@@ -79,7 +79,7 @@ def verified_scorings(
     common = set.intersection(*(set(found) for found in known.values()))
     if not common:
         raise _different(runs, known)
-    label = max(common, key=lambda each: max(known[key][each].created_at for key in known))
+    label = max(common, key=lambda each: max(known[key][each].completed_at or 0 for key in known))
     return {key: found[label] for key, found in known.items()}
 
 

@@ -48,7 +48,11 @@ def open_verified(
     newest = store.scores.newest(key, method.scorer_version, against.label)
     if newest is not None and not again and is_current(store, newest, key, run):
         return newest.key
-    return store.scores.begin(key, run, method.scorer_version, against.label, clock.now())
+    made = store.scores.begin(key, run, method.scorer_version, against.label, clock.now())
+    base = store.scores.newest(key, method.scorer_version, "")
+    if base is not None:  # what was read of the replies is there already: the rest is added
+        store.scores.copy(base.key, made)
+    return made
 
 
 def is_current(store: Store, scoring: ScoringInfo, key: int, run: Run) -> bool:

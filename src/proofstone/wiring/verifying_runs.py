@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from proofstone.engines.store import Origin
+from proofstone.engines.store.scores import ScoringInfo
 from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json, digest, short
 from proofstone.methods import find_method
@@ -64,12 +65,30 @@ class VerifiedRun(Struct, frozen=True, kw_only=True):
     counts: Mapping[str, Mapping[str, int]]
 
 
-class _Opened(Struct, frozen=True):
-    """What is to be verified, read and drawn: a part for each list of entities."""
+class _Wanted(Struct, frozen=True):
+    """What is to be verified, before anything of it is read: runs by their keys."""
 
     method: VerifiesRuns
+    runs: Mapping[int, Run]
     reference: Reference
     settings: VerifySettings
+
+    def against(self, judges: str) -> Against:
+        """What the scorings are known by."""
+        said = structs.asdict(self.settings)
+        if said["over"] == "elicited":  # of any of these runs: others draw from other entities
+            ids = sorted(run.id for run in self.runs.values())
+            said["over"] = f"elicited:{short(digest(canonical_json(ids)))}"
+        return Against(
+            judges=judges, reference=self.reference.label, questions=QUESTIONS_VERSION, **said
+        )
+
+
+class _Opened(Struct, frozen=True):
+    """Runs that were read and drawn: a part for each list of entities."""
+
+    wanted: _Wanted
+    against: Against
     lists: tuple[GatheredRuns, ...]
     embedder: Embedder | None
 
@@ -77,18 +96,6 @@ class _Opened(Struct, frozen=True):
     def n(self) -> int:
         """The triples of all samples."""
         return sum(each.n_of(group) for each in self.lists for group in range(len(each.runs)))
-
-    def against(self, judges: str) -> Against:
-        """What the scorings are known by."""
-        said = structs.asdict(self.settings)
-        if (
-            self.settings.over == "elicited"
-        ):  # by all of these runs: others draw from other entities
-            ids = sorted(run.id for each in self.lists for _key, run in each.runs)
-            said["over"] = f"elicited:{short(digest(canonical_json(ids)))}"
-        return Against(
-            judges=judges, reference=self.reference.label, questions=QUESTIONS_VERSION, **said
-        )
 
 
 def verifying_method(method: Method) -> VerifiesRuns:
@@ -137,23 +144,27 @@ class VerifyingRuns(Asking):
         whose replies hold no triples, and what stopped a judge once all that it said is kept.
         """
         spec = _judges(judge)
-        with self._opened(runs, reference, settings) as opened:
+        wanted = self._wanted(runs, reference, settings)
+        against = wanted.against(self._bench_name(spec))
+        made = {} if again else self._whole(wanted, against)
+        with self._opened(wanted, against, made) as opened:
             self._clear(self._verify_loads(spec, opened))
 
-            async def work(stop: asyncio.Event) -> list[VerifiedRun]:
+            async def work(stop: asyncio.Event) -> None:
                 spending, names = self.spending(budget), list(spec.models)
-                made: list[VerifiedRun] = []
                 async with (
                     self._askers(names, max_connections, stop, cache, spending) as askers,
                     seated(self.store, spec, askers, self.clock, spending) as judging,
                 ):
                     tell = _Told(watch, opened.n)
                     for each in opened.lists:
-                        made += await self._verify(opened, each, judging, stop, tell, again=again)
-                return made
+                        made.update(
+                            await self._verify(opened, each, judging, stop, tell, again=again)
+                        )
 
-            background = Background(work)
-            return tuple(background.wait_stoppable(None, on_interrupt or _say_nothing))
+            if opened.lists:
+                Background(work).wait_stoppable(None, on_interrupt or _say_nothing)
+        return tuple(made[key] for key in wanted.runs)
 
     def verify_forecast(
         self,
@@ -169,21 +180,32 @@ class VerifyingRuns(Asking):
         from proofstone.stages.judging_forecast import forecast_of_questions  # noqa: PLC0415
 
         spec = _judges(judge)
-        with self._opened(runs, reference, settings) as opened:
+        wanted = self._wanted(runs, reference, settings)
+        against = wanted.against(self._bench_name(spec))
+        whole = {} if again else self._whole(wanted, against)
+        with self._opened(wanted, against, whole) as opened:
 
             async def work(stop: asyncio.Event) -> JudgingForecast:
                 async with self._askers(list(spec.models), max_connections, stop) as askers:
-                    seats = list(askers.values())
-                    against = opened.against(Bench(spec, seats).name)
                     questions = _Questions(
                         posed
                         for each in opened.lists
-                        for posed in self._left(opened, each, against, again=again).posed()
+                        for posed in self._left(opened, each, again=again).posed()
                     )
+                    seats = list(askers.values())
                     made = forecast_of_questions(questions.put(), 0, spec, seats)
                     return structs.replace(made, of=questions.n)
 
             return Background(work).wait()
+
+    def _bench_name(self, spec: JudgeSpec) -> str:
+        """How a panel is named in a scoring."""
+
+        async def work(stop: asyncio.Event) -> str:
+            async with self._askers(list(spec.models), None, stop) as askers:
+                return Bench(spec, list(askers.values())).name
+
+        return Background(work).wait()
 
     async def _verify(
         self,
@@ -194,9 +216,8 @@ class VerifyingRuns(Asking):
         tell: Callable[[int], None],
         *,
         again: bool,
-    ) -> list[VerifiedRun]:
-        store, method = self.store, opened.method
-        against = opened.against(judging.name)
+    ) -> dict[int, VerifiedRun]:
+        store, method, against = self.store, opened.wanted.method, opened.against
         scorings = [
             open_verified(store, method, key, run, against, self.clock, again=again)
             for key, run in found.runs
@@ -205,12 +226,14 @@ class VerifyingRuns(Asking):
             await fill_scoring(store, method, scoring, key, run)
         verifying = VerifyingList(store, method, found, scorings, opened.embedder)
         await verifying.perform(judging, stop, tell)
-        return [
-            self._made(scoring, run, against, found.n_of(group))
-            for group, (scoring, (_key, run)) in enumerate(zip(scorings, found.runs, strict=True))
-        ]
+        return {
+            key: self._made(scoring, run, against, found.n_of(group))
+            for group, (scoring, (key, run)) in enumerate(zip(scorings, found.runs, strict=True))
+        }
 
-    def _made(self, scoring: int, run: Run, against: Against, wanted: int) -> VerifiedRun:
+    def _made(self, scoring: int, run: Run, against: Against, wanted: int = 0) -> VerifiedRun:
+        """What came of a run of which so many triples are in the sample; the scoring is whole where
+        all of them have a verdict, and then counts as the newest."""
         counts = self.store.verified.counts(scoring)
         n = sum(sum(each.values()) for each in counts.values())
         if n >= wanted:
@@ -227,48 +250,75 @@ class VerifyingRuns(Asking):
             counts=counts,
         )
 
-    def _left(
-        self, opened: _Opened, found: GatheredRuns, against: Against, *, again: bool
-    ) -> VerifyingList:
+    def _newest(self, wanted: _Wanted, against: Against, key: int) -> ScoringInfo | None:
+        """The newest scoring of a run that holds what would be drawn now; None where there is
+        none."""
+        newest = self.store.scores.newest(key, wanted.method.scorer_version, against.label)
+        if newest is None or not is_current(self.store, newest, key, wanted.runs[key]):
+            return None
+        return newest
+
+    def _whole(self, wanted: _Wanted, against: Against) -> dict[int, VerifiedRun]:
+        """The runs of which nothing is left to do, by their keys: nothing of them is read."""
+        found = {key: self._newest(wanted, against, key) for key in wanted.runs}
+        return {
+            key: self._made(newest.key, wanted.runs[key], against)
+            for key, newest in found.items()
+            if newest is not None and newest.completed_at is not None
+        }
+
+    def _left(self, opened: _Opened, found: GatheredRuns, *, again: bool) -> VerifyingList:
         """What is left of a list, with the scorings that there are."""
-        method = opened.method
-        scorings: list[int | None] = []
-        for key, run in found.runs:
-            newest = self.store.scores.newest(key, method.scorer_version, against.label)
-            is_kept = newest is not None and not again
-            if newest is not None and is_kept and is_current(self.store, newest, key, run):
-                scorings.append(newest.key)
-            else:
-                scorings.append(None)
-        return VerifyingList(self.store, opened.method, found, scorings, opened.embedder)
+        newest = [
+            None if again else self._newest(opened.wanted, opened.against, key)
+            for key, _run in found.runs
+        ]
+        scorings = [None if each is None else each.key for each in newest]
+        method = opened.wanted.method
+        return VerifyingList(self.store, method, found, scorings, opened.embedder)
+
+    def _wanted(
+        self, targets: Sequence[Target], reference: Target | Path, settings: VerifySettings
+    ) -> _Wanted:
+        found = [find_target(self.store, target, ("run",)) for target in targets]
+        runs = dict(self.store.runs.run(each.id) for each in found)
+        names = sorted({run.method for run in runs.values()})
+        methods = [verifying_method(find_method(name)) for name in names]
+        if not methods:
+            raise BadUsage("no run is named", hint="proofstone list run")
+        return _Wanted(methods[0], runs, find_reference(self.store, reference), settings)
 
     @contextmanager
     def _opened(
-        self, targets: Sequence[Target], reference: Target | Path, settings: VerifySettings
+        self, wanted: _Wanted, against: Against, whole: Container[int]
     ) -> Iterator[_Opened]:
-        found = [find_target(self.store, target, ("run",)) for target in targets]
-        runs = dict(self.store.runs.run(each.id) for each in found)
-        names = {run.method for run in runs.values()}
-        methods = [verifying_method(find_method(name)) for name in sorted(names)]
+        """The runs that are not whole, read and drawn; all of them where the sample of one rests on
+        what the others said."""
+        left = {key: run for key, run in wanted.runs.items() if key not in whole}
+        if left and wanted.settings.over == "elicited":
+            left = dict(wanted.runs)
         by_list: dict[bytes, list[tuple[int, Run]]] = {}
-        for key, run in runs.items():
+        for key, run in left.items():
             by_list.setdefault(run.item_set, []).append((key, run))
-        against = find_reference(self.store, reference)
+        settings = wanted.settings
         with ExitStack() as stack:
             lists = [
-                stack.enter_context(gathered_runs(self.store, methods[0], some, against, settings))
+                stack.enter_context(
+                    gathered_runs(self.store, wanted.method, some, wanted.reference, settings)
+                )
                 for some in by_list.values()
             ]
-            yield _Opened(methods[0], against, settings, tuple(lists), _embedder(settings))
+            embedder = _embedder(settings) if lists else None
+            yield _Opened(wanted, against, tuple(lists), embedder)
 
     def _verify_loads(self, spec: JudgeSpec, opened: _Opened) -> Loads:
         """What judges would be sent: what runs said of a list, and passages of the reference."""
         from proofstone.engines.models import leaves_to  # noqa: PLC0415
 
         to = [leaves_to(judge, self.config) for judge in spec.models]
-        if all(each is None or each.is_local for each in to):
+        if not opened.lists or all(each is None or each.is_local for each in to):
             return {}
-        origins: list[Origin] = [*opened.reference.origins()]
+        origins: list[Origin] = [*opened.wanted.reference.origins()]
         for each in opened.lists:
             origins += self.store.origins.of_set(each.runs[0][1].item_set)
         posed = islice(
@@ -281,7 +331,7 @@ class VerifyingRuns(Asking):
         )
         sizes = [_characters(each.question) for each in posed if each.question is not None]
         about = {"about": sum(sizes) // len(sizes)} if sizes else {}
-        texts = {opened.reference.id: (origins, opened.n)}
+        texts = {opened.wanted.reference.id: (origins, opened.n)}
         return loads_of(spec, self.config, texts, **about)
 
 

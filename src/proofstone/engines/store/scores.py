@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, func, insert, literal, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
@@ -147,6 +147,17 @@ class ScoreStore:
         table = schema.scoring
         with self._database.reading() as connection:
             return _scoring(connection.execute(select(table).where(table.c.id == scoring)).one())
+
+    def copy(self, scoring: int, other: int) -> None:
+        """Adds the scores of a scoring to another one of its run that has none; without verdicts,
+        which nobody gave on what needs no judge."""
+        table = schema.score
+        names = [column.name for column in table.columns if column.name != "scoring_id"]
+        own = select(literal(other), *(table.c[name] for name in names)).where(
+            table.c.scoring_id == scoring
+        )
+        with self._database.writing() as connection:
+            connection.execute(insert(table).from_select(["scoring_id", *names], own))
 
     def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
         """The newest scoring of a run by this scorer and judge, whole or not, or None."""
