@@ -134,7 +134,7 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     assert refused.code == 2
     assert "no triple of these runs is verified yet" in refused.err
     assert "--reference" in refused.err
-    verified(proofstone, "towns")
+    verified(proofstone, *both)
     talker, quiet = f1((6, 2)), f1((2, 0))
 
     random = study(proofstone, "random", "towns")
@@ -144,6 +144,9 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     assert random["rows"][0][3].startswith(shown(talker))
     assert random["rows"][0][6].startswith(shown(2 / 8))
     assert random["rows"][1][-1].startswith(shown(quiet - talker))
+
+    with_fictional = study(proofstone, "random", *both)
+    assert with_fictional["rows"][0][3].startswith(shown(talker))  # what is made up counts apart
 
     domains = study(proofstone, "domains", *both)
     assert [row[1] for row in domains["rows"]] == ["event", "location"] * 2
@@ -196,6 +199,14 @@ def test_what_is_missing_of_a_grid_is_named_with_the_commands(
     made = proofstone(*command, "--quiet", "--yes")
     assert made.code == 0, made.err
     assert server.requests == before + N * (len(PROMPTS) - 2 + 1) - 2
+    told = next(note for note in notes if "Not verified" in note)
+    command = told.partition("proofstone ")[2].split()
+    assert command[2:] == [
+        "--judge", "scripted/judge", "--reference", command[5], "--sample", "0"
+    ]  # fmt: skip
+    assert proofstone(*command, "--quiet").code == 0
+    rows = study(proofstone, "prompts", "towns")["rows"]
+    assert [row[1] for row in rows] == ["direct", "wikidata", "schema-org"]
 
 
 def test_a_study_as_a_person_calls_it_draws_its_figure(

@@ -23,7 +23,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     status: Literal["fixed", "open"]
     published: str
     here: str
-    at: Literal["build form", "run", ""] = ""
+    at: Literal["build form", "run", "score", ""] = ""
     parameter: str = ""
     value: Any = None
 

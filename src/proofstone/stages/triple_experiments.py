@@ -15,6 +15,7 @@ from proofstone.identity import canonical_json, short
 from proofstone.methods.bequ.verification import MEASURES, OUTCOMES, Counted
 from proofstone.ports import Method, TakesRanges
 from proofstone.records import ItemSet, Preset, Run, configuration_id, replies_wanted
+from proofstone.records.against import Against
 from proofstone.records.context import LEFT_OUT
 from proofstone.records.own_prompts import PROMPT_NAME
 from proofstone.records.triples import VerifiedRuns
@@ -22,6 +23,7 @@ from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.experiments import Asked, Experiment, Tallies, Varied
 from proofstone.stages.summarise import Selection, shown_name
 from proofstone.stages.triple_boards import count_verified
+from proofstone.stages.verified_runs import against_of, verified_scorings
 
 __all__ = ["experiment_of"]
 
@@ -29,6 +31,11 @@ _Runs = Sequence[tuple[int, Run]]
 _SIGN = "@"  # between prompts and range in a way's name
 _EFFORT, _LONGEST = "reasoning_effort", "max_tokens"
 _NOT_SET = frozenset({"endpoint", PROMPT_NAME, LEFT_OUT, _EFFORT})
+_PLAIN = re.compile(r"[\w./:,@-]+")  # what a shell takes as it stands
+_SCORE_OPTIONS = {
+    "sample": "--sample", "sampling": "--sampling", "seed": "--seed", "k": "--k",
+    "candidates": "--candidates", "way": "--way", "over": "--recall-over",
+}  # fmt: skip
 _SHARES = ("precision", "recall", "contradiction")
 
 
@@ -57,7 +64,7 @@ def experiment_of(
         grids=_grids(method),
         usual=_usual(method),
         ask=f"proofstone run {names} -m {{models}} --preset {{preset}}",
-        score="proofstone score {targets} --judge PROVIDER/NAME --reference BANK",
+        score=_score_command(store, selection),
     )
 
 
@@ -205,7 +212,23 @@ def _values(preset: Preset, parameter: str) -> tuple[str, ...]:
     return tuple(preset.values("run")[parameter])
 
 
+def _score_command(store: Store, selection: Selection) -> str:
+    """The command that verifies further runs as those of the selection were."""
+    found = verified_scorings(store, selection.runs).values()
+    against = next(each for scoring in found if (each := against_of(scoring)) is not None)
+    judges = against.judges if _PLAIN.fullmatch(against.judges) else "PROVIDER/NAME"
+    usual = Against(judges="", reference="")
+    said = [
+        f"{option} {value.partition(':')[0] if isinstance(value, str) else value}"
+        for name, option in _SCORE_OPTIONS.items()
+        if (value := getattr(against, name)) != getattr(usual, name)
+    ]
+    words = ["--judge", judges, "--reference", against.reference, *said]
+    text = " ".join(words).replace("{", "{{").replace("}", "}}")
+    return f"proofstone score {{targets}} {text}"
+
+
 def _pasted(item_set: ItemSet) -> str:
     """A list's name as it can be typed, else its id."""
     name = shown_name(item_set)
-    return name if re.fullmatch(r"[\w.-]+", name) else f"form:{short(item_set.id)}"
+    return name if _PLAIN.fullmatch(name) else f"form:{short(item_set.id)}"

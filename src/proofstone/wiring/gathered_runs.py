@@ -54,7 +54,8 @@ Said = Spool[tuple[int, int], SaidAt]
 
 class GatheredRuns:
     """Runs on one list with a reference, and the sample of their triples. A group is a run, by its
-    place in ``runs``."""
+    place in ``runs``. What is said of entities that do not exist is made up whatever it says: it is
+    not among them."""
 
     def __init__(self, runs: Sequence[tuple[int, Run]], gathered: Gathered, said: Said) -> None:
         self.runs = runs
@@ -63,6 +64,7 @@ class GatheredRuns:
         self._said = said
         self._items: dict[int, StoredItem] = {}
         self._entities: dict[int, int] = {}  # the entity that an item means, by the item's key
+        self._fictional: set[int] = set()
         self._known = lru_cache(maxsize=4)(lambda entity: known_triples(gathered, entity))
         # Of each run the item and sample of the first reply about an entity.
         self._replied: list[dict[int, tuple[int, int]]] = [{} for _run in runs]
@@ -99,6 +101,8 @@ class GatheredRuns:
             for stored in page:
                 facts = method.entity_facts(stored.loaded)
                 self._items[stored.key] = stored
+                if facts.is_fictional:
+                    self._fictional.add(stored.key)
                 self._entities[stored.key] = self.gathered.find_entity(
                     facts.name, facts.identity, facts.domain, facts.popularity
                 )
@@ -117,6 +121,8 @@ class GatheredRuns:
         item = finished.item.key
         entity = self._entities[item]
         self._replied[group].setdefault(entity, (item, finished.sample))
+        if item in self._fictional:
+            return
         rows = method.triple_rows(finished.item.loaded, finished.replies)
         self.gathered.take_elicited(
             (Row(f"reply {finished.item.position}", row) for row in rows), group=group
