@@ -228,3 +228,34 @@ def test_a_study_as_a_person_calls_it_draws_its_figure(
     assert (
         (tmp_path / "drawn" / "f1-by-prompts.svg").read_text(encoding="utf-8").count("schema-org")
     )
+
+
+def test_one_command_asks_verifies_and_shows(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """The sample is that of the preset; the same command again asks nobody; what a command cannot
+    do at once it says."""
+    ask = ("run", "towns.jsonl", "-m", "scripted/talker,scripted/quiet", "--preset", "random")
+    judged = ("--judge", "scripted/judge", "--reference", "known", "--yes")
+    made = proofstone(*ask, *judged, "--quiet")
+    assert made.code == 0, made.err
+    assert "by scripted/judge, against known-" in made.out
+    assert "up to 500 of each direction, seed 42" in made.out
+    assert "\nRandom entities\nscripted/talker direct has the highest F1, 60.0 [" in made.out
+    requests = server.requests
+    again = proofstone(*ask, *judged, "--json")
+    assert (again.code, server.requests) == (0, requests)
+    talker, quiet = again.json
+    assert talker["verified"]["counts"]["precision"] == {
+        "contradiction": 2 * N, "entailment": 6 * N,
+    }  # fmt: skip
+    assert quiet["verified"]["counts"]["recall"] == {"covered": 2 * N, "not covered": 10 * N}
+    told = proofstone(*ask)
+    assert "next: proofstone score towns-" in told.err
+    assert "--reference BANK --sample 500 --seed 42\nlook: proofstone report towns-" in told.err
+    for more, message in (
+        (("--reference", "known"), "--reference goes with --judge"),
+        ((*judged, "--budget", "1USD"), "--budget is that of asking"),
+    ):
+        refused = proofstone(*ask, *more)
+        assert (refused.code, message in refused.err) == (2, True), refused.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,30 +21,18 @@ from proofstone.cli.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.cli.output import print_json, say
+from proofstone.cli.output import say
 from proofstone.cli.presets import preset_option
-from proofstone.cli.scoring import waiting_line
-from proofstone.cli.spending import spent_text, tell_lost
-from proofstone.errors import BudgetReached, EndpointUnusable
+from proofstone.cli.run_results import report_results
+from proofstone.cli.run_verified import VerifyingAtOnce, check_reference
+from proofstone.cli.spending import tell_lost
 from proofstone.identity import short
-from proofstone.records import (
-    context_of,
-    left_out_of,
-    own_prompt_of,
-    replies_wanted,
-    run_label,
-)
 
 if TYPE_CHECKING:
     from proofstone.engines.models import CacheUse
     from proofstone.records import ItemSet
-    from proofstone.stages.campaign import RunResult
-    from proofstone.stages.kin import Kin, KinPart
 
-__all__ = ["report_results", "resume_command", "run_command"]
-
-_RUNS_NAMED = 4
-_STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
+__all__ = ["resume_command", "run_command"]
 
 
 @click.command("run")
@@ -59,6 +46,12 @@ _STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
     help="Write what is run as a run file, nothing left to defaults.",
 )
 @preset_option
+@click.option(
+    "--reference",
+    metavar="BANK|FILE",
+    help="Of entities, with a --judge: verify what was said as soon as all is asked, as 'score "
+    "--reference' does, in a sample as the --preset says; and show the preset's study.",
+)
 @dry_run_options
 @yes_option
 @workspace_option
@@ -66,6 +59,7 @@ _STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
 @quiet_option
 def run_command(
     save: Path | None,
+    reference: str | None,
     dry_run: bool,
     pilot: int | None,
     show: int | None,
@@ -107,6 +101,7 @@ def run_command(
     from proofstone.wiring.run_files import (  # noqa: PLC0415
         kin_of_request,
         perform_request,
+        preset_of,
         save_request,
         with_preset,
     )
@@ -114,6 +109,7 @@ def run_command(
     wanted = read_dry_run(dry_run=dry_run, pilot=pilot, show=show)
     del options  # read from the context, with what the run file says below them
     asked = read_request(click.get_current_context())
+    check_reference(reference, asked.request)
     judges = judges_of(asked.request)
     with open_workspace(folder or asked.workspace) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
@@ -134,10 +130,21 @@ def run_command(
             click.get_current_context().exit(code)
         with watching(quiet=quiet) as watch:
             results = perform_request(
-                workspace, request, judges=judges, watch=watch, on_interrupt=tell_interrupt
-            )
+                workspace, request, judges=None if reference else judges, watch=watch,
+                on_interrupt=tell_interrupt,
+            )  # fmt: skip
         plans = plans_of(workspace, results)
-        code = report_results(results, as_json=as_json, quiet=quiet, plans=plans, kin=kin)
+        at_once = VerifyingAtOnce(
+            workspace=workspace, results=results, reference=reference or "", judges=judges,
+            preset=preset_of(workspace, request), quiet=quiet,
+        )  # fmt: skip
+        verified, code = at_once.perform(request)
+        code = report_results(
+            results, as_json=as_json, quiet=quiet, plans=plans, kin=kin, verified=verified,
+            preset=at_once.preset,
+        ) or code  # fmt: skip
+        if verified and not as_json:
+            at_once.show_study()
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
 
@@ -198,135 +205,3 @@ def resume_command(
         code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)
         tell_plans(workspace, results, quiet=quiet)
     click.get_current_context().exit(code)
-
-
-def report_results(
-    results: Sequence[RunResult],
-    *,
-    as_json: bool,
-    quiet: bool,
-    plans: Sequence[dict[str, Any] | None] = (),
-    kin: Sequence[Kin] = (),
-) -> int:
-    """Prints what came of runs, in JSON with the plan of each and the parts that its model had in
-    the items, and what to do next; returns the exit code."""
-    from proofstone.stages.served import served_note  # noqa: PLC0415
-
-    if as_json:
-        told = plans or [None] * len(results)
-        print_json(
-            [
-                {**_result(each), "plan": plan, "kin": _parts(each, kin)}
-                for each, plan in zip(results, told, strict=True)
-            ]
-        )
-    else:
-        for result in results:
-            click.echo(_result_line(result))
-    stops = [(_stop_code(result), result.stopped) for result in results if result.stopped]
-    for code, stopped in dict.fromkeys(stops):
-        say(f"error [{code}] {stopped}")
-    for result in results:
-        note = served_note(result.served)
-        if note:
-            say(f"note: run:{short(result.planned.run.id)} was {note}", quiet=quiet)
-        run = f"run:{short(result.planned.run.id)}"
-        if result.waiting:
-            say(waiting_line(run, result.waiting), quiet=quiet)
-        if not result.is_asked:
-            further = " --budget AMOUNT" if result.over_budget else ""
-            say(f"go on: proofstone resume {run}{further}", quiet=quiet)
-    if results and not as_json:
-        say(f"look: proofstone {_look(results)}", quiet=quiet)
-    return _exit_code(results)
-
-
-def _parts(result: RunResult, kin: Sequence[Kin]) -> Sequence[KinPart]:
-    run = result.planned.run
-    mine = (run.respondent, result.planned.item_set.id)
-    return next((each.parts for each in kin if (each.model, each.item_set) == mine), ())
-
-
-def _look(results: Sequence[RunResult]) -> str:
-    """The command that shows these runs: of forms that a sweep made the study that compares them,
-    since a leaderboard would add up what differs; else the leaderboard."""
-    sets = {result.planned.item_set.id: result.planned.item_set for result in results}
-    forms = " ".join(f"form:{short(identity)}" for identity in sets)
-    study = _STUDIES_OF_SWEEPS.get(_swept(list(sets.values())))
-    if study:
-        return f"report {forms} --study {study}"
-    if len(results) <= _RUNS_NAMED:  # of more runs their forms, which fit in a line
-        return "leaderboard " + " ".join(f"run:{short(r.planned.run.id)}" for r in results)
-    return f"leaderboard {forms}"
-
-
-def _swept(sets: Sequence[ItemSet]) -> str:
-    """The one parameter in which the recipes of forms of one bank differ; else empty."""
-    names = {name for each in sets for name in each.recipe}
-    differing = [name for name in names if len({repr(s.recipe.get(name)) for s in sets}) > 1]
-    is_one_bank = len({each.bank for each in sets}) == 1
-    return differing[0] if is_one_bank and len(differing) == 1 else ""
-
-
-def _exit_code(results: Sequence[RunResult]) -> int:
-    if any(result.interrupted for result in results):
-        return 130
-    if any(result.stopped and not result.over_budget for result in results):
-        return EndpointUnusable.exit_code
-    if any(result.over_budget for result in results):
-        return BudgetReached.exit_code
-    return 0 if all(result.complete for result in results) else 3
-
-
-def _stop_code(result: RunResult) -> str:
-    return (BudgetReached if result.over_budget else EndpointUnusable).code
-
-
-def _result_line(result: RunResult) -> str:
-    planned = result.planned
-    total = replies_wanted(planned.run, planned.item_set.n_items)
-    state = "complete" if result.complete else "incomplete"
-    kinds = f": {', '.join(result.errors)}" if result.errors else ""
-    failed = f", {result.failed} failed{kinds}" if result.failed else ""
-    form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
-    label = run_label(planned.run)
-    scored = f"{result.n_scored} of {total} scored, {state}{failed}"
-    return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
-
-
-def _spent(result: RunResult) -> str:
-    """What a run took by this command, and in all where that is more; nothing if simulated."""
-    spent, in_all = result.spent, result.in_all
-    if not in_all.calls or result.planned.run.simulated:
-        return ""
-    if in_all.calls <= spent.calls:
-        return f"  {spent_text(spent)}"
-    now = spent_text(spent) if spent.calls else "nothing"
-    return f"  spent {now}; in all {spent_text(in_all)}"
-
-
-def _result(result: RunResult) -> dict[str, Any]:
-    planned = result.planned
-    return {
-        "run": planned.run.id,
-        "model": planned.run.respondent,
-        "ask": planned.run.way,
-        "own_prompt": own_prompt_of(planned.run.settings),
-        "form": planned.item_set.id,
-        "scored": result.n_scored,
-        "waiting": result.waiting,
-        "context": context_of(planned.run.settings),
-        "left_out": left_out_of(planned.run.settings),
-        "total": replies_wanted(planned.run, planned.item_set.n_items),
-        "failed": result.failed,
-        "errors": result.errors,
-        "complete": result.complete,
-        "stopped": result.stopped,
-        "over_budget": result.over_budget,
-        "spent": result.spent,
-        "spent_in_all": result.in_all,
-        "served": [
-            {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
-            for share in result.served
-        ],
-    }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proofstone.wiring import Workspace
     from proofstone.wiring.verifying_runs import VerifiedRun
 
-__all__ = ["Verifying", "settings_of"]
+__all__ = ["Verifying", "print_verified", "settings_of"]
 
 
 def settings_of(reference: str | None, options: Mapping[str, Any]) -> VerifySettings:
@@ -63,6 +63,16 @@ class Verifying:
 
     def perform(self, **asking: Any) -> None:
         """Verifies, says what came of it, and exits by whether triples wait."""
+        made, code = self.verified(**asking)
+        if self.as_json:
+            print_json({"runs": made})
+        else:
+            print_verified(made)
+            self.tell_next(made)
+        click.get_current_context().exit(code)
+
+    def verified(self, **asking: Any) -> tuple[Sequence[VerifiedRun], int]:
+        """Verifies: what became of each run, and the exit code that this deserves."""
         is_watched = not self.quiet and sys.stderr.isatty()
         interrupted: list[bool] = []
         made = self.workspace.verify_runs(
@@ -73,19 +83,15 @@ class Verifying:
             on_interrupt=lambda: self._tell_interrupt(interrupted),
             **asking,
         )
-        if self.as_json:
-            print_json({"runs": made})
-        else:
-            _print(made)
-            self._tell_next(made)
         waiting = sum(each.waiting for each in made)
-        click.get_current_context().exit(130 if interrupted else 3 if waiting else 0)
+        return made, 130 if interrupted else 3 if waiting else 0
 
     def _tell_interrupt(self, interrupted: list[bool]) -> None:
         interrupted.append(True)
         say("stopping: what judges have said is kept; again: stop at once", quiet=self.quiet)
 
-    def _tell_next(self, made: Sequence[VerifiedRun]) -> None:
+    def tell_next(self, made: Sequence[VerifiedRun]) -> None:
+        """What to do next: the same again where triples wait, else the leaderboard."""
         waiting = sum(each.waiting for each in made)
         if waiting:
             what = "1 triple waits" if waiting == 1 else f"{waiting:,} triples wait"
@@ -95,7 +101,7 @@ class Verifying:
         say(f"next: proofstone leaderboard {runs}", quiet=self.quiet)
 
 
-def _print(made: Sequence[VerifiedRun]) -> None:
+def print_verified(made: Sequence[VerifiedRun]) -> None:
     """Each run with what its triples came to, under what they were verified by."""
     first = made[0]
     click.echo(f"by {first.judges}, against {first.reference}: {first.drawn}")

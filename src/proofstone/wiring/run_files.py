@@ -21,6 +21,7 @@ from proofstone.stages.summarise import shown_name
 from proofstone.wiring.targets import forms_of
 
 if TYPE_CHECKING:
+    from proofstone.records import Preset
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.forecasts import DryRun
     from proofstone.stages.kin import Kin
@@ -33,6 +34,7 @@ __all__ = [
     "item_sets_of",
     "kin_of_request",
     "perform_request",
+    "preset_of",
     "save_request",
     "specs_of_request",
     "with_entries",
@@ -95,6 +97,14 @@ def save_request(workspace: Workspace, request: RunRequest, path: Path) -> None:
         raise StoreFailed(
             f"cannot write {path}: {error.strerror or error}", hint="name another file with --save"
         ) from error
+
+
+def preset_of(workspace: Workspace, request: RunRequest) -> Preset | None:
+    """The preset that a request names, by the method of its first target; None where it names
+    none."""
+    if not request.preset:
+        return None
+    return find_preset(workspace.method_of(request.targets[0]), request.preset)
 
 
 def with_preset(workspace: Workspace, request: RunRequest) -> RunRequest:
