@@ -71,8 +71,9 @@ def score_command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Score a run's stored replies; no contestant is asked. A form or a list of entities means all
-    of its runs.
+    """Score a run's stored replies; no contestant is asked.
+
+    A form or a list of entities means all of its runs.
 
     What only a --judge can decide waits until one is named; several are a panel. Another judge
     makes another scoring of the same replies. A judge whose reply holds no label is asked again,
