@@ -49,7 +49,7 @@ def test_models_that_are_alike_are_tied_and_the_poor_one_is_below() -> None:
 
 def test_simulated_respondents_are_ranked_among_themselves_below_models() -> None:
     board = triple_board(
-        runs_of((SIM, 0.9, 0.9), (GOOD, 0.8, 0.4), (OTHER_SIM, 0.9, 0.9), (POOR, 0.3, 0.1))
+        runs_of((SIM, 0.7, 0.7), (GOOD, 0.8, 0.4), (OTHER_SIM, 0.7, 0.7), (POOR, 0.3, 0.1))
     )
     assert [row.simulated for row in board.rows] == [False, False, True, True]
     assert [row.rank for row in board.rows] == [

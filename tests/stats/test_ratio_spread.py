@@ -143,6 +143,19 @@ def test_one_cluster_resolves_nothing() -> None:
     assert rank_jointly(harmonic_spread(tops, bottoms), n_draws=100).better.sum() == 0
 
 
+def test_one_that_speaks_of_a_single_cluster_hides_nobody_else() -> None:
+    """Its own rank stays open; the two others differ by far in sixty clusters."""
+    rng = np.random.default_rng(6)
+    bottoms = np.full((60, 3, 2), 5.0)
+    bottoms[1:, 2, 0] = 0.0
+    tops = rng.binomial(bottoms.astype(int), np.array([[[0.8], [0.4], [0.5]]])).astype(float)
+    spread = harmonic_spread(tops, bottoms)
+    assert spread.own_groups is not None
+    assert spread.own_groups.tolist() == [60.0, 60.0, 1.0]
+    joint = rank_jointly(spread, n_draws=500)
+    assert [(each.low, each.high) for each in joint.intervals] == [(1, 2), (2, 3), (1, 3)]
+
+
 def sampled(
     rng: np.random.Generator, n_entities: int, skill: Floats, most: int
 ) -> tuple[Floats, Floats]:
@@ -164,14 +177,20 @@ def truth(skill: Floats) -> Floats:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_entities", "most"), [(15, 40), (60, 9), (200, 6)])
+@pytest.mark.parametrize(
+    ("n_entities", "most", "spoken_of"), [(15, 40, 15), (60, 9, 60), (200, 6, 200), (200, 6, 4)]
+)
 def test_models_of_one_skill_are_told_apart_five_times_in_a_hundred(
-    n_entities: int, most: int
+    n_entities: int, most: int, spoken_of: int
 ) -> None:
-    """Six models, so that any claim is false: at most 5 in 100, and the error of 1,000 draws."""
+    """Six models, so that any claim is false: at most 5 in 100, and the error of 1,000 draws. The
+    first may speak of a few entities alone."""
     rng, claims, draws = np.random.default_rng(41), 0, 1_000
     for draw in range(draws):
         tops, bottoms = sampled(rng, n_entities, np.zeros(6), most)
+        tops[spoken_of:, 0, 0] = bottoms[spoken_of:, 0, 0] = 0.0
+        if not bottoms[:, 0, 0].any():
+            continue
         joint = rank_jointly(harmonic_spread(tops, bottoms), n_draws=500, seed=draw)
         claims += bool(joint.better.any())
     assert claims / draws <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / draws), claims / draws

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
+from proofstone.engines.stats.intervals import t_two_sided_p
 from proofstone.engines.stats.means import NO_SPREAD_BELOW
 from proofstone.engines.stats.ranks import RankInterval, rank_all, rank_intervals
 from proofstone.engines.stats.resampling import generator
@@ -51,22 +53,31 @@ def rank_jointly(
 ) -> JointRanking:
     """The simultaneous ranks of all respondents of ``spread``, at ``confidence`` for all together.
 
-    With fewer than two effective groups nothing is resolved. A p-value is at least
-    1 / (n_draws + 1).
+    With fewer than two effective groups nothing is resolved, of a respondent or of all. A p-value
+    is at least 1 / (n_draws + 1).
     """
     m = len(spread.means)
     first, second = np.triu_indices(m, 1)
     difference = spread.means[first] - spread.means[second]
     variance = spread.difference_variances()[first, second]
     alike = variance < NO_SPREAD_BELOW
-    if spread.groups < 2.0 or (alike & (difference != 0.0)).any():
+    own = spread.own_groups
+    if (own is None and spread.groups < 2.0) or (alike & (difference != 0.0)).any():
         return _by_holm(spread, confidence, seed)
+    known = ~alike
+    degrees = np.full(len(first), spread.groups - 1.0)
+    if own is not None:
+        degrees = np.minimum(own[first], own[second]) - 1.0
+        known &= degrees >= 1.0
     adjusted = np.ones(len(first))
-    if not alike.all():
-        statistic = np.abs(difference[~alike]) / np.sqrt(variance[~alike])
-        pairs = (first[~alike], second[~alike])
+    if known.any():
+        statistic = np.abs(difference[known]) / np.sqrt(variance[known])
+        common = spread.groups - 1.0
+        if own is not None:
+            statistic, common = _as_normal(statistic, degrees[known]), np.inf
+        pairs = (first[known], second[known])
         rng = generator(seed, _PURPOSE)
-        adjusted[~alike] = _stepped_down(statistic, pairs, spread, n_draws, rng)
+        adjusted[known] = _stepped_down(statistic, pairs, spread.covariance(), common, n_draws, rng)
     p = np.ones((m, m))
     p[first, second] = p[second, first] = adjusted
     better = (p < 1.0 - confidence) & (spread.means[:, None] > spread.means[None, :])
@@ -84,7 +95,8 @@ def _by_holm(spread: Spread, confidence: float, seed: int) -> JointRanking:
 def _stepped_down(
     statistic: Floats,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
-    spread: Spread,
+    covariance: Floats,
+    degrees: float,
     n_draws: int,
     rng: np.random.Generator,
 ) -> Floats:
@@ -92,7 +104,7 @@ def _stepped_down(
     ones reaches its own; never below that of a larger one."""
     order = np.argsort(statistic, kind="stable")
     first, second = pairs[0][order], pairs[1][order]
-    root = _root(spread.covariance())
+    root = _root(covariance)
     scale = np.sqrt(((root[first] - root[second]) ** 2).sum(axis=1))
     scale = np.where(scale > 0.0, scale, 1.0)
     ascending = statistic[order].astype(np.float32)
@@ -100,7 +112,7 @@ def _stepped_down(
     block = max(1, _MOST_AT_ONCE // len(order))
     for start in range(0, n_draws, block):
         number = min(block, n_draws - start)
-        drawn = _drawn(root, spread.groups - 1.0, number, rng)
+        drawn = _drawn(root, degrees, number, rng)
         tied = np.abs((drawn[first] - drawn[second]) / scale[:, None]).astype(np.float32)
         largest = np.maximum.accumulate(tied, axis=0)
         reached += (largest >= ascending[:, None]).sum(axis=1)
@@ -110,6 +122,11 @@ def _stepped_down(
     return adjusted
 
 
+def _as_normal(statistic: Floats, degrees: Floats) -> Floats:
+    """The normal deviates that are as unlikely as t statistics on their own degrees."""
+    return np.asarray(-special.ndtri(t_two_sided_p(statistic, degrees) / 2.0))
+
+
 def _root(covariance: Floats) -> Floats:
     """A square root of the nearest covariance without negative parts (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
@@ -117,6 +134,9 @@ def _root(covariance: Floats) -> Floats:
 
 
 def _drawn(root: Floats, degrees: float, number: int, rng: np.random.Generator) -> Floats:
-    """Means under equal skill (m, number), each draw over one draw of their common scale."""
-    normal = root @ rng.standard_normal((root.shape[1], number))
+    """Means under equal skill (m, number), each draw over one draw of their common scale; infinite
+    degrees leave that as it is."""
+    normal = np.asarray(root @ rng.standard_normal((root.shape[1], number)))
+    if np.isinf(degrees):
+        return normal
     return np.asarray(normal / np.sqrt(rng.chisquare(degrees, number) / degrees))

@@ -32,9 +32,9 @@ _FEWEST_GROUPS = 1.5
 def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
     """F1 of R respondents with their spread over clusters, of (clusters, R, 2) sums each.
 
-    ``groups`` is the least effective number of clusters behind any ratio (Kish), and corrects each
-    respondent's spread by its own. A ratio over nothing makes its F1 NaN: leave such out. Clusters
-    that count nowhere change nothing.
+    ``own_groups`` is the lesser effective number of clusters behind both ratios of a respondent
+    (Kish); each ratio's spread is corrected by its own number. A ratio over nothing makes its F1
+    NaN: leave such out. Clusters that count nowhere change nothing.
     """
     ratios = _summed(tops, bottoms)
     added = _added(tops, bottoms, ratios) * _derivatives(ratios)
@@ -65,16 +65,18 @@ def _added(tops: Floats, bottoms: Floats, ratios: Floats) -> Floats:
 def _spread(means: Floats, added: Floats, bottoms: Floats) -> Spread:
     held = bottoms.any(axis=tuple(range(1, bottoms.ndim)))
     groups = _effective(bottoms)
+    own = groups.reshape(len(means), -1).min(axis=1)
     return Spread(
         means=means,
         alone=added[held],
         parts=added[held],
         partners=added[held],
-        groups=float(groups.min()) if groups.size else 0.0,
+        groups=float(own.min()) if own.size else 0.0,
         n_units=int(held.sum()),
         estimand="knowledge",
         is_shared=False,
         flags=(),
+        own_groups=own,
     )
 
 

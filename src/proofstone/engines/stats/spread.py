@@ -41,7 +41,8 @@ class Spread:
     of dependent ones, ``partners`` the sums of ``parts`` over the units each depends on. ``groups``
     is the effective number of independent groups, ``1 / sum of w_i w_j over dependent pairs``: n
     for n independent equal units, the number of clusters for equal disjoint ones. ``is_shared``:
-    whether any two units are taken as dependent.
+    whether any two units are taken as dependent. ``own_groups`` (R) are those of each mean, where
+    they differ: ``groups`` is then the least of them.
     """
 
     means: Floats
@@ -53,6 +54,7 @@ class Spread:
     estimand: Estimand
     is_shared: bool
     flags: tuple[Flag, ...]
+    own_groups: Floats | None = None
 
     def variances(self) -> Floats:
         """The variance of each mean (R), floored at that of independent units."""
