@@ -182,10 +182,31 @@ def test_a_zim_file_and_a_folder_say_the_same(
     }  # fmt: skip
 
 
+def test_a_list_of_the_workspace_is_an_input_as_its_file_is(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """The same list imported and named gives the same bank; what is no list is told with what
+    there is."""
+    path = dump(tmp_path / "wiki.xml", *PAGES)
+    entities = listed(tmp_path)
+    with serving(Author()) as server:
+        configure(workspace.folder, server.url)
+        of_file = built(workspace, entities, f"dump:{path}")
+        workspace.import_form(Path(entities), method="bequ")
+        of_list = built(workspace, "entities", f"dump:{path}")
+    assert of_list.bank == of_file.bank
+    with pytest.raises(NotFound) as raised:
+        built(workspace, "nothing", f"dump:{path}")
+    assert "entities-" in str(raised.value.hint)
+    with pytest.raises(NotFound, match=r"no file nothing\.csv"):
+        built(workspace, "nothing.csv", f"dump:{path}")
+
+
 def test_what_the_next_command_takes(
     workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command says what to do next; that file is a reference, and a bank again."""
+    """The command says what to do next; exported, the bank is a reference in a file, and a bank
+    again."""
     path = dump(tmp_path / "wiki.xml", *PAGES)
     folder = str(workspace.folder)
     with serving(Author()) as server:
@@ -196,9 +217,7 @@ def test_what_the_next_command_takes(
         )  # fmt: skip
     assert code == 0, err
     assert re.search(r"^bank +metals-\w+ +6 reference", out, re.MULTILINE), out
-    bank = re.search(
-        r"next: proofstone export (\S+) -o reference.jsonl, then verify-triples FILE", err
-    )
+    bank = re.search(r"next: proofstone score RUN --judge PROVIDER/NAME --reference (\S+)", err)
     assert bank is not None, err
     reference = tmp_path / "reference.jsonl"
     assert told(capsys, "export", bank[1], "-o", str(reference), "-w", folder)[0] == 0

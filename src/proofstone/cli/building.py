@@ -162,7 +162,7 @@ def _asked(builder: StepBuilder, inputs: Sequence[str], options: dict[str, Any])
     asked["models"] = named_models(builder, asked.pop("models"), asked)
     asked["judge"] = read_panel(asked.pop("judge"))
     asked["languages"] = asked["languages"] or ()
-    asked["name"] = asked["name"] or Path(inputs[0]).stem
+    asked["name"] = asked["name"] or Path(inputs[0]).stem + builder.suffix
     return asked
 
 

@@ -207,8 +207,10 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
     them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
     read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
-    those. ``next`` is what people do with a bank of this kind, as they type it behind
-    ``proofstone``, where that is no form or run.
+    those. With ``lists`` an input may also name a list of items or a bank of the method, whose
+    rows are then read as a file's. ``suffix`` stands behind the name of the first input in the
+    name of a bank that gets none: it is no list of the same name. ``next`` is what people do with
+    a bank of this kind, as they type it behind ``proofstone``, where that is no form or run.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -220,6 +222,8 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     drawn: Callable[[str, Mapping[str, Any], int, int], Iterable[Struct]] | None = None
     files: FileRows | None = None
     online: OnlineRows | None = None
+    lists: bool = False
+    suffix: str = ""
     next: str = ""
     help: str = ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -13,13 +14,14 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import Maker
-from proofstone.stages.build_plans import PlannedBuild, plan_build
+from proofstone.stages.build_plans import PlannedBuild, builder_of, plan_build
 from proofstone.stages.entering import BuildSpec, entering_rows
 from proofstone.wiring.asking import Watch
 from proofstone.wiring.background import Background
 from proofstone.wiring.build_seats import Models, maker_of_kind, models_by_seat, purposes_of
 from proofstone.wiring.dry_running import PILOT
 from proofstone.wiring.gathering import Gathering
+from proofstone.wiring.list_files import ListFiles
 from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.seeing import Seeing
 
@@ -38,6 +40,11 @@ _LEAST_PILOT = 2
 
 class Building(Scoring, Gathering, Seeing):
     """The part of a workspace that builds in steps."""
+
+    @cached_property
+    def list_files(self) -> ListFiles:
+        """Lists of this workspace as files, for builds that read such; gone when it is closed."""
+        return ListFiles(self.store)
 
     def build_in_steps(
         self,
@@ -250,8 +257,11 @@ class Building(Scoring, Gathering, Seeing):
         params: dict[str, Any],
     ) -> tuple[Maker, BuildSpec]:
         chosen = find_method(method) if method else maker_of_kind(kind)
+        named = tuple(str(entry) for entry in inputs)
+        if builder_of(chosen, kind).lists:
+            named = self.list_files.inputs(named, chosen.name)
         spec = BuildSpec(
-            kind=kind, inputs=tuple(str(entry) for entry in inputs), name=name, params=params,
+            kind=kind, inputs=named, name=name, params=params,
             models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),
             seed=seed, limit=limit, per_input=per_input, languages=tuple(languages),
         )  # fmt: skip

@@ -88,6 +88,7 @@ class Workspace(
 
     def close(self) -> None:
         """Gives the database back."""
+        self.list_files.close()
         self.store.close()
 
     # ---- finding

@@ -165,9 +165,10 @@ PIPELINES = {
         rows=candidates,
         drawn=drawn_candidates,
         online=ONLINE,
+        lists=True,
         next="run {bank} -m PROVIDER/NAME",
         help="A list of entities to elicit triples of. An INPUT is a wiki (dump:FILE, zim:FILE, or "
-        "a live one: wiki), of which --per-input pages are drawn, or a file of a list, whose "
+        "a live one: wiki), of which --per-input pages are drawn, or a list, whose "
         "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
         "few statements are left out, then what a judge rates low; of fictional entities those "
         "that have an article, or that a page of the web names. made-up:plausible and "

@@ -90,12 +90,13 @@ PIPELINES = {
         parameters=PARAMETERS,
         rows=entity_texts,
         online=ONLINE,
-        next="export {bank} -o reference.jsonl, then verify-triples FILE --reference "
-        "reference.jsonl",
-        help="What a corpus knows of entities, for 'verify-triples --reference'. An INPUT is a "
-        "file of a list of entities (see 'import --as entities'). Of each its article is found by "
-        "name, redirect or alias, cut into passages, and a model takes triples from each; entities "
-        "without an article are listed with what was looked for. What a live wiki or the web is "
-        "asked, and what came of it, is kept: it is asked once.",
+        lists=True,
+        suffix="-reference",
+        next="score RUN --judge PROVIDER/NAME --reference {bank}",
+        help="What a corpus knows of entities, for 'score --reference'. An INPUT is a "
+        "list of entities: a file (see 'import --as entities') or one of the workspace. Of each "
+        "its article is found by name, redirect or alias, cut into passages, and a model takes "
+        "triples from each; entities without an article are listed with what was looked for. What "
+        "a live wiki or the web is asked, and what came of it, is kept: it is asked once.",
     )
 }
