@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
 
 from proofstone.engines.store import Store
 from proofstone.identity import content_id
@@ -49,12 +50,13 @@ class VerifyingList:
         """Verifies it, page by page, until a judge cannot be asked any more or ``stop`` is set;
         ``tell`` hears how many more are done."""
         storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
-        async for page in decide(self.posed(), judging.judge):
-            await asyncio.gather(*storing)
-            storing = [asyncio.create_task(asyncio.to_thread(self._store_page, page))]
-            tell(len(page))
-            if stop.is_set() or judging.is_stopped():
-                break
+        async with aclosing(decide(self.posed(), judging.judge)) as pages:
+            async for page in pages:
+                await asyncio.gather(*storing)
+                storing = [asyncio.create_task(asyncio.to_thread(self._store_page, page))]
+                tell(len(page))
+                if stop.is_set() or judging.is_stopped():
+                    break
         await asyncio.gather(*storing)
 
     def _store_page(self, page: Sequence[Decided]) -> None:

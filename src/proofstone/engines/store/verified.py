@@ -90,13 +90,13 @@ class VerifiedRows:
         return found
 
     def pages(
-        self, scoring: int, items: Sequence[int] | None = None
+        self, scoring: int, items: Sequence[int] | None = None, size: int = _PAGE
     ) -> Iterator[list[VerifiedRow]]:
         """The verified triples of a scoring, of these items alone where they are named, in the
         order of their units."""
         after: tuple[int, int, str] | None = None
         while True:
-            query = _rows(scoring, items).limit(_PAGE)
+            query = _rows(scoring, items).limit(size)
             if after is not None:
                 query = query.where(_behind(after))
             with self._database.reading() as connection:
@@ -104,7 +104,7 @@ class VerifiedRows:
             if not page:
                 return
             yield [_row(row) for row in page]
-            if len(page) < _PAGE:
+            if len(page) < size:
                 return
             after = (page[-1].unit_id, page[-1].sample, page[-1].measure)
 

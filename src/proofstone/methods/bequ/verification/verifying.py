@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -93,7 +93,9 @@ async def verify(
         ]
 
 
-async def decide(posed: Iterator[Posed], judge: Judge | None) -> AsyncIterator[list[Decided]]:
+async def decide(
+    posed: Iterator[Posed], judge: Judge | None
+) -> AsyncGenerator[list[Decided], None]:
     """The verdicts on what is posed in its order, a page at a time; the next pages are posed while
     judges are at work. Without a judge what no rule decides waits."""
     pages: deque[asyncio.Task[list[Decided]]] = deque()

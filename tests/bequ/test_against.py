@@ -1,0 +1,55 @@
+"""What a scoring's triples were verified against, as the text by which it is known."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofstone.records.against import Against, read_against
+
+NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).filter(bool)
+
+
+@given(
+    judges=st.lists(NAMES, min_size=1, max_size=3).map(", ".join),
+    reference=NAMES,
+    sample=st.integers(0, 10_000),
+    sampling=st.sampled_from(["entities", "triples"]),
+    seed=st.integers(0, 99),
+    k=st.integers(1, 50),
+    way=st.sampled_from(["bm25", "dense", "hybrid"]),
+    over=st.sampled_from(["reference", "elicited:1f2e3a4b"]),
+    questions=st.integers(1, 3),
+)
+def test_a_label_is_read_back_as_it_was_written(**said: object) -> None:
+    against = Against(candidates=7, **said)  # type: ignore[arg-type] # drawn by type above
+    assert read_against(against.label) == against
+
+
+@pytest.mark.parametrize(
+    ("label", "drawn"),
+    [
+        (
+            "openai/x, reference=metals-1f2e",
+            "an entity, then one of its triples, up to 500 of each direction, seed 0",
+        ),
+        (
+            "a/x, b/y votes=3, reference=my notes.jsonl-1f2e sample=80 sampling=triples seed=2",
+            "uniformly over triples, up to 80 of each direction, seed 2",
+        ),
+        (
+            "a/x, reference=metals-1f2e sample=0 way=hybrid",
+            "all triples, found by hybrid search",
+        ),
+    ],
+)
+def test_a_label_says_only_what_is_not_usual(label: str, drawn: str) -> None:
+    against = read_against(label)
+    assert against is not None
+    assert (against.label, against.drawn) == (label, drawn)
+
+
+def test_other_scorings_name_no_reference() -> None:
+    assert read_against("openai/x votes=3") is None
+    assert read_against("") is None
