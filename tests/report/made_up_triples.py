@@ -69,14 +69,15 @@ def runs_of(
     """``each`` triples of either direction of each of ``n`` entities, for every model."""
     facts = tuple(entities or entity_facts(n))
     groups = tuple(Group(skill.model) for skill in skills)
+    real = sum(not each.is_fictional for each in facts)
 
     def read() -> Iterator[Verified]:
         for number, skill in enumerate(skills):
             rng = np.random.default_rng([seed, number])
             for drawn in range(n * each):
-                yield _precision(facts, skill, number, drawn, rng)
+                yield _precision(facts, real, skill, number, drawn, rng)
             for drawn in range(n * each):
-                yield _recall(facts, skill, number, drawn, rng)
+                yield _recall(facts, real, skill, number, drawn, rng)
 
     return VerifiedRuns(
         groups=groups,
@@ -102,9 +103,14 @@ def runs_of(
 
 
 def _precision(
-    facts: Sequence[EntityFacts], skill: Skill, group: int, drawn: int, rng: np.random.Generator
+    facts: Sequence[EntityFacts],
+    n: int,
+    skill: Skill,
+    group: int,
+    drawn: int,
+    rng: np.random.Generator,
 ) -> Verified:
-    entity = drawn % sum(not each.is_fictional for each in facts)
+    entity = drawn % n
     chance = skill.right[facts[entity].popularity == TIERS[1]]
     draw = rng.random()
     label: VerdictLabel = (
@@ -134,9 +140,14 @@ def _precision(
 
 
 def _recall(
-    facts: Sequence[EntityFacts], skill: Skill, group: int, drawn: int, rng: np.random.Generator
+    facts: Sequence[EntityFacts],
+    n: int,
+    skill: Skill,
+    group: int,
+    drawn: int,
+    rng: np.random.Generator,
 ) -> Verified:
-    entity = drawn % sum(not each.is_fictional for each in facts)
+    entity = drawn % n
     chance = skill.said[facts[entity].popularity == TIERS[1]]
     is_said = rng.random() < chance
     name = facts[entity].name
@@ -157,6 +168,7 @@ def _recall(
             reason="Said in other words." if is_said else "",
             passage=Passage(f"{name} known{drawn} thing {drawn}" if is_said else ""),
         ),
+        known=Passage(f"It is known of {name} that known{drawn} is thing {drawn}.", "wiki", name),
         response=f"response:{group:02x}{drawn:06x}",
     )
 

@@ -59,6 +59,7 @@ def test_every_triple_is_held_with_its_evidence(tmp_path: Path, most_in_page: in
     assert [VERDICTS[row[2]] for row in triples] == [v.verdict.label for v in verified]
     assert [row[3] for row in evidence] == [v.verdict.passage.text for v in verified]
     assert [row[7] for row in evidence] == [v.response for v in verified]
+    assert [row[9] for row in evidence] == [v.known.text for v in verified]
     assert len(held.names["evidence"]) == -(-len(verified) // EVIDENCE_A_PIECE)
     assert folder_beside(page).exists() == (most_in_page == 10_000) == held.is_beside
 
@@ -67,13 +68,19 @@ def test_an_entity_has_the_verdicts_of_its_triples_by_model(tmp_path: Path) -> N
     held = hold(runs_of(SKILLS, n=N, each=EACH), tmp_path / "report.html")
     entities = rows_of(held, tmp_path, "entities")
     assert len(entities) == held.entities == N + 10
-    name, domain, tier, is_fictional, address, wikidata, counts = entities[0]
+    name, domain, tier, is_fictional, address, wikidata, counts, _fiction = entities[0]
     assert (name, domain, tier, is_fictional) == ("Entity 0", "person", "well known", 0)
     assert (address, wikidata) == (
         "https://en.wikipedia.org/wiki/Entity_0", "https://www.wikidata.org/wiki/Q1",
     )  # fmt: skip
     assert [sum(own[1:]) for own in counts] == [2 * EACH, 2 * EACH]
-    assert entities[-1][3:] == [1, "", "", []]  # a fictional one, of which nothing was checked
+    assert entities[-1][3:] == [1, "", "", [], ""]  # a fictional one, of which nothing was checked
+
+
+def test_an_entity_that_does_not_exist_says_of_what_kind_it_is(tmp_path: Path) -> None:
+    facts = [EntityFacts("Atlantis", is_fictional=True, fiction="plausible"), EntityFacts("Ur")]
+    held = hold(runs_of(SKILLS, n=1, each=1, entities=facts), tmp_path / "report.html")
+    assert [each.fiction for each in held.first_entities] == ["plausible", ""]
 
 
 def test_a_smaller_page_takes_the_folder_away(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ _BROWSING_WORDS = {
     "family": noted("predicate family"),
     "fictional": noted("fictional"),
     "kind": noted("kind"),
+    "known": noted("the reference has it from"),
     "links": noted("links"),
     "loading": noted("Loading"),
     "missing": noted(

@@ -20,8 +20,9 @@ function facts(...pairs) {
   return list;
 }
 
-const entityOf = ([name, domain, popularity, isFictional, page, wikidata, counts], at) => ({
-  at, name, domain, popularity, isFictional: Boolean(isFictional), page, wikidata, counts,
+const entityOf = ([name, domain, popularity, isFictional, page, wikidata, counts, fiction], at) => ({
+  at, name, domain, popularity, page, wikidata, counts,
+  kind: isFictional ? [say("Fictional"), fiction].filter(Boolean).join(", ") : "",
 });
 
 const verdictOf = ([group, direction, verdict, entity, subject, predicate, object, family], at) => ({
@@ -83,11 +84,11 @@ function addEntities(section, entities, open) {
     facets: [
       { name: say("Domain"), valueOf: (each) => each.domain, chips: true },
       { name: say("Popularity"), valueOf: (each) => each.popularity, chips: true },
-      { name: say("Kind"), valueOf: (each) => say(each.isFictional ? "Fictional" : "Real"), chips: true },
+      { name: say("Kind"), valueOf: (each) => each.kind || say("Real"), chips: true },
     ],
     textOf: (each) => `${each.name} ${each.domain} ${each.popularity} ${each.wikidata.split("/").at(-1)}`,
     cellsOf: (each) => [
-      make("span", "", isolated(each.name), each.isFictional ? ` (${say("Fictional")})` : ""),
+      make("span", "", isolated(each.name), each.kind && ` (${each.kind})`),
       cell(each.domain), cell(each.popularity),
       ...columns.map(([, kinds]) => numberCell(sum(each.counts, kinds))),
     ],
@@ -163,20 +164,27 @@ function tripleShown(parts) {
 async function evidenceOf(verdict, entity) {
   const { each, pieces: names } = held.evidence;
   const rows = await readPiece(held, names[Math.floor(verdict.at / each)]);
-  const [basis, reason, trouble, passage, title, url, source, response, whole] = rows[verdict.at % each];
-  const from = [title && isolated(title), source].filter(Boolean);
-  const cited = make("span");
-  from.forEach((part, place) => cited.append(...(place ? [", ", part] : [part])));
-  if (url) cited.append(" ", link(url, url));
+  const [basis, reason, trouble, passage, title, url, source, response, whole, ...known] =
+    rows[verdict.at % each];
   return facts(
     ...(whole ? [[say("Triple"), tripleShown(whole)]] : []),
     [say("Verdict"), `${held.verdicts[verdict.verdict]}${basis && ` (${basis})`}`],
     [say("Reason"), reason && isolated(reason)],
     [say("Trouble"), trouble],
-    [say("RestsOn"), passage && make("pre", "", passage), passage && cited],
+    [say("RestsOn"), ...passageShown(passage, title, source, url)],
+    [say("Known"), ...passageShown(known[0], known[1], source, known[2])],
     [say("Links"), ...entityLinks(entity)],
     [say("Response"), response && make("code", "", `proofstone show ${response}`)],
   );
+}
+
+function passageShown(text, title, source, url) {
+  if (!text) return [""];
+  const from = make("span");
+  [title && isolated(title), source].filter(Boolean)
+    .forEach((part, place) => from.append(...(place ? [", ", part] : [part])));
+  if (url) from.append(" ", link(url, url));
+  return [make("pre", "", text), from];
 }
 
 function entityLinks(entity) {

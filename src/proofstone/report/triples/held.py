@@ -47,13 +47,15 @@ FEWEST_OF_A_SAMPLE = 50
 TRIPLES_A_PIECE, EVIDENCE_A_PIECE, ENTITIES_A_PIECE = 5_000, 250, 5_000
 SHOWN_FIRST = 50  # rows that stand in the page as they are, for readers without scripts
 _LONGEST = 300  # characters of a part of a triple in its row; all of it stands with the evidence
+_FICTIONS = ("plausible", "absurd")
 _WIKIDATA = re.compile(r"Q[1-9]\d{0,11}\Z")
 _WEB = re.compile(r"https?://[^\s\"'<>\\]+\Z", re.IGNORECASE)
 
 
 class VerdictShown(Struct, frozen=True, gc=False, kw_only=True):
     """A verified triple as a reader sees it: ``verdict`` is one of ``VERDICTS``; texts are visible,
-    addresses empty where they are no address of the web."""
+    addresses empty where they are no address of the web. ``passage`` is what the verdict rests on,
+    ``known`` that which the reference has a triple of recall from."""
 
     group: int
     direction: str
@@ -70,17 +72,22 @@ class VerdictShown(Struct, frozen=True, gc=False, kw_only=True):
     title: str
     url: str
     source: str
+    known: str
+    known_title: str
+    known_url: str
     response: str
     drawn: int
 
 
 class EntityShown(Struct, frozen=True, gc=False, kw_only=True):
-    """An entity with the addresses of its article and of its Wikidata entry, or empty ones."""
+    """An entity with the addresses of its article and of its Wikidata entry, or empty ones.
+    ``fiction`` says of what kind one is that does not exist, where its list does."""
 
     name: str
     domain: str
     popularity: str
     is_fictional: bool
+    fiction: str
     page: str
     wikidata: str
 
@@ -132,6 +139,7 @@ def entity_shown(facts: EntityFacts) -> EntityShown:
         domain=visible(facts.domain),
         popularity=visible(facts.popularity),
         is_fictional=facts.is_fictional,
+        fiction=word(facts.fiction) if facts.fiction in _FICTIONS else "",
         page=web_address(facts.page),
         wikidata=wikidata_address(facts.identity),
     )
@@ -157,6 +165,9 @@ def verdict_shown(found: Verified) -> VerdictShown:
         title=visible(passage.title),
         url=web_address(passage.url),
         source=visible(passage.source or found.source),
+        known=visible(found.known.text),
+        known_title=visible(found.known.title),
+        known_url=web_address(found.known.url),
         response=visible(found.response),
         drawn=found.drawn,
     )
@@ -237,13 +248,14 @@ def _evidence_row(shown: VerdictShown) -> list[Any]:
     return [
         basis, shown.reason, shown.trouble, shown.passage, shown.title, shown.url, shown.source,
         shown.response, list(triple) if any(len(text) > _LONGEST for text in triple) else None,
+        shown.known, shown.known_title, shown.known_url,
     ]  # fmt: skip
 
 
 def _entity_row(shown: EntityShown, counts: Sequence[Sequence[int]]) -> list[Any]:
     return [
         shown.name, shown.domain, shown.popularity, int(shown.is_fictional), shown.page,
-        shown.wikidata, counts,
+        shown.wikidata, counts, shown.fiction,
     ]  # fmt: skip
 
 

@@ -74,6 +74,7 @@ def _section(parts: _Parts, measures: Sequence[str]) -> Section:
         name=f"by-{parts.by}",
         title=say("By {by}", by=by),
         finding=_finding(parts, measures[0]),
+        plain=_beside(parts, measures[1]) if parts.by in ("source", "family") else "",
         cannot=_limits(parts),
         how=say(
             "The same measures over the triples of each part. Parts were not drawn: an interval "
@@ -99,6 +100,12 @@ def _finding(parts: _Parts, measure: str) -> str:
             groups=groups,
         )
     return extreme_sentence(said)
+
+
+def _beside(parts: _Parts, measure: str) -> str:
+    """What another measure says, where its intervals carry it."""
+    said = extreme_of(parts.board, parts.by, measure)
+    return extreme_sentence(said) if said is not None and said.carried else ""
 
 
 def _limits(parts: _Parts) -> str:
