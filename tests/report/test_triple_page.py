@@ -20,6 +20,7 @@ from proofstone.report.triples.plane import frontier, plane_section
 from proofstone.report.triples.sections import triple_sections
 from proofstone.report.triples.shown import TriplePage
 from proofstone.report.triples.standing import standing_table
+from proofstone.report.triples.words import counted_rows, shown_range
 from proofstone.wording import speaking
 from report.made_up_triples import HOSTILE, TIERS, Skill, board_of, runs_of
 
@@ -120,13 +121,30 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     shown = board(BOLD, TWIN)
     tiers = extreme_of(shown, "popularity", "f1")
     assert tiers is not None
-    assert (tiers.high, tiers.low, tiers.carried, tiers.models) == (*TIERS, 2, 2)
+    assert (tiers.high, tiers.low, tiers.carried, tiers.models) == (*TIERS, 2, "2 models")
     domains = extreme_of(shown, "domain", "f1")
     assert domains is not None
     assert domains.carried == 0
     said = findings_of(shown)
     assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
     assert "F1 by domain: no two values differ beyond the intervals, in any model." in said
+
+
+def test_a_model_in_several_settings_is_one_model() -> None:
+    whole = board(BOLD, TWIN)
+    rows = tuple(
+        structs.replace(row, group=Group("m", setting))
+        for row, setting in zip(whole.rows, ("direct", "two-step"), strict=True)
+    )
+    assert counted_rows(whole.rows) == "2 models"
+    assert counted_rows(rows) == "2 settings of 1 model"
+    shown = structs.replace(whole, rows=rows, parts=())
+    assert answer_of(shown)[0].startswith("Of 2 settings of 1 model on 60 entities, m ")
+
+
+def test_a_range_of_one_value_is_that_value() -> None:
+    assert shown_range([0.2, 0.2]) == "20.0%"
+    assert shown_range([0.315, 0.2]) == "20.0% to 31.5%"
 
 
 def test_who_makes_most_up_is_said_where_the_interval_carries_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from proofstone.report.numbers import shown_estimate, shown_share
 from proofstone.report.triples.board import TripleBoard, TripleRow
+from proofstone.report.triples.words import counted_rows
 from proofstone.wording import counted, joined, paragraph, say
 
 __all__ = ["answer_of", "ranked_rows"]
@@ -44,7 +45,7 @@ def _leader(board: TripleBoard, ranked: list[TripleRow]) -> str:
         )
     return say(
         "Of {models} on {entities}, {first} has the highest F1, {score}, {lead}",
-        models=counted(len(ranked), "model"),
+        models=counted_rows(ranked),
         entities=entities,
         first=first.label,
         score=score,

@@ -12,24 +12,24 @@ from proofstone.records.triples import Breakdown
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.carried import is_above
-from proofstone.report.triples.words import headed, part_name, value_name
-from proofstone.wording import counted, say
+from proofstone.report.triples.words import counted_rows, headed, part_name, value_name
+from proofstone.wording import say
 
 __all__ = ["Extreme", "extreme_of", "extreme_sentence"]
 
 
 class Extreme(Struct, frozen=True, kw_only=True):
     """A measure is higher for the value ``high`` than for ``low`` beyond the intervals of
-    ``carried`` of ``models``; of ``example``, the first of these on the board, by ``first`` against
-    ``second``. ``carried`` is 0 where no two values of any model are that far apart: the others are
-    then of the widest difference that there is."""
+    ``carried`` of ``models`` (in words); of ``example``, the first of these on the board, by
+    ``first`` against ``second``. ``carried`` is 0 where no two values of any model are that far
+    apart: the others are then of the widest difference that there is."""
 
     by: Breakdown
     measure: str
     high: str
     low: str
     carried: int
-    models: int
+    models: str
     example: TripleRow
     first: Estimate
     second: Estimate
@@ -68,7 +68,7 @@ def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | Non
         high=pair[0],
         low=pair[1],
         carried=len(shown) if told else 0,
-        models=len({step.row.group for step in steps}),
+        models=counted_rows({step.row.group: step.row for step in steps}.values()),
         example=shown[0].row,
         first=shown[0].first,
         second=shown[0].second,
@@ -118,7 +118,7 @@ def extreme_sentence(said: Extreme) -> str:
         high=value_name(said.high),
         low=value_name(said.low),
         n=said.carried,
-        models=counted(said.models, "model"),
+        models=said.models,
         model=said.example.label,
         first=shown_estimate(said.first),
         second=shown_estimate(said.second),

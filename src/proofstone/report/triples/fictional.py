@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from proofstone.records.results import Estimate
-from proofstone.report.numbers import shown_estimate, shown_share
+from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Column, Figure, Mark, Section, Table
 from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.carried import is_above
+from proofstone.report.triples.words import shown_range
 from proofstone.wording import counted, joined, say, word
 
 __all__ = ["asked_fictional", "fictional_finding", "fictional_section", "triples_each"]
@@ -68,10 +69,9 @@ def fictional_finding(board: TripleBoard) -> str:
         )
     if not is_above(_estimate(most), _estimate(least), len(rows) * (len(rows) - 1) // 2):
         return say(
-            "Models said triples about {low} to {high} of fictional entities; these data cannot "
-            "tell them apart.",
-            low=shown_share(_given(least)),
-            high=shown_share(_given(most)),
+            "Models said triples about {share} of fictional entities; these data cannot tell them "
+            "apart.",
+            share=shown_range([_given(least), _given(most)]),
         )
     return say(
         "{most} makes up most: of 100 fictional entities it says triples about {high}, {each:.1f} "

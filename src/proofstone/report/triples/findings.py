@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from proofstone.records.results import Estimate
 from proofstone.records.triples import Breakdown
-from proofstone.report.numbers import shown_estimate, shown_share
+from proofstone.report.numbers import shown_estimate
 from proofstone.report.triples.answer import ranked_rows
 from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.carried import is_above
 from proofstone.report.triples.extremes import extreme_of, extreme_sentence
 from proofstone.report.triples.fictional import fictional_finding
-from proofstone.report.triples.words import measure_name
-from proofstone.wording import counted, joined, say
+from proofstone.report.triples.words import counted_rows, measure_name, shown_range
+from proofstone.wording import joined, say
 
 __all__ = ["findings_of"]
 
@@ -56,7 +56,7 @@ def _gap(board: TripleBoard) -> str:
         high=shown_estimate(upper),
         low=shown_estimate(lower),
         n=len(apart),
-        models=counted(len(rows), "model"),
+        models=counted_rows(rows),
     )
 
 
@@ -87,10 +87,9 @@ def _undecided(board: TripleBoard) -> str:
     if not shares:
         return ""
     return say(
-        "The reference decides neither way {low} to {high} of what models said: no precision here "
-        "can be above what it knows.",
-        low=shown_share(min(shares)),
-        high=shown_share(max(shares)),
+        "The reference decides neither way {share} of what models said: no precision here can be "
+        "above what it knows.",
+        share=shown_range(shares),
     )
 
 

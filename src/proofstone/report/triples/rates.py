@@ -9,8 +9,14 @@ from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate, shown_share
 from proofstone.report.sections.section import Cell, Column, Figure, Mark, Section, Table
 from proofstone.report.triples.board import TripleBoard, TripleRow
-from proofstone.report.triples.words import MEASURE_HELP, headed, measure_name
-from proofstone.wording import counted, say, word
+from proofstone.report.triples.words import (
+    MEASURE_HELP,
+    counted_rows,
+    headed,
+    measure_name,
+    shown_range,
+)
+from proofstone.wording import say, word
 
 __all__ = ["rates_section"]
 
@@ -54,17 +60,12 @@ def _finding(rows: Sequence[TripleRow]) -> str:
         )
     if not neutral:
         return say(
-            "The reference contradicts {low} to {high} of what models said.",
-            low=shown_share(min(against)),
-            high=shown_share(max(against)),
+            "The reference contradicts {share} of what models said.", share=shown_range(against)
         )
     return say(
-        "The reference contradicts {low} to {high} of what models said, and does not decide "
-        "{few} to {many}.",
-        low=shown_share(min(against)),
-        high=shown_share(max(against)),
-        few=shown_share(min(neutral)),
-        many=shown_share(max(neutral)),
+        "The reference contradicts {against} of what models said, and does not decide {neutral}.",
+        against=shown_range(against),
+        neutral=shown_range(neutral),
     )
 
 
@@ -102,7 +103,7 @@ def _figure(board: TripleBoard, rows: Sequence[TripleRow], measure: str) -> Figu
         title=say("{measure} by model", measure=headed(measure)),
         subtitle=say(
             "{models}; of all triples sampled; {level:g}% intervals",
-            models=counted(len(known), "model"),
+            models=counted_rows([row for row, _found in known]),
             level=100 * board.confidence,
         ),
         marks=tuple(_mark(row, found) for row, found in known),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from proofstone.records.triples import Breakdown
-from proofstone.wording import noted, word
+from proofstone.report.numbers import shown_share
+from proofstone.report.triples.board import TripleRow
+from proofstone.wording import counted, noted, say, word
 
 __all__ = [
     "MEASURE_HELP",
     "MEASURE_NAMES",
     "PART_NAMES",
+    "counted_rows",
     "headed",
     "measure_name",
     "part_name",
+    "shown_range",
     "value_name",
 ]
 
@@ -66,6 +70,24 @@ def headed(measure: str) -> str:
 def part_name(by: Breakdown) -> str:
     """A breakdown in words."""
     return word(PART_NAMES[by])
+
+
+def counted_rows(rows: Collection[TripleRow]) -> str:
+    """``4 models``; where a model stands in several settings, ``4 settings of 2 models``."""
+    n = len({row.group.model for row in rows})
+    if n == len(rows):
+        return counted(n, "model")
+    return say(
+        "{settings} of {models}",
+        settings=counted(len(rows), "setting"),
+        models=counted(n, "model"),
+    )
+
+
+def shown_range(shares: Collection[float]) -> str:
+    """``20.0% to 31.5%``, or the one share that all are shown as."""
+    low, high = shown_share(min(shares)), shown_share(max(shares))
+    return low if low == high else say("{low} to {high}", low=low, high=high)
 
 
 def value_name(value: str) -> str:
