@@ -40,8 +40,8 @@ def verified_triples(
     group: int, places: Sequence[int], chances: tuple[float, float], *, each: int = 4, seed: int = 0
 ) -> Iterator[Verified]:
     """Of each of the entities at ``places`` so many verdicts of either direction, right with the
-    chances of precision and recall."""
-    rng = np.random.default_rng([seed, group])
+    chances of precision and recall; groups of one seed and the same chances are right alike."""
+    rng = np.random.default_rng([seed, *(round(100 * chance) for chance in chances)])
     drawn = 0
     for entity in places:
         for place in range(each):
