@@ -54,7 +54,7 @@ def test_a_mistyped_command_names_the_near_one(proofstone: Proofstone) -> None:
         (["run", "x"], "name a model: -m"),
         (["export", "x"], "name the file: -o"),
         (["import", "nowhere.jsonl", "--as", "bank"], "does not exist"),
-        (["list", "unicorn"], "is not one of 'source', 'bank', 'form', 'run'"),
+        (["list", "unicorn"], "is not one of 'source', 'bank', 'form', 'entities', 'reference'"),
         (["build", "form", "x", "--seeds", "5-3"], "'5-3' leaves no seed"),
         (["build", "form", "x", "--seeds", "0"], "'0' leaves no seed"),
         (["build", "form", "x", "--seeds", "a"], "expected a number of seeds (5)"),

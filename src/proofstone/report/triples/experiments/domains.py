@@ -92,7 +92,7 @@ def _table(placed: Sequence[Placed]) -> Table:
                 config_of(each.asked),
                 place.entities,
                 *place.measures,
-                None if place.triples is None else place.triples.value,
+                place.triples,
                 less,
             )
             for each in placed

@@ -22,7 +22,7 @@ class Place:
     value: str
     entities: int
     measures: tuple[Estimate | None, ...]
-    triples: Estimate | None
+    triples: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence
                 value=value,
                 entities=int(parts[place].sum()),
                 measures=tuple(drawn.estimate(place, name) for name in MEASURED),
-                triples=drawn.estimate(place, "triples"),
+                triples=tallies.triples_each(asked.group, parts[place]),
             )
             for place, value in enumerate(values)
         ),

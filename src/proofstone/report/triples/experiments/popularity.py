@@ -101,7 +101,7 @@ def _table(placed: Sequence[Placed]) -> Table:
                 config_of(each.asked),
                 place.entities,
                 *place.measures,
-                None if place.triples is None else place.triples.value,
+                place.triples,
             )
             for each in placed
             for place in each.places

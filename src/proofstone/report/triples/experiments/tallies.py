@@ -50,6 +50,11 @@ class Tallies:
         """Which entities have this value of a field (E)."""
         return np.array([getattr(facts, field) == value for facts in self.entities], dtype=bool)
 
+    def triples_each(self, group: int, chosen: Chosen) -> float | None:
+        """Triples of a reply of a group about these entities; None without a reply."""
+        replies = float(self.replies[chosen, group].sum())
+        return float(self.said[chosen, group].sum()) / replies if replies else None
+
     def shared(self, groups: Sequence[int]) -> Chosen:
         """The entities of which every one of these groups was asked, and that exist (E)."""
         asked = (self.replies[:, list(groups)] > 0).all(axis=1)
@@ -83,11 +88,7 @@ class DrawnCells:
         self._seed, self._n_draws = seed, n_draws
 
     def estimate(self, cell: int, measure: str) -> Estimate | None:
-        """One measure of a cell by itself; None where nothing counts in it."""
-        if measure == "triples":
-            made = MadeOf((cell,), lambda ratios: ratios[:, cell], 0.0, float("inf"))
-            (found,) = estimate_together(self._said, [made], confidence=self._confidence)
-            return found if found.n else None
+        """F1 or a share of a cell by itself; None where nothing counts in it."""
         if measure == "f1":
             places = self._places(cell)
             if not all(self._verified.n[place] for place in places):
