@@ -2,7 +2,8 @@
 passages found a second by words and meaning together; and millions of triples planned in bounded
 memory. The judge of the first is known: each elicited triple says which fact it tells, if any.
 
---memory        10,000 entities x 20 models x 40 triples planned, in a process of its own
+--memory        10,000 entities x 20 models x 40 triples planned, and as many verdicts ranked,
+                each in a process of its own
 """
 
 from __future__ import annotations
@@ -31,7 +32,18 @@ from proofstone.methods.bequ.verification import (
 from proofstone.methods.bequ.verification.corpus import EntityCorpus, TextIndex, triple_words
 from proofstone.methods.bequ.verification.records import ReferenceTriple
 from proofstone.ports import Row
-from proofstone.records.triples import Passage
+from proofstone.records.triples import (
+    DIRECTIONS,
+    EntityFacts,
+    Group,
+    Passage,
+    Verdict,
+    VerdictLabel,
+    Verified,
+    VerifiedRuns,
+    Volunteered,
+)
+from proofstone.stages.triple_boards import triple_board
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched
@@ -216,32 +228,85 @@ def planned(entities: int, models: int, triples: int) -> None:
             gathered.take_reference(known_rows(entities, triples))
             gathered.take_elicited(given_rows(entities, models, triples), model="")
         with timed() as made:
+            make_plan(gathered, VerifySettings(sample=0))
             plan = make_plan(gathered, VerifySettings())
             n = sum(1 for _posed in posed_questions(gathered, plan))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{entities * models * triples} {n} {read.wall_s} {made.wall_s} {peak}")
 
 
+def ranked(entities: int, models: int, each: int) -> None:
+    """The board of so many verdicts of each direction, model and entity, made as they are read."""
+    rng = Random(5)
+    outcomes = [rng.choices(range(3), (5, 1, 4), k=4_099) for _model in range(models)]
+    labels: tuple[tuple[VerdictLabel, ...], ...] = (
+        ("entailment", "contradiction", "neutral"),
+        ("covered", "not covered", "not covered"),
+    )
+
+    def verdicts() -> Iterator[Verified]:
+        for model in range(models):
+            for entity in range(entities):
+                for place in range(2 * each):
+                    outcome = outcomes[model][(entity * 31 + place) % 4_099]
+                    yield Verified(
+                        id="", direction=DIRECTIONS[place % 2], group=model, entity=entity,
+                        drawn=0, subject="", predicate="", object="",
+                        family=f"f{place % 10}", source=("wiki", "web")[place // 2 % 2],
+                        verdict=Verdict(label=labels[place % 2][outcome], basis="judge"),
+                    )  # fmt: skip
+
+    runs = VerifiedRuns(
+        groups=tuple(Group(f"m{model}") for model in range(models)),
+        runs=tuple(() for _model in range(models)),
+        volunteered=tuple(Volunteered(entities=entities, given=entities) for _ in range(models)),
+        entities=tuple(
+            EntityFacts(f"E{at}", domain=f"d{at % 10}", popularity=f"t{at % 3}")
+            for at in range(entities)
+        ),
+        judges="j", reference="r", sampling="all triples", read=verdicts,
+    )  # fmt: skip
+    with timed() as made:
+        board = triple_board(runs)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{sum(board.counts.values())} {len(board.parts)} {made.wall_s} {peak}")
+
+
 def memory() -> bool:
-    command = [sys.executable, __file__, "--planned"]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    total, n, read_s, made_s, peak = (float(word) for word in out.split())
+    """Both, in processes of their own."""
+    total, n, read_s, made_s, peak = _apart("--planned")
     lines = [
         Line("triples read", f"{total:,.0f} in {read_s:.0f} s"),
         Line("sample planned and posed", f"{n:,.0f} in {made_s:.0f} s"),
         Line("memory at the most", f"{peak:,.0f} MB", "under 2,000 MB", peak < 2_000),
     ]
+    verdicts, parts, board_s, peak = _apart("--ranked")
+    lines += [
+        Line("verdicts ranked", f"{verdicts:,.0f} with {parts:,.0f} parts in {board_s:.0f} s"),
+        Line("memory of that", f"{peak:,.0f} MB", "under 2,000 MB", peak < 2_000),
+    ]
     return print_lines("10,000 entities x 20 models x 40 triples", lines)
+
+
+def _apart(what: str) -> tuple[float, ...]:
+    out = subprocess.run(
+        [sys.executable, __file__, what], check=True, capture_output=True, text=True
+    ).stdout
+    return tuple(float(word) for word in out.split())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--planned", action="store_true")
+    parser.add_argument("--ranked", action="store_true")
     parser.add_argument("--searched", action="store_true")
     asked = parser.parse_args()
     if asked.planned:
         planned(10_000, 20, 40)
+        return 0
+    if asked.ranked:
+        ranked(10_000, 20, 20)
         return 0
     if asked.memory:
         return 0 if memory() else 1

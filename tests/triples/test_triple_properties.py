@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofstone.engines.triples import read_triples
+from proofstone.engines.triples.as_asked import read_as_asked
+from proofstone.engines.triples.scanning import RecordScan
 
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
@@ -39,6 +41,26 @@ def test_valid_json_comes_back_and_nothing_is_marked(
         assert record == dict(
             zip(KEYS, (triple.subject, triple.predicate, triple.object), strict=True)
         )
+
+
+@given(TRIPLES, st.booleans(), st.data())
+def test_the_fast_way_reads_what_the_other_does_or_leaves_it(
+    triples: list[tuple[str, str, str]], ascii_only: bool, data: st.DataObject
+) -> None:
+    """Also where signs of a valid reply are taken out, put in or said twice."""
+    text = written(triples, indent=None, ascii_only=ascii_only)
+    assert read_as_asked(text) is not None
+    for _change in range(data.draw(st.integers(0, 2))):
+        at, end = sorted(data.draw(st.integers(0, len(text))) for _end in range(2))
+        put_in = data.draw(
+            st.sampled_from(["", text[at:end], "\\ud800", "\\u0000", "null", "[]", " "])
+        )
+        text = text[:at] + put_in + text[data.draw(st.sampled_from([at, end])) :]
+    found = read_as_asked(text)
+    if found is not None:
+        scan = RecordScan(text, is_strict=True)
+        assert (found, scan.unread, scan.faults) == (scan.triples, [], set())
+        assert [text[start:end].strip() for start, end in scan.spans] == [text.strip()]
 
 
 @given(TRIPLES, st.sampled_from([None, 2]), st.booleans(), st.data())

@@ -29,6 +29,7 @@ __all__ = [
 
 # One statement or question with all that belongs to it: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
+_FACTS_A_PAGE = 4000
 
 ReadFacts = Callable[[Iterable[Row]], Sequence[BuiltFact]]
 ReadItems = Callable[[Iterable[Row]], Sequence[Item]]
@@ -111,8 +112,13 @@ def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
     """Writes a bank's facts to a file from which it can be imported again; returns how many."""
     facts = store.knowledge.bank(bank).facts()
     by_id = {fact.id: fact for fact in facts}
-    built = store.knowledge.built_facts(facts)
-    return write_rows(path, [method.write_fact(entry, by_id) for entry in built])
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for at in range(0, len(facts), _FACTS_A_PAGE):
+            for entry in store.knowledge.built_facts(facts[at : at + _FACTS_A_PAGE]):
+                yield method.write_fact(entry, by_id)
+
+    return write_rows(path, rows())
 
 
 def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> int:

@@ -322,10 +322,11 @@ class KnowledgeStore:
         refuse_absent(built, sources, passages, keys)
         refuse_emptied(connection, (b.fact for b in built))
         for group in generations(built):
-            rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in group}
-            keys |= insert_missing(connection, schema.fact, _FACT, rows)
-            texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
-            fill_again(connection, schema.fact, "payload", texts)
+            for some in chunks(group, 4000):  # of a million facts not all rows at once
+                rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in some}
+                keys |= insert_missing(connection, schema.fact, _FACT, rows)
+                texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
+                fill_again(connection, schema.fact, "payload", texts)
         roles = [(keys[b.fact.id], role.role, role.model) for b in built for role in b.roles]
         columns = ("fact_id", "role", "model")
         insert_rows(connection, schema.fact_role, columns, roles, or_ignore=True)

@@ -45,7 +45,9 @@ def fold_triples(triples: Sequence[FoundTriple]) -> list[SaidTriple]:
 
 
 def _plain(text: str) -> str:
-    wide = unicodedata.normalize("NFKC", text)
-    shown = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
+    shown = text
+    if not text.isascii():  # of ASCII there is nothing wide and no mark
+        wide = unicodedata.normalize("NFKC", text)
+        shown = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
     plain = " ".join(shown.casefold().replace("_", " ").split())
     return plain.strip(_EDGES) or plain

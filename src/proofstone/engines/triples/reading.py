@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from proofstone.engines.triples.as_asked import read_as_asked
 from proofstone.engines.triples.found import Fault, FoundTriple, ReadTriples, Unread
 from proofstone.engines.triples.rows import RowScan
 from proofstone.engines.triples.scanning import RecordScan
@@ -26,6 +27,9 @@ def read_triples(text: str, *, names: Sequence[str] = (), is_cut: bool = False) 
     length, so that its last line may be half of one. Lines are read only where the text holds no
     record: what is written before one is often a draft of it. Takes time in proportion to the text.
     """
+    plain = read_as_asked(text)
+    if plain is not None:
+        return ReadTriples(tuple(plain))
     scan = RecordScan(text, is_strict=_is_json(text))
     if scan.triples or scan.unread:
         faults = scan.faults | _around(text, scan)
