@@ -64,6 +64,7 @@ class GatheredRuns:
         self._said = said
         self._items: dict[int, StoredItem] = {}
         self._entities: dict[int, int] = {}  # the entity that an item means, by the item's key
+        self._meaning: dict[int, list[int]] = {}  # the other way
         self._fictional: set[int] = set()
         self._known = lru_cache(maxsize=4)(lambda entity: known_triples(gathered, entity))
         # Of each run the item and sample of the first reply about an entity.
@@ -75,7 +76,7 @@ class GatheredRuns:
 
     def items_of(self, entity: int) -> list[int]:
         """The keys of the items that mean an entity."""
-        return [item for item, meant in self._entities.items() if meant == entity]
+        return self._meaning.get(entity, [])
 
     def unit(self, direction: Direction, group: int, entity: int, sampled: Sampled) -> Unit:
         """The unit of a triple of the sample."""
