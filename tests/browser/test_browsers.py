@@ -11,6 +11,7 @@ import pytest
 
 from browser.pages import N_ENTITIES, Page
 from browser.tab import Tab
+from browser.test_keyboard import walk
 
 N_FICTIONAL, N_MODELS, EACH = 10, 4, 2
 N_TRIPLES = N_MODELS * 2 * EACH * N_ENTITIES
@@ -234,3 +235,35 @@ def test_a_leaderboard_of_few_models_is_filtered_by_openness(tab: Tab, page: Pag
     tab.read("window.select.value = 'open'; window.select.dispatchEvent(new Event('change'))")
     rows = f"[...{region}.querySelectorAll('tbody tr')].filter((each) => !each.hidden).length"
     assert tab.read(rows) == 1
+
+
+def test_every_row_and_control_is_reached_by_keys(tab: Tab, page: Page) -> None:
+    """In their order, each with a ring that is seen, and each with a name."""
+    tab.open(page("triples"))
+    Browser(tab, "entities-held")
+    Browser(tab, "triples-held")
+    tab.read("scrollTo(0, 0)")
+    found = walk(tab)
+    assert [each["place"] for each in found] == list(range(tab.read("window.stops.length")))
+    assert len(found) > 2 * 50
+    assert [each for each in found if each["ring"] < 2 or not each["seen"]] == []
+    nameless = """[...document.querySelectorAll(".browser button, .browser input, .browser select")]
+      .filter((each) => each.checkVisibility() && !each.textContent.trim()
+        && !each.closest("label"))"""
+    assert tab.read(f"{nameless}.length") == 0
+
+
+@pytest.mark.parametrize(("width", "zoom"), [(360, 1.0), (1280, 2.0)])
+def test_open_rows_fit_narrow_windows(tab: Tab, page: Page, width: int, zoom: float) -> None:
+    """A table too wide scrolls by itself, and what a row opens stays within the window."""
+    tab.open(page("triples"))
+    tab.resize(width, zoom=zoom)
+    for name in ("entities-held", "triples-held"):
+        browser = Browser(tab, name)
+        tab.click(f"#{name} .opens")
+        tab.until(f"document.querySelector('#{name} .opened a')")
+        assert tab.read("document.documentElement.scrollWidth <= innerWidth")
+        assert browser.look(
+            "[...section.querySelectorAll('.opened > *')].every((each) =>"
+            " each.getBoundingClientRect().right <= innerWidth + 1)"
+        )

@@ -10,7 +10,7 @@ from msgspec import structs
 from proofstone.records.results import Estimate
 from proofstone.records.triples import Group
 from proofstone.report import Provenance
-from proofstone.report.triples.answer import answer_of
+from proofstone.report.triples.answer import answer_of, partial_notes
 from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.carried import is_above
 from proofstone.report.triples.extremes import extreme_of
@@ -111,6 +111,15 @@ def test_rows_of_which_one_direction_was_not_judged_stand_unranked() -> None:
         "1 more model cannot be ranked yet: triples wait for a judge, or nothing of one direction "
         "was judged."
     )
+    assert partial_notes(shown) == (
+        "Partial: 240 triples of the samples wait for a judge and are in no figure; score the "
+        "runs again with the same judge.",
+    )
+    assert partial_notes(whole) == ()
+    bare = structs.replace(partial, measured=structs.replace(measured, estimates={}), waiting=0)
+    assert partial_notes(structs.replace(shown, rows=(bare,))) == (
+        f"Nothing was verified of {bare.label}.",
+    )
     text = page(shown)
     assert "nothing of its direction was judged" in text
     assert "triples of the sample that no judge has decided yet" in text
@@ -151,8 +160,9 @@ def test_who_makes_most_up_is_said_where_the_interval_carries_it() -> None:
     told = [text for text in findings_of(board(BOLD, TWIN, WEAK)) if "makes up most" in text]
     assert told == [
         "bold makes up most: of 100 fictional entities it says triples about 90.0 [59.6, 98.2], "
-        "2.7 triples each; twin and weak about 0.0 [0.0, 27.8]."
-    ]  # 9 of 10 entities, 3 triples each of these
+        "2.7 triples each; twin and weak about 0.0 [0.0, 27.8]. Of entities that there are the "
+        "former abstains on 3.3%, the latter on 3.3%."
+    ]  # 9 of 10 entities, 3 triples each of these; 2 of 60 that there are
 
 
 def test_the_frontier_holds_what_no_other_beats_on_both() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from proofstone.records.triples import Group, VerifiedRuns
 from proofstone.report import Leaderboard, PageData, Provenance
 from proofstone.report.figures.on_page import page_figures
 from proofstone.report.sections.section import Section
-from proofstone.report.triples.answer import answer_of
+from proofstone.report.triples.answer import answer_of, partial_notes
 from proofstone.report.triples.board import TripleBoard, without_shared_setting
 from proofstone.report.triples.findings import findings_of
 from proofstone.report.triples.page import render_triple_page
@@ -31,7 +31,7 @@ from proofstone.stages.page_files import NOTHING, BesideAsked, PageWritten, writ
 from proofstone.stages.pages import asked_shown, controls_shown, forms_shown
 from proofstone.stages.summarise import Selection
 from proofstone.stages.table_files import check_tables, write_tables
-from proofstone.wording import counted, say
+from proofstone.wording import say
 
 if TYPE_CHECKING:
     from proofstone.report.figures.ahead import BeginDrawing
@@ -69,26 +69,12 @@ def triple_page(
         findings=findings_of(shown),
         sections=triple_sections(shown),
         studies=studies,
-        notes=tuple(_partial(board)),
+        notes=partial_notes(shown),
         forms=forms_shown(selection),
         asked=asked_shown(store, selection),
         controls=controls_shown(control),
         audience=audience,
     )
-
-
-def _partial(board: TripleBoard) -> Iterator[str]:
-    """What is not there yet, as notes above everything else."""
-    waiting = sum(row.waiting for row in board.rows)
-    if waiting:
-        yield say(
-            "Partial: {triples} of the samples wait for a judge and are in no figure; score the "
-            "runs again with the same judge.",
-            triples=counted(waiting, "triple"),
-        )
-    unverified = [row.label for row in board.rows if not row.measured.estimates and not row.waiting]
-    if unverified:
-        yield say("Nothing was verified of {models}.", models=", ".join(unverified))
 
 
 def write_triple_page(

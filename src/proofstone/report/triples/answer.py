@@ -7,7 +7,7 @@ from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.words import counted_rows
 from proofstone.wording import counted, joined, paragraph, say
 
-__all__ = ["answer_of", "ranked_rows"]
+__all__ = ["answer_of", "partial_notes", "ranked_rows"]
 
 _MOST_NAMED = 3
 
@@ -31,6 +31,19 @@ def answer_of(board: TripleBoard) -> tuple[str, ...]:
             say("Of no model were both directions judged yet, so there is no F1 and no ranking."),
         )
     return tuple(filter(None, (_leader(board, ranked), _made_of(ranked[0]), _rest(board, ranked))))
+
+
+def partial_notes(board: TripleBoard) -> tuple[str, ...]:
+    """What is not there yet; nothing of a whole board."""
+    waiting = sum(row.waiting for row in board.rows)
+    partial = say(
+        "Partial: {triples} of the samples wait for a judge and are in no figure; score the runs "
+        "again with the same judge.",
+        triples=counted(waiting, "triple"),
+    )
+    bare = [row.label for row in board.rows if not row.measured.estimates and not row.waiting]
+    nothing = say("Nothing was verified of {models}.", models=joined(bare))
+    return (*([partial] if waiting else []), *([nothing] if bare else []))
 
 
 def _leader(board: TripleBoard, ranked: list[TripleRow]) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from proofstone.records.results import Estimate
-from proofstone.report.numbers import shown_estimate
+from proofstone.report.numbers import shown_estimate, shown_share
 from proofstone.report.sections.section import Column, Figure, Mark, Section, Table
 from proofstone.report.triples.board import TripleBoard, TripleRow
 from proofstone.report.triples.carried import is_above
 from proofstone.report.triples.words import shown_range
-from proofstone.wording import counted, joined, say, word
+from proofstone.wording import counted, joined, paragraph, say, word
 
 __all__ = ["asked_fictional", "fictional_finding", "fictional_section", "triples_each"]
 
@@ -73,7 +74,7 @@ def fictional_finding(board: TripleBoard) -> str:
             "apart.",
             share=shown_range([_given(least), _given(most)]),
         )
-    return say(
+    said = say(
         "{most} makes up most: of 100 fictional entities it says triples about {high}, {each:.1f} "
         "triples each; {least} about {low}.",
         most=most.label,
@@ -81,6 +82,19 @@ def fictional_finding(board: TripleBoard) -> str:
         each=triples_each(most),
         least=joined([row.label for row in silent], _MOST_NAMED) if silent else least.label,
         low=shown_estimate(_estimate(least)),
+    )
+    return paragraph(said, _abstaining(most, silent or [least]))
+
+
+def _abstaining(most: TripleRow, least: Sequence[TripleRow]) -> str:
+    """Whether who makes least up abstains elsewhere, too."""
+    known = [row.abstention.value for row in (most, *least) if row.abstention.n]
+    if len(known) <= len(least):
+        return ""
+    return say(
+        "Of entities that there are the former abstains on {most}, the latter on {least}.",
+        most=shown_share(known[0]),
+        least=shown_range(known[1:]),
     )
 
 
