@@ -228,8 +228,11 @@ def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
     ):
         with pytest.raises(BadUsage, match=says):
             section(name, found)
+    entities = facts(9, domain=lambda place: "ab"[place % 2], popularity=lambda p: "ab"[p % 2])
+    nothing = experiment([Way(is_verified=False), Way(effort="low", is_verified=False)], entities)
     with pytest.raises(BadUsage, match="no triple of these runs was verified"):
-        section("random", experiment([Way(is_verified=False)], TOWNS))
+        section("random", nothing)
+    assert experiment_sections(nothing) == ()
     assert [each.name for each in experiment_sections(found)] == ["random"]
 
 

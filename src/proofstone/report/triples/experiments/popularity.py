@@ -37,7 +37,7 @@ def popularity_section(found: Experiment) -> Section:
     has neither thirds nor counts."""
     rows = [asked for asked in usually_asked(found) if asked.is_verified]
     tiers = _tiers(found)
-    risen = _risen(found, rows, tiers)
+    risen = _risen(found, rows, tiers) if rows else []
     if not rows or (len(tiers) < 2 and not any(any(each.trends) for each in risen)):
         raise BadUsage(
             "these runs were not asked about entities of several thirds of popularity",
