@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from experiments_made_up import Way, experiment, facts
 
+from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
 from proofstone.records.triples import EntityFacts
@@ -153,6 +154,10 @@ def test_random_ranks_and_holds_each_model_against_the_first() -> None:
     made = section("random", experiment(ways, TOWNS))
     (table,) = made.tables
     assert column(table, "model")[2] == "a/low direct 50-100"
+    ranks = [
+        (rank.low, rank.high) for rank in column(table, "rank") if isinstance(rank, RankInterval)
+    ]
+    assert ranks == [(1, 2), (1, 2), (3, 3)]  # among those that are shown
     precision = [0.75, 0.75, 0.25]
     assert values(table, "precision") == pytest.approx(precision)
     assert values(table, "contradiction") == pytest.approx([1 - p for p in precision])

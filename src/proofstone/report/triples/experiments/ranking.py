@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
+from proofstone.engines.stats import RankInterval, harmonic_spread, rank_jointly, tied_runs
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
-from proofstone.records.triples import Group
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Column, Figure, Mark, Section, Span, Table
 from proofstone.report.triples.experiments.cells import (
@@ -50,6 +50,7 @@ def random_section(found: Experiment) -> Section:
             hint=found.score.format(targets="RUN ..."),
         )
     less = _less_than_first(found, verified)
+    ranks, spans = _ranked(found, verified)
     return Section(
         name="random",
         title=say("Random entities"),
@@ -59,8 +60,8 @@ def random_section(found: Experiment) -> Section:
             "with all that either model said of them; {level:g}% for all of them together.",
             level=100 * found.board.confidence,
         ),
-        tables=(_table(verified, less),),
-        figures=(_figure(found, verified),),
+        tables=(_table(verified, less, ranks),),
+        figures=(_figure(found, verified, spans),),
         notes=(*_left_out(found, rows), *incomplete_notes(found, rows)),
     )
 
@@ -76,7 +77,28 @@ def _less_than_first(found: Experiment, rows: Sequence[Asked]) -> list[Estimate 
     return [None, *drawn.less(pairs, "f1")]
 
 
-def _table(rows: Sequence[Asked], less: Sequence[Estimate | None]) -> Table:
+def _ranked(
+    found: Experiment, rows: Sequence[Asked]
+) -> tuple[Sequence[RankInterval | None], tuple[Span, ...]]:
+    """The ranks among these rows, and which of their places are tied; where some of them are not
+    ranked together, the board's own and no ties."""
+    board = [asked.row.rank for asked in rows]
+    if None in board or len({asked.row.simulated for asked in rows}) > 1:
+        return board, ()
+    groups = [asked.group for asked in rows]
+    sides = [0, 1]  # precision and recall
+    hits = found.tallies.hits[:, groups][:, :, sides]
+    spread = harmonic_spread(hits, found.tallies.sampled[:, groups][:, :, sides])
+    ranking = rank_jointly(spread, confidence=found.board.confidence, seed=found.board.seed)
+    spans = tuple(Span(first=first, last=last) for first, last in tied_runs(ranking.better))
+    return ranking.intervals, spans
+
+
+def _table(
+    rows: Sequence[Asked],
+    less: Sequence[Estimate | None],
+    ranks: Sequence[RankInterval | None],
+) -> Table:
     return Table(
         title=say("Models by F1"),
         columns=(
@@ -96,21 +118,19 @@ def _table(rows: Sequence[Asked], less: Sequence[Estimate | None]) -> Table:
             (
                 model_name(asked.row),
                 config_of(asked),
-                asked.row.rank,
+                rank,
                 *measures_of(asked.row),
                 asked.row.measured.estimates.get("contradiction"),
                 asked.row.abstention,
                 triples_an_entity(asked.row),
                 below,
             )
-            for asked, below in zip(rows, less, strict=True)
+            for asked, below, rank in zip(rows, less, ranks, strict=True)
         ),
     )  # fmt: skip
 
 
-def _figure(found: Experiment, rows: Sequence[Asked]) -> Figure:
-    places = {asked.row.group: place for place, asked in enumerate(rows)}
-    shown = [row.group for row in found.board.rows]
+def _figure(found: Experiment, rows: Sequence[Asked], spans: tuple[Span, ...]) -> Figure:
     return Figure(
         name="f1-of-random",
         kind="dots",
@@ -128,21 +148,11 @@ def _figure(found: Experiment, rows: Sequence[Asked]) -> Figure:
             for asked in rows
             for f1 in [asked.row.measured.estimates["f1"]]
         ),
-        spans=tuple(_spans(found, shown, places)),
+        spans=spans,
         row_axis=word("model"),
         value_axis="F1",
         table=1,
     )  # fmt: skip
-
-
-def _spans(
-    found: Experiment, shown: Sequence[Group], places: Mapping[Group, int]
-) -> Iterator[Span]:
-    """The board's ties among the rows that are shown."""
-    for first, last in found.board.ties:
-        inside = [places[group] for group in shown[first : last + 1] if group in places]
-        if len(inside) > 1:
-            yield Span(first=min(inside), last=max(inside))
 
 
 def _finding(found: Experiment, rows: Sequence[Asked], less: Sequence[Estimate | None]) -> str:
