@@ -104,9 +104,11 @@ class GatheredRuns:
                 self._items[stored.key] = stored
                 if facts.is_fictional:
                     self._fictional.add(stored.key)
-                self._entities[stored.key] = self.gathered.find_entity(
+                entity = self.gathered.find_entity(
                     facts.name, facts.identity, facts.domain, facts.popularity
                 )
+                self._entities[stored.key] = entity
+                self._meaning.setdefault(entity, []).append(stored.key)
         for key, run in self.runs:
             group = self.gathered.begin_group(Group(run.respondent, run.way))
             for finished_page in pages_to_score(store, key, run, None):
