@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from msgspec import structs
 
+from proofstone.records import Card
 from proofstone.records.results import Estimate
 from proofstone.records.triples import Group
 from proofstone.report import Provenance
@@ -19,7 +20,7 @@ from proofstone.report.triples.page import render_triple_page
 from proofstone.report.triples.plane import frontier, plane_section
 from proofstone.report.triples.sections import triple_sections
 from proofstone.report.triples.shown import TriplePage
-from proofstone.report.triples.standing import standing_table
+from proofstone.report.triples.standing import rows_together, standing_table
 from proofstone.report.triples.words import counted_rows, shown_range
 from proofstone.wording import speaking
 from report.made_up_triples import HOSTILE, TIERS, Skill, board_of, runs_of
@@ -137,6 +138,22 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     said = findings_of(shown)
     assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
     assert "F1 by domain: no two values differ beyond the intervals, in any model." in said
+
+
+def test_simulated_rows_stand_apart_and_groups_go_by_cards() -> None:
+    whole = board(BOLD, TWIN, WEAK)
+    first, second, third = whole.rows
+    closed = structs.replace(first, card=Card(openness="closed"))
+    shown = structs.replace(whole, rows=(closed, second, structs.replace(third, simulated=True)))
+    apart = [(part.heading, len(part.rows)) for part in rows_together(shown)]
+    assert apart == [("", 2), ("Simulated respondents", 1)]
+    grouped = structs.replace(shown, group_by="openness")
+    assert [part.heading for part in rows_together(grouped)] == [
+        "openness: closed (1 respondent)",
+        "openness: unknown (1 respondent)",
+        "Simulated respondents; openness: unknown (1 respondent)",
+    ]
+    assert page(grouped).count('<tr class="part">') == 3
 
 
 def test_a_model_in_several_settings_is_one_model() -> None:

@@ -13,7 +13,13 @@ from proofstone.report.ties import tie_lanes
 from proofstone.report.triples.answer import ranked_rows
 from proofstone.report.triples.browsing import held_json
 from proofstone.report.triples.shown import TriplePage, triple_page_for
-from proofstone.report.triples.standing import LEADING, openness_of, triples_an_entity, why_unranked
+from proofstone.report.triples.standing import (
+    LEADING,
+    openness_of,
+    rows_together,
+    triples_an_entity,
+    why_unranked,
+)
 from proofstone.report.triples.words import MEASURE_HELP, MEASURE_NAMES
 
 __all__ = ["render_triple_page"]
@@ -55,6 +61,7 @@ def render_triple_page(page: TriplePage, begin_drawing: BeginDrawing | None = No
         openness_of=openness_of,
         triples_an_entity=triples_an_entity,
         why_unranked=why_unranked,
+        rows_together=rows_together,
         ranked_place=lambda rank: round(100 * (rank - 1) / max(n_ranked, 1), 2),
         with_settings=any(row.group.setting for row in page.board.rows),
         with_fictional=any(row.fictional_given is not None for row in page.board.rows),

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+
+from msgspec import Struct
 
 from proofstone.records.results import Estimate
-from proofstone.report.card_values import card_value
+from proofstone.report.board import RowGroup
+from proofstone.report.card_lines import group_heading
+from proofstone.report.card_values import card_value, group_order
 from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections.section import Cell, Column, Figure, Mark, Span, Table
 from proofstone.report.triples.answer import ranked_rows
@@ -15,8 +20,10 @@ from proofstone.wording import counted, say, word
 
 __all__ = [
     "LEADING",
+    "RowsTogether",
     "f1_figure",
     "openness_of",
+    "rows_together",
     "standing_table",
     "triples_an_entity",
     "why_unranked",
@@ -36,6 +43,36 @@ def triples_an_entity(row: TripleRow) -> float | None:
     """Triples said of an entity with a reply; None where there is none."""
     said = row.volunteered
     return said.triples / said.entities if said.entities else None
+
+
+class RowsTogether(Struct, frozen=True):
+    """Rows that stand together, under a heading where there is more than one such part; ``name``
+    is that of their group by the models' cards."""
+
+    name: str
+    heading: str
+    rows: tuple[TripleRow, ...]
+
+
+def rows_together(board: TripleBoard) -> Iterator[RowsTogether]:
+    """The rows of models and then simulated ones, which are ranked among themselves, each by what
+    their cards say where the board is grouped."""
+    both = len({row.simulated for row in board.rows}) > 1
+    for simulated in (False, True):
+        own = [row for row in board.rows if row.simulated == simulated]
+        kind = say("Simulated respondents") if simulated and both else ""
+        if not board.group_by:
+            if own:
+                yield RowsTogether("", kind, tuple(own))
+            continue
+        found: dict[str, list[TripleRow]] = {}
+        for row in own:
+            found.setdefault(card_value(row.card, board.group_by), []).append(row)
+        for value in sorted(found, key=lambda value: group_order(board.group_by, value)):
+            places = tuple(range(len(found[value])))
+            heading = group_heading(board.group_by, RowGroup(name=value, ranked=places))
+            shown = say("; ").join(filter(None, (kind, heading)))
+            yield RowsTogether(word(value), shown, tuple(found[value]))
 
 
 def why_unranked(row: TripleRow) -> str:
