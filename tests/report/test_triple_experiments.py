@@ -200,7 +200,9 @@ def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_k
     assert "No domain of b/mute direct 50-100 differs" in made.finding
     assert "Of 2 models, 1 said nothing of entities that do not exist; a/liar" in made.finding
     assert "said most: 9 triples about 3 of 3, 100.0 [" in made.finding
-    assert [figure.kind for figure in made.figures] == ["strips", "bars"]
+    assert [(figure.kind, figure.table) for figure in made.figures] == [("strips", 1), ("bars", 2)]
+    alone = section("domains", experiment([Way(made_up=2, is_verified=False)], made_up))
+    assert [(figure.kind, figure.table) for figure in alone.figures] == [("bars", 1)]
 
 
 def test_popularity_goes_by_thirds_and_by_doublings_of_statements() -> None:

@@ -57,7 +57,7 @@ def domains_section(found: Experiment) -> Section:
     figures = [_figure(found, placed, values)] if placed else []
     if fictions:
         tables.append(fictions_table(fictions))
-        figures.append(fictions_figure(fictions))
+        figures.append(fictions_figure(fictions, table=len(tables)))
     return Section(
         name="domains",
         title=say("Domains, and entities that do not exist"),

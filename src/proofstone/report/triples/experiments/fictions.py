@@ -83,8 +83,8 @@ def fictions_table(fictions: Sequence[Fiction]) -> Table:
     )
 
 
-def fictions_figure(fictions: Sequence[Fiction]) -> Figure:
-    """How many triples each model said, by kind where lists say it."""
+def fictions_figure(fictions: Sequence[Fiction], *, table: int) -> Figure:
+    """How many triples each model said, by kind where lists say it; ``table`` holds them too."""
     by_kind = [each for each in fictions if each.kind] or list(fictions)
     return Figure(
         name="fictional-by-kind",
@@ -100,7 +100,7 @@ def fictions_figure(fictions: Sequence[Fiction]) -> Figure:
         row_axis=word("model"),
         value_axis=say("triples"),
         value_unit="number",
-        table=2,
+        table=table,
     )
 
 
