@@ -123,6 +123,26 @@ def test_precision_and_recall_have_intervals_on_both_axes() -> None:
     assert (mark.x_low, mark.x, mark.x_high) == (mark.low, mark.value, mark.high) == (0.4, 0.5, 0.6)
 
 
+def test_lines_of_equal_f_lie_where_the_models_do() -> None:
+    """Recalls of a few points leave no room for F = 0.2; those of half the facts do."""
+
+    def lines(*shares: tuple[float, float]) -> list[str]:
+        scored = [
+            Scored(
+                label="m",
+                precision=Estimate(value=p, n=40, low=p - 0.05, high=p + 0.05),
+                recall=Estimate(value=r, n=40, low=r - 0.02, high=r + 0.02),
+            )
+            for p, r in shares
+        ]
+        return [curve.text for curve in precision_recall_figure(scored).curves]
+
+    assert lines((0.6, 0.04), (0.4, 0.03)) == ["F1 = 0.05", "F1 = 0.1"]
+    assert lines((0.3, 0.3), (0.9, 0.9)) == ["F1 = 0.4", "F1 = 0.6", "F1 = 0.8"]
+    assert lines((0.9, 0.0)) == ["F1 = 0.01", "F1 = 0.02", "F1 = 0.03"]
+    assert lines() == ["F1 = 0.2", "F1 = 0.4", "F1 = 0.6", "F1 = 0.8"]
+
+
 def test_cost_is_for_a_thousand_questions() -> None:
     """60 questions for 0.03 USD: 1,000 for 0.5; a model without a price is left out, and said."""
     board = board_of()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -13,6 +14,9 @@ from proofstone.wording import counted, say, word
 __all__ = ["Scored", "precision_recall_figure"]
 
 _STEPS = 60
+_LEAST = 0.001  # a share of nothing has no line through it
+_ROUND = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)  # distances between lines, widest first
+_MOST_LINES = 5
 
 
 class Scored(Struct, frozen=True, kw_only=True):
@@ -24,9 +28,10 @@ class Scored(Struct, frozen=True, kw_only=True):
 
 
 def precision_recall_figure(
-    scored: Sequence[Scored], *, beta: float = 1.0, levels: Sequence[float] = (0.2, 0.4, 0.6, 0.8)
+    scored: Sequence[Scored], *, beta: float = 1.0, levels: Sequence[float] = ()
 ) -> Figure:
-    """A point a model with both intervals, and a line for each of ``levels`` of F.
+    """A point a model with both intervals, and a line for each of ``levels`` of F, by themselves
+    round numbers that the intervals reach.
 
     ``F = (1 + b^2) P R / (b^2 P + R)``, b the weight of recall (van Rijsbergen 1979).
     """
@@ -53,11 +58,35 @@ def precision_recall_figure(
             )
             for each in scored
         ),
-        curves=tuple(_equal(level, beta, name) for level in levels),
+        curves=tuple(_equal(level, beta, name) for level in levels or _levels(scored, beta)),
         row_axis=word("model"),
         value_axis=say("precision"),
         x_axis=say("recall"),
     )
+
+
+def _levels(scored: Sequence[Scored], beta: float) -> list[float]:
+    """Two to five round numbers between the least and the most F that the intervals hold; fifths
+    where there is nothing to see."""
+    ends = [
+        (min(max(precision, _LEAST), 1.0), min(max(recall, _LEAST), 1.0))
+        for each in scored
+        for precision, recall in (
+            (each.precision.low, each.recall.low),
+            (each.precision.high, each.recall.high),
+        )
+        if not math.isnan(precision + recall)
+    ]
+    if not ends:
+        return [0.2, 0.4, 0.6, 0.8]
+    square = beta * beta
+    values = [(1 + square) * p * r / (square * p + r) for p, r in ends]
+    low, high = min(values), max(values)
+    for step in _ROUND:
+        found = [n * step for n in range(1, math.ceil(1 / step)) if low <= n * step <= high]
+        if len(found) > 1:
+            return [round(each, 4) for each in found[:_MOST_LINES]]
+    return [round((low + high) / 2, 3)]
 
 
 def _equal(level: float, beta: float, name: str) -> Curve:
