@@ -226,8 +226,10 @@ def _audit_runs(
     with opened as workspace:
         written = PageWritten(page=None, tables=None, figures=None, methods=())
         if output is not None or any(beside):
-            more = beside._asdict()
-            written = workspace.report(*names, path=output, **more, seed=asked.seed, **how)
+            written = workspace.report(
+                *names, path=output, tables=beside.tables, figures=beside.figures,
+                seed=asked.seed, **how,
+            )  # fmt: skip
         return workspace.audit(*names, seed=asked.seed, **how), written
 
 
