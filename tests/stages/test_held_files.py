@@ -111,6 +111,14 @@ def test_of_a_sample_too_large_those_drawn_first_are_held(tmp_path: Path) -> Non
     assert [row[7] for row in rows_of(held, tmp_path, "evidence")] == first
 
 
+def test_where_all_were_taken_no_more_are_held_either(tmp_path: Path) -> None:
+    """None of them has a number in a draw then: the first of each model and direction are held."""
+    runs = runs_of(SKILLS, n=N, each=EACH)
+    every = [structs.replace(each, drawn=0) for each in runs.read()]
+    held = hold(replace(runs, read=lambda: iter(every)), tmp_path / "report.html", most=400)
+    assert (held.triples, held.all_triples) == (4 * 100, 4 * EACH * N)
+
+
 def test_pieces_are_written_one_at_a_time(tmp_path: Path) -> None:
     """4,000 triples with passages of 5,000 characters, 20 MB of text, in less than 12 MB."""
     (one, *_rest) = runs_of(SKILLS[:1]).read()

@@ -7,6 +7,7 @@ it is made visible before it is written, so that whoever shows it need only show
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -177,16 +178,22 @@ class Holding:
     """The rows of verified runs in pieces; what stands beside them is known once all were given.
 
     Of each group and direction those drawn first are held, a random sample of the sample, so that
-    there are no more than ``most`` in all.
+    there are no more than ``most`` in all; where none was drawn and all were taken, the first.
     """
 
     def __init__(self, verified: VerifiedRuns, most: int = MOST_TRIPLES) -> None:
         self._verified = verified
         self._last = last_drawn(verified, most)
+        self._taken: Counter[tuple[int, str]] = Counter()
         self.triples = self.all_triples = 0
         self.verdicts: list[VerdictShown] = []
         self.first_entities: list[EntityShown] = []
         self.names: dict[str, list[str]] = {"triples": [], "evidence": [], "entities": []}
+
+    def _is_held(self, shown: VerdictShown) -> bool:
+        self._taken[shown.group, shown.direction] += 1
+        number = shown.drawn or self._taken[shown.group, shown.direction]
+        return number <= self._last
 
     def pieces(self) -> Iterator[Piece]:
         """Triples and their evidence while they are read once, then entities with what became of
@@ -203,7 +210,7 @@ class Holding:
             shown = verdict_shown(found)
             counts.add(shown)
             self.all_triples += 1
-            if shown.drawn > self._last:
+            if not self._is_held(shown):
                 continue
             self.triples += 1
             if len(self.verdicts) < SHOWN_FIRST:
