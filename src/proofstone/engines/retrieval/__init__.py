@@ -8,6 +8,7 @@ from proofstone.engines.retrieval.chunks import (
     Chunk,
     Chunking,
     cut_chunks,
+    tokens_by_bytes,
 )
 from proofstone.engines.retrieval.close_pairs import close_pairs
 from proofstone.engines.retrieval.dense import DenseIndex
@@ -75,6 +76,7 @@ __all__ = [
     "near_pairs",
     "read_web_hits",
     "terms_of",
+    "tokens_by_bytes",
     "web_request",
     "web_requests_for",
 ]

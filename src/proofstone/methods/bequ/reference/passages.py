@@ -9,7 +9,7 @@ from msgspec import structs
 from proofstone.engines.ingest import guess_language
 from proofstone.engines.ingest.languages import passage_language
 from proofstone.engines.ingest.sentences import sentence_spans
-from proofstone.engines.retrieval import CHUNKS_VERSION, Chunking, cut_chunks
+from proofstone.engines.retrieval import CHUNKS_VERSION, Chunking, cut_chunks, tokens_by_bytes
 from proofstone.methods.bequ.reference.rows import MISSING, EntityText, Known, Taken
 from proofstone.ports import Drop, Kept, Step, StepContext
 
@@ -48,13 +48,8 @@ def _passages(taken: Taken, most: int) -> Iterator[Taken]:
     language = taken.language or guess_language([taken.text])
     seen: set[str] = set()
     chunking = Chunking(most=most)
-    for chunk in cut_chunks(taken.text, chunking, count=_tokens, sentences=sentence_spans):
+    for chunk in cut_chunks(taken.text, chunking, count=tokens_by_bytes, sentences=sentence_spans):
         text = taken.text[chunk.start : chunk.end]
         if text not in seen and any(sign.isalnum() for sign in text):
             seen.add(text)
             yield structs.replace(taken, text=text, language=passage_language(text, language))
-
-
-def _tokens(text: str) -> int:
-    """About how many tokens a text has: four bytes are one, in Latin letters as in Chinese."""
-    return -(-len(text.encode()) // 4)

@@ -17,6 +17,7 @@ from proofstone.engines.retrieval import (
     SourcePart,
     cut_chunks,
     terms_of,
+    tokens_by_bytes,
 )
 from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.texts import spoken
@@ -138,13 +139,8 @@ def _pieces(text: str) -> Iterator[str]:
     if len(text.encode()) <= 4 * _CHUNKING.most:
         yield text
         return
-    for chunk in cut_chunks(text, _CHUNKING, count=_tokens, sentences=sentence_spans):
+    for chunk in cut_chunks(text, _CHUNKING, count=tokens_by_bytes, sentences=sentence_spans):
         yield text[chunk.start : chunk.end]
-
-
-def _tokens(text: str) -> int:
-    """About how many tokens a text has: four bytes are one, in Latin letters as in Chinese."""
-    return -(-len(text.encode()) // 4)
 
 
 def _with_text(passage: Passage, text: str) -> Passage:
