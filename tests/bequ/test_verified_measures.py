@@ -3,7 +3,7 @@ few bring the truth back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -197,3 +197,33 @@ async def test_entities_that_are_alike_by_chance_make_no_figure_surer() -> None:
     assert made.precision is not None
     found = made.precision.corrected
     assert (found.high - found.low) / 2 > 1.96 * (0.5 * 0.5 / 60) ** 0.5
+
+
+def looked_at(drawn: Sequence[int], of: int) -> list[Checked]:
+    """Of so many triples of precision those that people labelled, by their numbers; all right."""
+    said = PeopleSaid("entailment", None)
+    return [
+        Checked(
+            direction="precision", group=0, entity=n, label="entailment", drawn=n,
+            said=said if n in drawn else None,
+        )
+        for n in range(1, of + 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("drawn", "scattered"),
+    [
+        (range(1, 21), ()),
+        ([*range(1, 10), *range(11, 21)], ()),  # one passed over
+        (range(2, 40, 2), ("precision",)),
+        (range(21, 41), ("precision",)),
+    ],
+)
+async def test_labels_that_are_not_on_the_first_drawn_are_told(
+    drawn: Sequence[int], scattered: tuple[str, ...]
+) -> None:
+    """Which triples somebody chose to look at is no random share, whatever came of them."""
+    with gathered(elicited_rows(1), reference_rows(1)) as held:
+        (made,) = correct_by_people(looked_at(drawn, 40), held.groups)
+    assert made.scattered == scattered

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import t as student
 from sklearn.metrics import precision_score, recall_score
 
 from proofstone.engines.stats import confuse, correct_judged_rate
@@ -20,6 +21,15 @@ def judged(seed: int, n: int, flip: float, bias: float = 0.0) -> tuple[Floats, F
     people = (rng.random(n) < 0.6).astype(float)
     judge = np.where(rng.random(n) < flip, 1.0 - people, people)
     return people, np.where(rng.random(n) < bias, 1.0, judge)
+
+
+def test_labels_that_are_all_alike_are_no_certainty() -> None:
+    """Ten of ten, the judge alike: the interval is Wilson's at ten, not a point."""
+    alike = np.ones(10)
+    found = correct_judged_rate(alike, alike, np.ones(30)).corrected
+    quantile = float(student.ppf(0.975, 9))
+    assert found.value == 1.0
+    assert (found.low, found.high) == (pytest.approx(10 / (10 + quantile**2)), 1.0)
 
 
 def test_the_correction_by_hand() -> None:

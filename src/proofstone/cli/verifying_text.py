@@ -202,4 +202,7 @@ _TROUBLES = {
 
 
 def _people_lines(corrected: Sequence[Corrected]) -> list[str]:
-    return [people_line(_who(each.group), each.n_people, each.figures()) for each in corrected]
+    return [
+        people_line(_who(each.group), each.n_people, each.figures(), each.scattered)
+        for each in corrected
+    ]

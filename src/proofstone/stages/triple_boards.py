@@ -171,7 +171,10 @@ def _looked(
         [each for each in checked if each is not None], verified.groups, seed=seed
     )
     found = {
-        each.group: PeopleLooked(n=each.n_people, estimates=each.figures()) for each in corrected
+        each.group: PeopleLooked(
+            n=each.n_people, estimates=each.figures(), scattered=each.scattered
+        )
+        for each in corrected
     }
     return found, len(people) - len({identity for identity, _group in of})
 

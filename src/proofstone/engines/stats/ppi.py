@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from proofstone.engines.stats.clusters import SharedKeys
 from proofstone.engines.stats.dependence import Dependence
 from proofstone.engines.stats.flags import Flag
-from proofstone.engines.stats.intervals import t_quantile
+from proofstone.engines.stats.intervals import t_quantile, wilson
 from proofstone.engines.stats.means import NO_SPREAD_BELOW
 from proofstone.records.results import Estimate
 
@@ -58,7 +58,8 @@ def correct_judged_rate(
     on the same)``, with the trust that makes its variance least: cov(a, b) / var(b) of people's
     mean a and the difference b of the judge's, held within [0, 1]; of independent records it is
     cov(people, judge) / ((1 + n / N) var(judge)) (Angelopoulos, Duchi and Zrnic 2023, equation 9).
-    Student's t on people's effective groups less one. It is right only where people's records were
+    Student's t on people's effective groups less one, or Wilson's interval at these where nothing
+    varies. It is right only where people's records were
     drawn at random, or whole items were.
     """
     n, n_more = len(people), len(judge_elsewhere)
@@ -125,8 +126,13 @@ def _estimate(
 ) -> Estimate:
     low, high = (0.0, 1.0) if n else (float("nan"), float("nan"))
     if groups >= 2.0:
-        half = t_quantile(groups - 1.0, confidence) * variance**0.5
+        quantile = t_quantile(groups - 1.0, confidence)
+        half = quantile * max(variance, 0.0) ** 0.5
         low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+        if variance <= 0.0:  # all alike: groups count as one answer each
+            share = np.clip(np.array([mean]), 0.0, 1.0)
+            ends = np.concatenate(wilson(share, np.array([groups]), quantile))
+            low, high = (float(end) for end in ends)
     flags: tuple[Flag, ...] = ("few-groups",) if groups < _FEW_LABELS else ()
     if groups < 2.0:
         flags = ("one-group",) if n else ("no-scores",)

@@ -18,10 +18,12 @@ __all__ = ["PeopleLooked", "TripleBoard", "TripleRow", "without_shared_setting"]
 class PeopleLooked(Struct, frozen=True, kw_only=True):
     """What people's labels make of a row: ``n`` of them by direction. ``estimates`` holds
     precision, recall and f1 corrected for the judge's errors, the judge's agreement with them and
-    kappa, the recall of the corpus itself and true_share, as far as each could be made."""
+    kappa, the recall of the corpus itself and true_share, as far as each could be made; those of
+    a ``scattered`` direction rest on labels that are not on the triples drawn first."""
 
     n: Mapping[str, int]
     estimates: Mapping[str, Estimate]
+    scattered: tuple[str, ...] = ()
 
 
 class TripleRow(Struct, frozen=True, kw_only=True):

@@ -221,7 +221,12 @@ def _people(board: TripleBoard) -> Iterator[str]:
     for row in board.rows:
         if row.people is not None:
             yield printable(
-                people_line(shown_name(board, row.group), row.people.n, row.people.estimates)
+                people_line(
+                    shown_name(board, row.group),
+                    row.people.n,
+                    row.people.estimates,
+                    row.people.scattered,
+                )
             )
     if board.people_elsewhere:
         yield f"people's labels on triples that are in no row: {board.people_elsewhere:,}"

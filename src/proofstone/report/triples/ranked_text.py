@@ -38,12 +38,23 @@ def shown_name(board: TripleBoard, group: Group) -> str:
     return printable(" ".join(part for part in (group.model, setting) if part))
 
 
-def people_line(label: str, n: Mapping[str, int], estimates: Mapping[str, Estimate]) -> str:
+def people_line(
+    label: str,
+    n: Mapping[str, int],
+    estimates: Mapping[str, Estimate],
+    scattered: Sequence[str] = (),
+) -> str:
     """What people's labels make of one model's figures."""
     shown = [f"{text} {_shown(name, estimates[name])}" for name, text in _SAID.items()
              if name in estimates]  # fmt: skip
     labels = ", ".join(f"{side} {count:,}" for side, count in n.items() if count)
-    return f"{label}, with people's labels ({labels}): {'; '.join(shown)}"
+    told = f"{label}, with people's labels ({labels}): {'; '.join(shown)}"
+    if not scattered:
+        return told
+    return (
+        f"{told}. Labels of {' and '.join(scattered)} are not on the triples drawn first: "
+        "what they correct is right only if they are a random share"
+    )
 
 
 def fits(rows: Sequence[Sequence[str]], width: int) -> bool:

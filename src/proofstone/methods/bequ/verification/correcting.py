@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from proofstone.methods.bequ.verification.people import LABELS, Checked
 from proofstone.records import Estimate
-from proofstone.records.triples import Direction, Group
+from proofstone.records.triples import DIRECTIONS, Direction, Group
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Corrected", "correct_by_people"]
 
+_LEAST_LABELLED = 0.9  # of those drawn up to the last that is labelled; one may be passed over
 _RIGHT = {"precision": "entailment", "recall": "covered"}
 
 
@@ -46,7 +47,8 @@ class Corrected(Struct, frozen=True, kw_only=True):
     the recall of the reference itself: of the elicited triples that people know to be true, the
     share that it entails (by people's reading, else the judge's); ``true_share`` the share of true
     ones among all elicited ones that they verified. What the reference states is in it by
-    definition, and counts in neither."""
+    definition, and counts in neither. ``scattered`` are the directions whose labels are not on the
+    triples that were drawn first: only of a random share are the figures right."""
 
     group: Group
     n_people: Mapping[str, int]
@@ -57,6 +59,7 @@ class Corrected(Struct, frozen=True, kw_only=True):
     kappa: Estimate | None = None
     corpus: Estimate | None = None
     true_share: Estimate | None = None
+    scattered: tuple[Direction, ...] = ()
 
     def figures(self) -> dict[str, Estimate]:
         """Those that could be made, by their names; both rates as corrected."""
@@ -102,7 +105,16 @@ def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -
         kappa=kappa,
         corpus=_share([each for each in known if _is_true(each)], _is_entailed, n_draws, seed),
         true_share=_share(known, _is_true, n_draws, seed),
+        scattered=tuple(side for side in DIRECTIONS if _is_scattered(mine, side)),
     )
+
+
+def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
+    """Whether labels of a direction leave out many triples that were drawn before labelled ones."""
+    own = [each for each in mine if each.direction == direction and each.drawn]
+    labelled = [each.drawn for each in own if _has_label(each)]
+    before = sum(each.drawn <= max(labelled, default=0) for each in own)
+    return len(labelled) < _LEAST_LABELLED * before
 
 
 def _rate(side: _Side) -> JudgedRate:

@@ -31,13 +31,15 @@ class PeopleSaid(Struct, frozen=True, gc=False):
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A triple that was judged, and what a person said of it (None: nobody looked)."""
+    """A triple that was judged, its number in the order of drawing (0: all were taken), and what a
+    person said of it (None: nobody looked)."""
 
     direction: Direction
     group: int
     entity: int
     label: str
     said: PeopleSaid | None
+    drawn: int = 0
 
 
 def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
@@ -78,4 +80,5 @@ def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | N
         entity=found.entity,
         label=label,
         said=people.get(found.id),
+        drawn=found.drawn,
     )
