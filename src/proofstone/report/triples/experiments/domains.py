@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
-from proofstone.report.sections.section import Column, Figure, Section, Table
+from proofstone.report.sections.section import Column, Section, Table
 from proofstone.report.triples.experiments.cells import (
     config_column,
     config_of,
     measured_columns,
     model_name,
-    strips,
-    strips_subtitle,
 )
 from proofstone.report.triples.experiments.evidence import Experiment
 from proofstone.report.triples.experiments.fictions import (
@@ -24,7 +22,12 @@ from proofstone.report.triples.experiments.fictions import (
     fictions_table,
 )
 from proofstone.report.triples.experiments.gaps import incomplete_notes
-from proofstone.report.triples.experiments.places import Place, Placed, place_entities
+from proofstone.report.triples.experiments.places import (
+    Place,
+    Placed,
+    place_entities,
+    placed_figure,
+)
 from proofstone.report.triples.experiments.ranking import usually_asked
 from proofstone.wording import joined, say, word
 
@@ -54,7 +57,11 @@ def domains_section(found: Experiment) -> Section:
             + found.ask.format(models="MODEL", preset="domains"),
         )
     tables = [_table(placed)] if placed else []
-    figures = [_figure(found, placed, values)] if placed else []
+    figures = (
+        [placed_figure("f1-by-domains", say("F1 by domain"), word("domain"), found, placed, values)]
+        if placed
+        else []
+    )
     if fictions:
         tables.append(fictions_table(fictions))
         figures.append(fictions_figure(fictions, table=len(tables)))
@@ -99,20 +106,6 @@ def _table(placed: Sequence[Placed]) -> Table:
             for place, less in zip(each.places, each.less, strict=True)
         ),
         sorts=False,
-    )
-
-
-def _figure(found: Experiment, placed: Sequence[Placed], values: Sequence[str]) -> Figure | None:
-    return strips(
-        "f1-by-domains",
-        say("F1 by domain"),
-        strips_subtitle(found.board),
-        word("domain"),
-        (
-            (value, model_name(each.asked.row), each.places[place].measures[0])
-            for place, value in enumerate(values)
-            for each in placed
-        ),
     )
 
 

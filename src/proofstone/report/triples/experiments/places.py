@@ -8,11 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from proofstone.records.results import Estimate
-from proofstone.report.triples.experiments.cells import MEASURED
+from proofstone.report.sections.section import Figure
+from proofstone.report.triples.experiments.cells import (
+    MEASURED,
+    model_name,
+    strips,
+    strips_subtitle,
+)
 from proofstone.report.triples.experiments.evidence import Asked, Experiment
 from proofstone.report.triples.experiments.tallies import Cell, DrawnCells
 
-__all__ = ["Place", "Placed", "place_entities"]
+__all__ = ["Place", "Placed", "place_entities", "placed_figure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +64,26 @@ def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence
             for place, value in enumerate(values)
         ),
         less=tuple(less) if n > 1 else (None,) * n,
+    )
+
+
+def placed_figure(
+    name: str,
+    title: str,
+    axis: str,
+    found: Experiment,
+    placed: Sequence[Placed],
+    values: Sequence[str],
+) -> Figure | None:
+    """F1 at each of ``values``, a mark a model; None where there is none."""
+    return strips(
+        name,
+        title,
+        strips_subtitle(found.board),
+        axis,
+        (
+            (value, model_name(each.asked.row), each.places[place].measures[0])
+            for place, value in enumerate(values)
+            for each in placed
+        ),
     )

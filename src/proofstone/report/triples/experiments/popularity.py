@@ -11,19 +11,17 @@ import numpy as np
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
-from proofstone.report.sections.section import Column, Figure, Section, Table
+from proofstone.report.sections.section import Column, Section, Table
 from proofstone.report.triples.experiments.cells import (
     config_column,
     config_of,
     measured_columns,
     model_name,
     resolved,
-    strips,
-    strips_subtitle,
 )
 from proofstone.report.triples.experiments.evidence import Asked, Experiment
 from proofstone.report.triples.experiments.gaps import incomplete_notes
-from proofstone.report.triples.experiments.places import Placed, place_entities
+from proofstone.report.triples.experiments.places import Placed, place_entities, placed_figure
 from proofstone.report.triples.experiments.ranking import usually_asked
 from proofstone.report.triples.experiments.tallies import Cell, DrawnCells
 from proofstone.wording import counted, say, word
@@ -48,7 +46,9 @@ def popularity_section(found: Experiment) -> Section:
         place_entities(found, asked, "popularity", tiers) for asked in rows if len(tiers) > 1
     ]
     tables = [_table(by_tier)] if by_tier else []
-    figures = [_figure(found, by_tier, tiers)] if by_tier else []
+    figure = placed_figure(
+        "f1-by-popularity", say("F1 by popularity"), word("popularity"), found, by_tier, tiers
+    )
     return Section(
         name="popularity",
         title=say("Popularity"),
@@ -60,7 +60,7 @@ def popularity_section(found: Experiment) -> Section:
             level=100 * found.board.confidence,
         ),
         tables=(*tables, _trends(risen, tiers)),
-        figures=tuple(figure for figure in figures if figure is not None),
+        figures=() if figure is None else (figure,),
         notes=(*_notes(found), *incomplete_notes(found, usually_asked(found))),
     )
 
@@ -165,20 +165,6 @@ def _trends(risen: Sequence[_Risen], tiers: Sequence[str]) -> Table:
             (each.name, *each.trends, *([each.apart] if several else [])) for each in risen
         ),
     )  # fmt: skip
-
-
-def _figure(found: Experiment, placed: Sequence[Placed], tiers: Sequence[str]) -> Figure | None:
-    return strips(
-        "f1-by-popularity",
-        say("F1 by popularity"),
-        strips_subtitle(found.board),
-        word("popularity"),
-        (
-            (value, model_name(each.asked.row), each.places[place].measures[0])
-            for place, value in enumerate(tiers)
-            for each in placed
-        ),
-    )
 
 
 def _finding(risen: Sequence[_Risen], tiers: Sequence[str]) -> str:
