@@ -111,6 +111,28 @@ def exported(workspace: Workspace, result: BuildResult) -> dict[str, dict[str, A
     return {row["name"]: row for row in rows}
 
 
+def test_documents_that_are_each_about_one_entity_are_a_list(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """By their titles, else by their files' names; short ones are left out as short articles are,
+    and a draw takes of them what it takes of any."""
+    folder = tmp_path / "manuals"
+    folder.mkdir()
+    said = "It is a device of the plant. " * 100
+    (folder / "p12.md").write_text(f"# Pump P-12\n\n{said}\n", encoding="utf-8")
+    (folder / "Valve V-3.txt").write_text(said, encoding="utf-8")
+    (folder / "Cap.txt").write_text("It is small.", encoding="utf-8")
+    made = workspace.build_in_steps(
+        "entities", [f"folder:{folder}"], name="plant", models="", judge="", least_rating=0
+    )
+    assert sorted(exported(workspace, made)) == ["Pump P-12", "Valve V-3"]
+    drawn = workspace.build_in_steps(
+        "entities", [f"folder:{folder}"], name="one", models="", judge="", least_rating=0,
+        per_input=1, least_length=0,
+    )  # fmt: skip
+    assert len(exported(workspace, drawn)) == 1
+
+
 def test_each_page_is_left_out_for_its_own_reason(workspace: Workspace, tmp_path: Path) -> None:
     """Rules come before the judge, who is asked of nothing that they refuse; what a table knows is
     taken in."""

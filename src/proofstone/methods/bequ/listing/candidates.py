@@ -1,4 +1,5 @@
-"""What may stand in a list: articles of an offline wiki, or rows of lists made elsewhere."""
+"""What may stand in a list: articles of an offline wiki, documents that are each about one entity,
+or rows of lists made elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from proofstone.methods.bequ.listing.making_up import is_made_up, to_make_up
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.payloads import Entity
-from proofstone.methods.bequ.reference.corpora import read_corpus
+from proofstone.methods.bequ.reference.corpora import documents_of, read_corpus
+from proofstone.methods.bequ.reference.rows import Taken
 from proofstone.methods.bequ.reference.wanted import article_names
 from proofstone.records import Item
 
@@ -45,18 +47,21 @@ T = TypeVar("T")
 
 _LEAD = 1500  # characters of an article that its rating rests on
 _WIKIS = ("dump", "zim")
+_FOLDER = "folder"
 
 
 def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Candidate]:
-    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``), one at a time, a row a domain of
-    names that are to be made up, and a row an entity of each list; what ``--known`` says of them is
-    added. Raises BadUsage where lists come without a corpus to hold them against, and what reading
-    files does."""
+    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``) and a document of each folder
+    (``folder:DIR``), one at a time, a row a domain of names that are to be made up, and a row an
+    entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
+    without a corpus to hold them against, and what reading files does."""
     known = Known(params["known"])
-    lists = [name for name in inputs if not _is_wiki(name) and not is_made_up(name)]
+    lists = [name for name in inputs if not (_is_corpus(name) or is_made_up(name))]
     for name in inputs:
         if is_made_up(name):
             yield from to_make_up(name, None)
+        elif _is_folder(name):
+            yield from map(known.added, _of_documents(name))
         elif _is_wiki(name):
             yield from map(known.added, map(of_page, each_article(wiki_of(name))))
     if lists:
@@ -78,6 +83,10 @@ def drawn_candidates(
     known = Known(params["known"])
     if is_made_up(name):
         yield from to_make_up(name, n)
+        return
+    if _is_folder(name):
+        drawn = _drawn(_of_documents(name), lambda each: each.entity.name, n, seed)
+        yield from map(known.added, drawn)
         return
     if _is_wiki(name):
         path = wiki_of(name)
@@ -114,6 +123,31 @@ def wiki_of(text: str) -> Path:
 
 def _is_wiki(name: str) -> bool:
     return name.partition(":")[0] in _WIKIS
+
+
+def _is_folder(name: str) -> bool:
+    return name.partition(":")[0] == _FOLDER
+
+
+def _is_corpus(name: str) -> bool:
+    return _is_wiki(name) or _is_folder(name)
+
+
+def _of_documents(name: str) -> Iterator[Candidate]:
+    """An entity a document of ``folder:DIR``, by its title, else by its file's name."""
+    _kind, folder = read_corpus(name)
+    for file, taken in documents_of(folder):
+        yield _of_document(file, taken)
+
+
+def _of_document(file: str, taken: Taken) -> Candidate:
+    title = taken.title.strip() or file
+    return Candidate(
+        entity=Entity(name=title, length=len(taken.text)),
+        language=taken.language or guess_language([taken.text]),
+        title=title,
+        lead=taken.text[:_LEAD],
+    )
 
 
 def of_page(article: WikiArticle) -> Candidate:

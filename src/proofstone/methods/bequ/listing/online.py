@@ -30,7 +30,7 @@ from proofstone.records import Item
 
 __all__ = ["ONLINE"]
 
-_OFFLINE = ("dump:", "zim:")
+_OFFLINE = ("dump:", "zim:", "folder:")
 
 
 def wants(

@@ -168,7 +168,8 @@ PIPELINES = {
         lists=True,
         next="run {bank} -m PROVIDER/NAME",
         help="A list of entities to elicit triples of. An INPUT is a wiki (dump:FILE, zim:FILE, or "
-        "a live one: wiki), of which --per-input pages are drawn, or a list, whose "
+        "a live one: wiki), of which --per-input pages are drawn, folder:DIR of documents that are "
+        "each about one entity, or a list, whose "
         "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
         "few statements are left out, then what a judge rates low; of fictional entities those "
         "that have an article, or that a page of the web names. made-up:plausible and "

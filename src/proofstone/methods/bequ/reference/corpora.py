@@ -29,6 +29,7 @@ from proofstone.methods.bequ.reference.wanted import Wanted, read_wanted
 __all__ = [
     "SOURCES",
     "WIKI",
+    "documents_of",
     "entity_texts",
     "missing_text",
     "of_article",
@@ -177,7 +178,7 @@ def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
             of_name.setdefault(plain_name(each), set()).add(number)
     numbers = {name: min(of) for name, of in of_name.items() if len(of) == 1}
     seen: set[int] = set()
-    for name, taken in _documents(folder):
+    for name, taken in documents_of(folder):
         for number in dict.fromkeys(
             numbers[each] for each in (plain_name(name), plain_name(taken.title)) if each in numbers
         ):
@@ -191,7 +192,7 @@ def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
             yield missing_text(wanted, number)
 
 
-def _documents(folder: Path) -> Iterator[tuple[str, Taken]]:
+def documents_of(folder: Path) -> Iterator[tuple[str, Taken]]:
     """The documents of a folder, each with the name of its file without suffix, in the order of
     the names. Raises BadInput for a folder without any, and for one that cannot be read."""
     files = find_files([folder]).files
