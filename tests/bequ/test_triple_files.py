@@ -190,6 +190,24 @@ def test_the_sample_does_not_depend_on_the_order_of_the_entities() -> None:
     assert drawn(rows) == drawn(backwards)
 
 
+def test_who_said_the_same_has_the_same_sample() -> None:
+    """So that a way of asking that changes nothing changes no figure."""
+    rows = [
+        {**TRIPLE, "model": model, "subject_name": f"E{at}", "object": f"{at} {n}"}
+        for model in ("a", "b")
+        for at in range(9)
+        for n in range(at + 1)
+    ]
+    with gathered(rows, [KNOWN]) as held:
+        plan = make_plan(held, VerifySettings(sample=20))
+        mine = [
+            {entity: sampled for (group, entity), sampled in plan.given.items() if group == each}
+            for each in range(2)
+        ]
+    assert sum(map(len, mine[0].values())) == 20
+    assert mine[0] == mine[1]
+
+
 @pytest.mark.parametrize(
     ("predicate", "words", "family"),
     [

@@ -3,6 +3,7 @@ few bring the truth back."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,10 +78,18 @@ async def test_a_judge_without_errors_gives_the_exact_figures() -> None:
     assert all(text.startswith("Town ") for text in rested)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-async def test_people_bring_back_the_truth_that_a_judge_missed(seed: int) -> None:
+async def test_people_bring_back_the_truth_that_a_judge_missed() -> None:
     """One verdict in four is wrong. What the judge says comes out exactly as it says it; corrected
-    by 150 labels of either direction, each figure's interval holds the truth."""
+    by 150 labels of either direction, the 95% intervals hold the truth in at least 21 of 24 samples
+    (95% of 24 is 23; fewer than 21 would be one such series in 40)."""
+    held_truth: Counter[str] = Counter()
+    for seed in range(24):
+        held_truth.update(await _recovered(seed))
+    assert min(held_truth[name] for name in ("precision", "recall", "f1")) >= 21, held_truth
+
+
+async def _recovered(seed: int) -> list[str]:
+    """The figures of one sample whose interval holds the truth."""
     judge = KnownJudge(rate=0.25)
     with gathered(elicited_rows(N), reference_rows(N)) as held:
         settings = VerifySettings(sample=350, seed=seed)
@@ -98,16 +107,12 @@ async def test_people_bring_back_the_truth_that_a_judge_missed(seed: int) -> Non
             labelled(found, {each.id for each in found if each.drawn <= 150}), held.groups
         )
     assert corrected.n_people == {"precision": 150, "recall": 150}
-    wanted = {"precision": 6 / N_SAID, "recall": 6 / N_KNOWN}
-    rates = {"precision": corrected.precision, "recall": corrected.recall}
-    for side, rate in rates.items():
-        assert rate is not None
-        assert rate.corrected.low < wanted[side] < rate.corrected.high
-    assert corrected.f1 is not None
-    f1 = 2 * wanted["precision"] * wanted["recall"] / sum(wanted.values())
-    assert corrected.f1.low < f1 < corrected.f1.high
     assert corrected.agreement is not None
     assert 0.6 < corrected.agreement.value < 0.95
+    wanted = {"precision": 6 / N_SAID, "recall": 6 / N_KNOWN}
+    wanted["f1"] = 2 * wanted["precision"] * wanted["recall"] / sum(wanted.values())
+    figures = corrected.figures()
+    return [name for name, true in wanted.items() if figures[name].low < true < figures[name].high]
 
 
 def labelled(found: list[Verified], chosen: set[str]) -> list[Checked]:

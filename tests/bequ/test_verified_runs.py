@@ -12,9 +12,11 @@ import pytest
 from spoken_world import reference_file, speaking, towns_file
 
 from proofstone.cli import main
+from proofstone.errors import BadUsage
 from proofstone.methods import find_method
 from proofstone.methods.bequ.verification import Counted, measure_all
 from proofstone.records.triples import VerifiedRuns
+from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.summarise import select_runs
 from proofstone.stages.verified_runs import read_verified
 from proofstone.wiring import Workspace, open_workspace
@@ -61,9 +63,9 @@ def asked(proofstone: Proofstone, *models: str) -> list[str]:
 JUDGED = ("--judge", "scripted/judge", "--reference", "known")
 
 
-def read(workspace: Workspace, *runs: str) -> VerifiedRuns:
+def read(workspace: Workspace, *runs: str, view: View = CURRENT) -> VerifiedRuns:
     selection = select_runs(workspace.store, [workspace.find(run) for run in runs])
-    return read_verified(workspace.store, find_method("bequ"), selection)
+    return read_verified(workspace.store, find_method("bequ"), selection, view)
 
 
 def measured(verified: VerifiedRuns, seed: int = 0) -> dict[str, Any]:
@@ -161,6 +163,30 @@ def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scorin
     proofstone("score", run, *JUDGED, "--sample", 20)
     with open_workspace() as workspace:  # what was scored last is what is read
         assert "up to 20" in read(workspace, run).sampling
+
+
+def test_one_more_scoring_of_one_run_blocks_no_other(
+    proofstone: Proofstone, server: ScriptedServer
+) -> None:
+    """What most runs were verified by is read; a run that was verified otherwise alone has none of
+    it. A scoring that is named chooses its kind for all that have one of it."""
+    runs = asked(proofstone, "talker", "quiet")
+    third = proofstone(
+        "run", towns_file(Path.cwd()), "-m", "scripted/quiet", "--range", "10-20", "--json"
+    )
+    runs.append(f"run:{third.json[0]['run'][:8]}")
+    proofstone("score", *runs[:2], *JUDGED, "--sample", 20)
+    made = proofstone("score", *runs[1:], *JUDGED, "--sample", 30, "--json")
+    proofstone("score", runs[0], *JUDGED, "--sample", 10)
+    with open_workspace() as workspace, pytest.raises(BadUsage, match="different judges"):
+        read(workspace, *runs)  # two kinds, each of two runs
+    proofstone("score", runs[2], *JUDGED, "--sample", 20)
+    with open_workspace() as workspace:
+        assert "up to 20" in read(workspace, *runs).sampling
+        view = View(scorings=(made.json["runs"][0]["scoring"],))
+        named = read(workspace, *runs, view=view)
+        assert "up to 30" in named.sampling
+        assert {named.groups[each.group].model for each in named.read()} == {"scripted/quiet"}
 
 
 @pytest.mark.parametrize(

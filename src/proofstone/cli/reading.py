@@ -268,7 +268,7 @@ def report_command(
         report_study(
             study, read_list(targets), output, estimand, folder,
             pairs=read_list(pairs), beside=beside, beside_items=beside_items, drawn=drawn,
-            as_json=as_json,
+            scorings=read_list(scorings), as_json=as_json,
         )  # fmt: skip
         return
     if pairs:

@@ -52,16 +52,18 @@ def report_study(
     beside: str = "",
     beside_items: int | None = None,
     drawn: FiguresAsked | None = None,
+    scorings: Sequence[str] = (),
     as_json: bool,
 ) -> None:
     """Performs a study and prints it; with ``output``, writes the figure's data there, and with
     ``drawn`` its figures."""
+    from proofstone.stages.corrected import View  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
     with open_workspace(folder) as workspace:
         study = workspace.study(
             name, *targets, estimand=estimand, pairs=pairs, beside=beside,
-            beside_items=beside_items or 0,
+            beside_items=beside_items or 0, view=View(scorings=tuple(scorings)),
         )  # fmt: skip
         if output is not None:
             workspace.write_figure_data(study, output)

@@ -3,6 +3,7 @@ them are made from."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -62,25 +63,32 @@ def against_of(scoring: ScoringInfo) -> Against | None:
 def verified_scorings(
     store: Store, runs: Sequence[tuple[int, Run]], view: View = CURRENT
 ) -> dict[int, ScoringInfo]:
-    """The scoring of each verified run whose verdicts are read, by the run's key: the newest of a
-    kind that all of them have, or those that ``view`` names.
+    """The scoring of each run whose verdicts are read, by the run's key: of the kind that ``view``
+    names one of, else of that which most of them have, the newest of several. Runs that were
+    verified in other ways alone have none.
 
-    Raises NotFound where none of these runs is verified, BadUsage where no kind is common to them.
+    Raises NotFound where none of these runs is verified, BadUsage where no kind is common to more
+    of them than another.
     """
     known = {key: found for key, _run in runs if (found := _by_label(store, key, view.until))}
     if not known:
         raise NotFound("no triple of these runs is verified yet", hint=how_to_verify(runs))
     named = _named(store, runs, view)
-    if named:
-        known = {
-            key: {named[key].judge: named[key]} if key in named else found
-            for key, found in known.items()
-        }
-    common = set.intersection(*(set(found) for found in known.values()))
-    if not common:
+    n_runs = Counter(label for found in known.values() for label in found)
+    labels = {each.judge for each in named.values()}
+    if not labels:
+        most = max(n_runs.values())
+        labels = {label for label, n in n_runs.items() if n == most}
+        if most == len(known):
+            labels = {max(labels, key=lambda label: _newest(known, label))}
+    if len(labels) > 1:
         raise _different(runs, known)
-    label = max(common, key=lambda each: max(known[key][each].completed_at or 0 for key in known))
-    return {key: found[label] for key, found in known.items()}
+    (label,) = labels
+    return {
+        key: named[key] if key in named else found[label]
+        for key, found in known.items()
+        if key in named or label in found
+    }
 
 
 def read_verified(
@@ -133,6 +141,10 @@ def _by_label(store: Store, run: int, until: float | None) -> _ByLabel:
     }
 
 
+def _newest(known: Mapping[int, _ByLabel], label: str) -> float:
+    return max(found[label].completed_at or 0.0 for found in known.values() if label in found)
+
+
 def _named(store: Store, runs: Sequence[tuple[int, Run]], view: View) -> dict[int, ScoringInfo]:
     """Those that the view names and that hold verdicts, by the run's key."""
     if not view.scorings:
@@ -161,9 +173,10 @@ def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -
         if key in known
         for label, scoring in known[key].items()
     ]
+    more = f"; and {len(lines) - 8} more" if len(lines) > 8 else ""
     return BadUsage(
         "these runs were verified by different judges, against different references or in "
-        f"different samples: {'; '.join(lines[:8])}",
+        f"different samples: {'; '.join(lines[:8])}{more}",
         hint="verify all of them alike with one command: proofstone score RUN RUN --judge ... "
         "--reference ...; or choose among a run's own with --scoring ID",
     )

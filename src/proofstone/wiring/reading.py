@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proofstone.report.triples.experiments import Experiment
     from proofstone.stages.checking import Checked
     from proofstone.stages.control import ControlReport
+    from proofstone.stages.corrected import View
     from proofstone.stages.figure_files import FiguresAsked, FiguresWritten
     from proofstone.stages.overview import ScoringShown
     from proofstone.stages.page_files import PageWritten
@@ -216,6 +217,7 @@ class Reading(Catalogue):
         Raises BadUsage for a name that is none, or targets that it cannot stand on.
         """
         from proofstone.report.studies import STUDIES, perform_study  # noqa: PLC0415 - numpy
+        from proofstone.stages.corrected import CURRENT  # noqa: PLC0415
         from proofstone.stages.judge_parts import parts_by_judge  # noqa: PLC0415
         from proofstone.stages.ranking_parts import benchmark_beside  # noqa: PLC0415
         from proofstone.stages.studies import parts_by_form, parts_together  # noqa: PLC0415
@@ -224,8 +226,15 @@ class Reading(Catalogue):
         if kind is None:
             raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(STUDIES)}")
         found = self._found(targets)
+        view = options.pop("view", CURRENT)
         if kind.parts == "of triples":
-            parts: Any = [self._experiment(targets)]
+            parts: Any = [self._experiment(targets, view)]
+        elif view.scorings:
+            raise BadUsage(f"the study {name} reads the current scorings, not those named",
+                           hint="--scoring goes with studies of verified triples")  # fmt: skip
+        elif kind.parts == "by judge" and self.holds_triples(*targets):
+            raise BadUsage("verdicts on triples are not graded replies",
+                           hint="leaderboard --scoring ID shows them under one judge")  # fmt: skip
         elif kind.parts == "by judge":
             parts = parts_by_judge(self.store, find_method, found)
         else:
@@ -238,7 +247,7 @@ class Reading(Catalogue):
             )
         return perform_study(name, parts, **options)
 
-    def _experiment(self, targets: Sequence[Target]) -> Experiment:
+    def _experiment(self, targets: Sequence[Target], view: View) -> Experiment:
         """Verified runs as experiments read them. Raises NotFound where none is verified."""
         from proofstone.stages.triple_boards import triple_board  # noqa: PLC0415
         from proofstone.stages.triple_experiments import experiment_of  # noqa: PLC0415
@@ -246,7 +255,7 @@ class Reading(Catalogue):
 
         selection = self._selection(targets)
         method = find_method(selection.method)
-        verified = read_verified(self.store, method, selection)
+        verified = read_verified(self.store, method, selection, view)
         board = triple_board(verified, by=())
         return experiment_of(self.store, method, selection, verified, board)
 

@@ -95,7 +95,8 @@ class VerifyPlan(Struct, frozen=True, kw_only=True):
 def make_plan(
     gathered: Gathered, settings: VerifySettings, asked: Asked | None = None
 ) -> VerifyPlan:
-    """The sample of what was gathered; the same for the same rows in any order of entities.
+    """The sample of what was gathered; the same for the same rows in any order of entities. Groups
+    share their draws: those that said the same of the same entities have the same sample.
 
     Recall is measured of groups that gave a triple of an entity with a reference: of others it is
     not known that they were asked. Where that is known, it is measured of all that were, and over
@@ -103,11 +104,10 @@ def make_plan(
     """
     order = gathered.by_name
     given: dict[tuple[int, int], Sequence[Sampled]] = {}
-    for group, who in enumerate(gathered.groups):
+    for group in range(len(gathered.groups)):
         held = [entity for entity in order if gathered.elicited.count((group, entity))]
         counts = [gathered.elicited.count((group, entity)) for entity in held]
-        purpose = f"precision {who.model}\0{who.setting}"
-        drawn = _drawn(held, counts, settings, purpose)
+        drawn = _drawn(held, counts, settings, "precision")
         given |= {(group, entity): sampled for entity, sampled in drawn.items()}
     said_of = {entity for _group, entity in gathered.elicited}
     held = [
