@@ -56,7 +56,7 @@ def act(seen: Seen) -> Act:
     return answer(json.dumps(SAID[entity[1]], ensure_ascii=False))
 
 
-def test_odd_replies_are_verified_as_they_stand(proofstone: Proofstone) -> None:
+def test_odd_replies_are_verified_as_they_stand(done: Proofstone) -> None:
     """3,000 triples or one, lists and numbers, what is empty, other subjects, other scripts, no
     article: each is counted once and comes to what it should."""
     rows = [{"name": name} for name in SAID]
@@ -65,15 +65,15 @@ def test_odd_replies_are_verified_as_they_stand(proofstone: Proofstone) -> None:
     Path("known.jsonl").write_text("\n".join(map(json.dumps, known)), encoding="utf-8")
     with serving(act) as server:
         configure(Path.cwd(), server.url)
-        proofstone("run", "list.jsonl", "-m", "scripted/model")
-        (run,) = proofstone("list", "run", "--json").json
+        done("run", "list.jsonl", "-m", "scripted/model")
+        (run,) = done("list", "run", "--json").json
         name = f"run:{run['id']}"
-        proofstone(
+        done(
             "score", name, "--judge", "scripted/judge", "--reference", "known.jsonl",
             "--sample", 60, "--sampling", "entities",
         )  # fmt: skip
-    proofstone("export", name, "--what", "triples", "-o", "triples.csv")
-    proofstone("export", name, "--what", "verdicts", "-o", "verdicts.csv")
+    done("export", name, "--what", "triples", "-o", "triples.csv")
+    done("export", name, "--what", "verdicts", "-o", "verdicts.csv")
     triples, verdicts = read_csv("triples.csv"), read_csv("verdicts.csv")
     # A list is a triple for each of its texts; what is empty is none.
     once = dict.fromkeys(SAID, 1)
@@ -84,7 +84,7 @@ def test_odd_replies_are_verified_as_they_stand(proofstone: Proofstone) -> None:
     assert came["No article", "value"] == "neutral"
     for place in (("One", "value"), ("القاهرة", "مصر"), ("東京", "日本"), ("Of others", "value")):
         assert came[place] == "entailment"
-    (board,) = proofstone("leaderboard", name, "--json").json["rows"]
+    (board,) = done("leaderboard", name, "--json").json["rows"]
     precision = board["measured"]["estimates"]["precision"]
     assert precision["n"] == 60
     assert round(precision["value"] * 60) == 60 - 2

@@ -76,27 +76,27 @@ def read_said(names: set[str]) -> dict[str, dict[str, list[dict[str, str]]]]:
 
 
 def test_real_rows_give_the_exact_figures_and_people_bring_back_what_is_so(
-    proofstone: Proofstone,
+    done: Proofstone,
 ) -> None:
     rows = json.loads((REAL / "entities" / "random_200.json").read_text(encoding="utf-8"))[:N]
     Path("some.json").write_text(json.dumps(rows), encoding="utf-8")
     said = read_said({row["title"] for row in rows})
-    known = proofstone(
+    known = done(
         "import", REAL / "reference_triples_random200.jsonl.gz", "--as", "reference"
     ).out.split()[1]
     with serving(RealWorld(said)) as server:
         configure(Path.cwd(), server.url)
-        proofstone("run", "some.json", "-m", ",".join(f"scripted/{model}" for model in MODELS))
-        runs = [f"run:{run['id']}" for run in proofstone("list", "run", "--json").json]
-        proofstone("score", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0)
-    verdicts = [row for run in runs for row in exported(proofstone, run)]
-    board = proofstone("leaderboard", *runs, "--json").json
+        done("run", "some.json", "-m", ",".join(f"scripted/{model}" for model in MODELS))
+        runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
+        done("score", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0)
+    verdicts = [row for run in runs for row in exported(done, run)]
+    board = done("leaderboard", *runs, "--json").json
     assert {row["group"]["model"] for row in board["rows"]} == {f"scripted/{m}" for m in MODELS}
     with Path("people.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(verdicts[0]))
         writer.writeheader()
         writer.writerows(map(labelled, verdicts))
-    again = proofstone("leaderboard", *runs, "--people", "people.csv", "--json").json
+    again = done("leaderboard", *runs, "--people", "people.csv", "--json").json
     for row in board["rows"]:
         model = row["group"]["model"].partition("/")[2]
         mine = [each for each in verdicts if each["model"] == row["group"]["model"]]
@@ -112,8 +112,8 @@ def test_real_rows_give_the_exact_figures_and_people_bring_back_what_is_so(
             )  # fmt: skip
 
 
-def exported(proofstone: Proofstone, run: str) -> list[dict[str, str]]:
-    proofstone("export", run, "--what", "verdicts", "-o", "verdicts.csv")
+def exported(done: Proofstone, run: str) -> list[dict[str, str]]:
+    done("export", run, "--what", "verdicts", "-o", "verdicts.csv")
     with Path("verdicts.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -5,44 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from spoken_world import N, reference_file, speaking, towns_file
+from spoken_world import N, reference_file, towns_file
 
-from proofstone.cli import main
 from scripted_server import ScriptedServer
-from serving import configure, serving
-from told import Proofstone, Told
+from told import Proofstone
 
 JUDGED = ("--judge", "scripted/judge", "--reference", "known", "--sample", 0)
 
 
-@pytest.fixture
-def proofstone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Proofstone:
-    """Runs a command in a folder that is a workspace, on a terminal of 100 cells."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 100 cells."""
     monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: object) -> Told:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        assert isinstance(left.value.code, int)
-        return Told(left.value.code, *capsys.readouterr())
-
-    run("init", ".")
-    return run
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ScriptedServer]:
-    with serving(speaking()) as server:
-        configure(tmp_path, server.url)
-        yield server
 
 
 @pytest.fixture

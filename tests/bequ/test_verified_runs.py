@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from spoken_world import reference_file, speaking, towns_file
+from spoken_world import reference_file, towns_file
 
-from proofstone.cli import main
 from proofstone.errors import BadUsage
 from proofstone.methods import find_method
 from proofstone.methods.bequ.verification import Counted, measure_all
@@ -21,33 +19,7 @@ from proofstone.stages.summarise import select_runs
 from proofstone.stages.verified_runs import read_verified
 from proofstone.wiring import Workspace, open_workspace
 from scripted_server import ScriptedServer
-from serving import configure, serving
-from told import Proofstone, Told
-
-
-@pytest.fixture
-def proofstone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Proofstone:
-    """Runs a command in a folder that is a workspace."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Told:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        assert isinstance(left.value.code, int)
-        return Told(left.value.code, *capsys.readouterr())
-
-    run("init", ".")
-    return run
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ScriptedServer]:
-    with serving(speaking()) as server:
-        configure(tmp_path, server.url)
-        yield server
+from told import Proofstone
 
 
 def asked(proofstone: Proofstone, *models: str) -> list[str]:

@@ -70,26 +70,26 @@ def known_truth(said: Iterable[Said], value: str) -> str:
     return "covered" if any(each.object == value for each in said) else "not covered"
 
 
-def made_files(proofstone: Proofstone, kind: str) -> None:
+def made_files(done: Proofstone, kind: str) -> None:
     """From a wiki to ``elicited.csv`` and ``reference.jsonl``."""
     wiki = f"{kind}:{WIKIS[kind](Path.cwd())}"
-    built = proofstone(
+    built = done(
         "build", "entities", wiki, "--judge", "scripted/rater", "--name", "towns", "--seed", 42
     )
     towns = built.out.split("towns-")[1].split()[0]
-    proofstone("export", f"towns-{towns}", "-o", "entities.jsonl")
-    built = proofstone(
+    done("export", f"towns-{towns}", "-o", "entities.jsonl")
+    built = done(
         "build", "reference", "entities.jsonl", "--corpus", wiki, "-m", "scripted/author",
         "--name", "known",
     )  # fmt: skip
     known = built.out.split("known-")[1].split()[0]
-    proofstone("export", f"known-{known}", "-o", "reference.jsonl")
+    done("export", f"known-{known}", "-o", "reference.jsonl")
     models = [f"scripted/{model}" for model in MODELS]
-    proofstone("run", "entities.jsonl", "-m", ",".join(models), "--range", "10-20")
+    done("run", "entities.jsonl", "-m", ",".join(models), "--range", "10-20")
     files = []
-    for run in proofstone("list", "run", "--json").json:
+    for run in done("list", "run", "--json").json:
         files.append(f"{run['id']}.csv")
-        proofstone("export", f"run:{run['id']}", "--what", "triples", "-o", files[-1])
+        done("export", f"run:{run['id']}", "--what", "triples", "-o", files[-1])
     rows = [row for file in files for row in read_csv(file)]
     write_csv("elicited.csv", rows)
 
@@ -108,7 +108,7 @@ def write_csv(path: str, rows: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("kind", ["dump", pytest.param("zim", marks=pytest.mark.slow)])
 def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
-    proofstone: Proofstone, kind: str
+    done: Proofstone, kind: str
 ) -> None:
     """From free text to precision, recall and F1, from a dump as from an archive; of files, and of
     the runs that are stored, for which the judge need say nothing again."""
@@ -119,18 +119,18 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
     ]  # fmt: skip
     with serving(country) as server:
         configure(Path.cwd(), server.url)
-        made_files(proofstone, kind)
-        told = proofstone(*verify, "-o", "verdicts.csv")
+        made_files(done, kind)
+        told = done(*verify, "-o", "verdicts.csv")
         asked = country.asked["judge"]
         verdicts = read_csv("verdicts.csv")
         write_csv("people.csv", [labelled(row) for row in verdicts])
-        again = proofstone(*verify, "--people", "people.csv")
-        runs = [f"run:{run['id']}" for run in proofstone("list", "run", "--json").json]
-        proofstone(
+        again = done(*verify, "--people", "people.csv")
+        runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
+        done(
             "score", *runs, "--judge", "scripted/judge", "--reference", "reference.jsonl",
             "--sample", 0,
         )  # fmt: skip
-    board = proofstone("leaderboard", *runs, "--json")
+    board = done("leaderboard", *runs, "--json")
     assert country.asked["rater"] == len(NAMES)
     assert country.asked["judge"] == asked
     check_reference()
