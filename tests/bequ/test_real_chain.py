@@ -133,8 +133,10 @@ def expected(row: dict[str, str]) -> str:
 
 
 def labelled(row: dict[str, str]) -> dict[str, str]:
-    """What people say, who see two in five of them."""
-    is_seen = digest(f"seen {row['id']}".encode())[0] < 256 * 0.4
+    """What people say, who see two in five of them: by what was said and by whom, since ids hang
+    on the port of the endpoint."""
+    of = f"{row['direction']} {row['model']} {row['subject_name']} {words_of(row)}"
+    is_seen = digest(f"seen {of}".encode())[0] < 256 * 0.4
     return {**row, "people": truth_of(row)} if is_seen else row
 
 
