@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST = {"src": 400, "tests": 600}  # lines; tests hold tables of cases
 # Written in parts, so that this file does not name what it looks for.
 HOSTS = re.compile(
     "|".join(
@@ -82,18 +81,6 @@ def test_modules_are_named_for_what_they_know() -> None:
     """No file or folder of Python code has a catch-all name."""
     code = [path.relative_to(ROOT) for path in tracked() if path.suffix == ".py"]
     assert [str(path) for path in code if CATCH_ALL & {path.stem, *path.parts}] == []
-
-
-def test_no_file_outgrows_its_idea() -> None:
-    """No tracked Python file is longer than its folder allows (400 lines where nothing is said)."""
-    code = [path.relative_to(ROOT) for path in tracked() if path.suffix == ".py"]
-    lengths = {path: len((ROOT / path).read_bytes().splitlines()) for path in code}
-    longer = {
-        path.as_posix(): length
-        for path, length in lengths.items()
-        if length > LONGEST.get(path.parts[0], 400)
-    }
-    assert longer == {}
 
 
 def test_text_files_are_utf8_with_plain_line_ends() -> None:
