@@ -26,6 +26,7 @@ from proofstone.methods.chinese_simpleqa.payloads import (
 )
 from proofstone.records import Fact, Item, ItemSet, LoadedItem, Message, OwnPrompt, Reply, fact_id
 
+OVER_OPTIONS = [way for way in WAYS if way != "as-published"]
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORM = ItemSet(name="f", kind="form", method="chinese_simpleqa", recipe={"posed": "original"})
 CLOSED = {
@@ -76,7 +77,7 @@ def written(turns: list[Message]) -> str:
 
 
 @pytest.mark.parametrize("language", CLOSED)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", OVER_OPTIONS)
 def test_prompts_over_options_are_as_they_were_read(way: str, language: str) -> None:
     chat = prepare(way, 0, FORM, None)
     shots = prepare(way, 2, FORM, None)
@@ -93,7 +94,7 @@ def test_prompts_over_options_are_as_they_were_read(way: str, language: str) -> 
 def test_options_have_prompts_of_their_own_and_open_forms_keep_theirs() -> None:
     """A run's id holds the prompts' hash: that of open forms is what it was before options."""
     opened = replace(FORM, recipe={})
-    for way in WAYS:
+    for way in OVER_OPTIONS:
         assert prepare(way, 0, FORM, None).prompt_hash != prepare(way, 0, opened, None).prompt_hash
     assert recipe({}) == {"composer": 1, "questions": None}
     assert recipe({"posed": "shuffled"})["posed"] == "shuffled"
@@ -190,3 +191,9 @@ def test_an_item_over_options_is_shown_and_searched_for_with_them() -> None:
         "Which metal is liquid at room temperature?\n  A. zinc\n* B. mercury\n  C. lead\n  D. tin"
     )
     assert METHOD.query(item).endswith("A. zinc\nB. mercury\nC. lead\nD. tin")
+
+
+def test_the_published_request_is_refused_over_options() -> None:
+    """The paper prints no prompt for options, so there is nothing to ask as published."""
+    with pytest.raises(BadUsage, match="prints no prompt"):
+        prepare("as-published", 0, FORM, None)

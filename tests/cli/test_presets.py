@@ -9,14 +9,18 @@ from told import Proofstone
 
 
 def test_presets_are_listed_and_shown(proofstone: Proofstone) -> None:
-    """Each choice stands once, under what the paper settles or leaves open."""
+    """Each choice stands once, under what is as published, left open or different; the last with
+    its reason."""
     assert "as-published" in proofstone("presets", "list").out
     preset = find_method("encyclo_k").presets["as-published"]
     told = proofstone("presets", "show", "encyclo_k", "as-published")
     assert told.code == 0
-    fixed, opened = told.out.split("The paper leaves open, and here it is")
+    published, rest = told.out.split("\nLeft open by the paper\n")
+    opened, ours = rest.split("\nDifferent from the paper\n")
+    under = {"published": published, "open": opened, "ours": ours}
     for choice in preset.choices:
-        assert f"\n  {choice.what}" in (fixed if choice.status == "fixed" else opened)
+        assert f"\n  {choice.what}" in under[choice.status]
+        assert f"\n    why    {choice.why}\n" in told.out if choice.why else True
     shown = proofstone("presets", "show", "encyclo_k", "--json").json
     assert len(shown["choices"]) == len(preset.choices)
     listed = proofstone("presets", "list", "--json").json
@@ -49,13 +53,13 @@ def test_a_form_takes_the_published_choices_and_options_override_them(
 
 
 def test_a_run_takes_them_too(proofstone: Proofstone, made: Path) -> None:
-    """Direct, temperature 0 and room for thinking, but for what was typed."""
+    """Asked as in appendix A.3, temperature 0 and room for thinking, but for what was typed."""
     told = proofstone(
         "run", "old-books", "-m", "sim/new?ability=0.5", "--preset", "as-published",
         "--temperature", 0.5, "-w", made, "--json",
     )  # fmt: skip
     (run,) = told.json
-    assert run["ask"] == "direct"
+    assert run["ask"] == "as-published"
     shown = proofstone("show", f"run:{run['run']}", "-w", made, "--json").json
     assert "32768" in str(shown)
     assert "0.5" in str(shown)

@@ -159,7 +159,7 @@ def way_of(name: str, *shots: LoadedItem) -> Way:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["direct", "cot"])
+@pytest.mark.parametrize("way", ["direct", "cot", "as-published"])
 def test_a_prompt_is_exactly_this(way: str, language: str) -> None:
     """What people would read, and models do: compared as text. Whoever means to change it writes
     the new text into the snapshot and raises ``rendering.RENDERING`` or changes a template."""

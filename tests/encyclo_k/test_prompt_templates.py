@@ -105,7 +105,8 @@ def test_what_is_left_out_is_said_with_what_would_do() -> None:
         check_prompt(OwnPrompt("mine.jinja", "{{ options }}"), "direct", FORM)
     assert str(caught.value) == (
         "the template mine.jinja does not show the whole question: for direct it must use "
-        "question, or stem and options, or sentence, statements and options\n"
+        "question, or stem and options, or sentence, statements and options, or asks, statements "
+        "and options\n"
         "  it uses options; see docs/prompts.md"
     )
 
@@ -141,3 +142,25 @@ def test_imported_questions_have_a_stem_and_options() -> None:
 def test_single_statements_and_verdicts_tell_their_task(item: LoadedItem) -> None:
     (asked,) = messages(item, by("{{ task }} {{ way }} {{ count }} {{ options }}", "verdicts-cot"))
     assert asked.text == f"verdicts verdicts-cot {len(item.facts)} []"
+
+
+def test_a_file_puts_the_question_by_sentences_of_its_own(bank: ListBank) -> None:
+    """As published text would be: the sentence and its word are chosen by the item's numbers."""
+    text = (
+        "{% set sentences = ['Which are {}?', 'Find the {} ones.', 'Name what is {}.'] %}"
+        "{% set words = {'correct': ['true', 'right'], 'incorrect': ['false', 'wrong']} %}"
+        "{{ sentences[sentence_number % 3].format(words[asks][wording_number % 2]) }}\n"
+        "{% for one in statements %}{{ one.numeral | upper }}. {{ one.text }}\n{% endfor %}"
+        "{% for one in options %}{{ one.letter }}) {{ one.text | upper }}\n{% endfor %}"
+    )
+    check_prompt(OwnPrompt("mine.jinja", text), "as-published", FORM)
+    asked = []
+    for seed in range(8):
+        item = bank.load(next(METHOD.compose(bank, METHOD.recipe({"questions": 1}), seed)))
+        payload = item.item.payload
+        (turn,) = messages(item, by(text, "as-published"))
+        sentence = ["Which are {}?", "Find the {} ones.", "Name what is {}."][payload.template % 3]
+        words = ["true", "right"] if payload.asks_correct else ["false", "wrong"]
+        assert turn.text.startswith(sentence.format(words[payload.wording % 2]) + "\nI. ")
+        asked.append(payload.asks_correct)
+    assert len(set(asked)) == 2

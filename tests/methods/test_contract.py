@@ -133,6 +133,7 @@ def test_its_presets_can_be_taken(method: Method) -> None:
             assert choice.here
             assert choice.published
             assert bool(choice.at) == bool(choice.parameter)
+            assert bool(choice.why) == (choice.status == "ours"), choice.what
 
 
 def test_templates_may_use_what_is_declared_and_nothing_else(method: Method) -> None:

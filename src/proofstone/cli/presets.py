@@ -1,4 +1,4 @@
-"""``presets``: what a paper fixes and leaves open; and ``--preset`` on other commands."""
+"""``presets``: what is as published, open or different; and ``--preset`` on other commands."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from proofstone.cli.output import print_json, print_table
 
 __all__ = ["preset_option", "presets_command", "with_preset"]
 
+_HEADINGS = {
+    "published": "As published",
+    "open": "Left open by the paper",
+    "ours": "Different from the paper",
+}
+
 preset_option = click.option(
     "--preset",
     metavar="NAME",
@@ -20,7 +26,7 @@ preset_option = click.option(
 
 @click.group("presets")
 def presets_command() -> None:
-    """Show what papers fix, what they leave open, and how it was decided."""
+    """Show published settings and where they differ here."""
 
 
 @presets_command.command("list")
@@ -43,7 +49,7 @@ def list_presets(as_json: bool) -> None:
 @click.argument("preset", default="as-published")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def show_preset(method: str, preset: str, as_json: bool) -> None:
-    """Show what PRESET of METHOD fixes, what its paper leaves open, and how we decided."""
+    """Show what PRESET follows, decides and changes."""
     from proofstone.methods import find_method, find_preset  # noqa: PLC0415
 
     found = find_preset(find_method(method), preset)
@@ -51,17 +57,16 @@ def show_preset(method: str, preset: str, as_json: bool) -> None:
         print_json(found)
         return
     click.echo(f"{found.title}\n{found.paper}")
-    for status, heading in (
-        ("fixed", "The paper settles"),
-        ("open", "The paper leaves open, and here it is"),
-    ):
-        click.echo(f"\n{heading}")
-        for choice in found.choices:
-            if choice.status == status:
-                set_at = f"   ({choice.at} {_flag(choice)})" if choice.parameter else ""
-                click.echo(f"\n  {choice.what}{set_at}")
-                click.echo(f"    paper  {choice.published} [{choice.where}]")
-                click.echo(f"    here   {choice.here}")
+    for status, heading in _HEADINGS.items():
+        choices = [choice for choice in found.choices if choice.status == status]
+        click.echo(f"\n{heading}" if choices else f"\n{heading}\n\n  nothing")
+        for choice in choices:
+            set_at = f"   ({choice.at} {_flag(choice)})" if choice.parameter else ""
+            click.echo(f"\n  {choice.what}{set_at}")
+            click.echo(f"    paper  {choice.published} [{choice.where}]")
+            click.echo(f"    here   {choice.here}")
+            if choice.why:
+                click.echo(f"    why    {choice.why}")
 
 
 def with_preset(method: Any, name: str | None, at: str, given: dict[str, Any]) -> dict[str, Any]:

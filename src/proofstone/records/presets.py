@@ -1,28 +1,33 @@
-"""Presets: what a paper fixes, what it leaves open, and how each was decided here."""
+"""Presets: what follows the paper, what the paper leaves open, and what differs and why."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-__all__ = ["Choice", "Preset"]
+__all__ = ["STATUSES", "Choice", "Preset", "Status"]
+
+Status = Literal["published", "open", "ours"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class Choice(Struct, frozen=True, kw_only=True):
     """One choice of a preset.
 
-    ``published`` is what the paper says, ``where`` the section; ``status`` whether that settles it.
-    ``here`` is how it was decided, and why where the paper leaves it open. ``at`` names the command
-    that takes it, ``parameter`` and ``value`` what is set there, a list where everything is asked
-    once with each; without a parameter it is so anyway.
+    ``published`` is what the paper says, ``where`` the section, ``here`` what the preset does.
+    ``status`` is "published" where the preset follows the paper, "open" where the paper does not
+    say and ``here`` decides, "ours" where the preset differs, with the reason in ``why``. ``at``
+    names the command that takes it, ``parameter`` and ``value`` what is set there, a list where
+    everything is asked once with each; without a parameter it is so anyway.
     """
 
     what: str
     where: str
-    status: Literal["fixed", "open"]
+    status: Status
     published: str
     here: str
+    why: str = ""
     at: Literal["build form", "run", "score", ""] = ""
     parameter: str = ""
     value: Any = None

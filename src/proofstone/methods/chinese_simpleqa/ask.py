@@ -30,6 +30,8 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     closed_of,
 )
 from proofstone.methods.chinese_simpleqa.prompting import (
+    BARE,
+    PUBLISHED,
     Example,
     ask_prompt,
     examples,
@@ -49,6 +51,7 @@ WAYS = {
     "recall": "what is known that bears on the question, then the answer",
     "cot": "step by step, then the answer",
     "confidence": "the answer, and how sure the model is of it, from 0 to 100",
+    "as-published": "the question alone, as the published code sends it",
 }
 # The step of the one call says how it was asked, and so how its reply is read.
 STEPS = {
@@ -56,6 +59,7 @@ STEPS = {
     "recall": "recalled",
     "cot": "reasoned",
     "confidence": "sure",
+    "as-published": "bare",
 }
 # Two examples may have an item's answer, or its question: so many are left for each item.
 MOST_SHOTS = 4
@@ -76,6 +80,11 @@ def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -
     _check_way(way)
     if not 0 <= shots <= MOST_SHOTS:
         raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
+    if way == PUBLISHED and posed_of(item_set.recipe) != "open":
+        raise BadUsage(
+            f"{item_set.name} asks over options: the paper prints no prompt for them",
+            hint=f"ask {', '.join(name for name in WAYS if name != PUBLISHED)}",
+        )
     key = [way, shaping_texts(way), shots]
     if posed_of(item_set.recipe) != "open":
         key.append(shaping_choices(way))
@@ -154,7 +163,7 @@ def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
 
 def _text_form(way: str) -> TextForm:
     """Where an answer ends: at the head of the next question; a bare answer at the line's end."""
-    stop = {"direct": ("\n",), "confidence": ("\n\n",)}.get(way, ())
+    stop = {"confidence": ("\n\n",)}.get(way, ("\n",) if way in BARE else ())
     return TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION)
 
 

@@ -30,6 +30,7 @@ from proofstone.methods.chinese_simpleqa.payloads import (
     asked_of,
     closed_of,
 )
+from proofstone.methods.chinese_simpleqa.presets import presets
 from proofstone.ports import (
     BankReader,
     BuiltFact,
@@ -89,7 +90,7 @@ class ChineseSimpleQA:
         self.pipelines: Mapping[str, StepBuilder] = PIPELINES
         self.bank_run = "--judge PROVIDER/NAME"
         self.parameters: tuple[Parameter, ...] = compose.PARAMETERS
-        self.presets: Mapping[str, Preset] = {}
+        self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = None
         self.groupings: tuple[str, ...] = groupings.GROUPINGS
         self.level_names: Mapping[str, str] = groupings.LEVEL_NAMES

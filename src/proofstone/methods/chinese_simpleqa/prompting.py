@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 __all__ = [
+    "BARE",
+    "PUBLISHED",
     "Example",
     "ask_prompt",
     "examples",
@@ -26,6 +28,8 @@ __all__ = [
 ]
 
 _LANGUAGES = ("en", "zh")
+PUBLISHED = "as-published"
+BARE = frozenset({"direct", PUBLISHED})  # the whole reply is the answer
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,7 +73,7 @@ def worked_answer(example: Example, language: str, way: str) -> str:
 def stated(answer: str, language: str, way: str, *, before: str = "", sure: int) -> str:
     """An answer in the form that a way asks for, behind what comes ``before`` it; ``sure`` (0 to
     100) is said where the way asks for it."""
-    if way == "direct":
+    if way in BARE:
         return answer
     lines = [before] if before else []
     lines.append(f"答案：{answer}" if is_chinese(language) else f"Answer: {answer}")

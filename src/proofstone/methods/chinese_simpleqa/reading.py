@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from proofstone.methods.chinese_simpleqa.prompting import BARE
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer, without_label
 
 __all__ = ["ReadAnswer", "read_answer"]
@@ -36,11 +37,11 @@ class ReadAnswer(Struct, frozen=True, gc=False):
 def read_answer(text: str, way: str) -> ReadAnswer:
     """The answer of a reply to a question that was asked in ``way``.
 
-    Asked directly, all of it is. Where reasoning was asked for, the answer is what stands from the
-    answer's line on: what comes behind it may take it back. Without such a line, and with two that
-    differ, it is the whole reply.
+    Asked directly or by the question alone, all of it is. Where reasoning was asked for, the answer
+    is what stands from the answer's line on: what comes behind it may take it back. Without such a
+    line, and with two that differ, it is the whole reply.
     """
-    if way == "direct":
+    if way in BARE:
         return ReadAnswer(text)
     if way == "confidence":
         return _with_confidence(text)

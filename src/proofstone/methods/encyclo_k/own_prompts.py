@@ -14,6 +14,7 @@ from typing import Any
 from proofstone.engines.choices.roman import roman
 from proofstone.engines.templates import Template, read_template
 from proofstone.errors import BadInput
+from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.rendering import letters, option_texts, render, sentence, stem
 from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of, task_of_set
@@ -28,6 +29,10 @@ VARIABLES: Mapping[str, str] = {
     "statements": "the statements in order, each with .numeral (i, ii, ...) and .text; none where "
     "the form was imported",
     "options": "the options in order, each with .letter and .text; none where verdicts are asked",
+    "asks": "correct or incorrect: which statements the question asks for; empty where it was "
+    "imported or verdicts are asked",
+    "sentence_number": "the number of the sentence, from 0, to choose one of a list of your own by",
+    "wording_number": "the number of its word for correct or incorrect, from 0",
     "letters": "the options' letters in one text: A, B, C",
     "count": "how many statements there are",
     "language": "the question's language, such as en or zh",
@@ -37,7 +42,12 @@ VARIABLES: Mapping[str, str] = {
 }
 
 _Shown = tuple[tuple[str, ...], ...]  # sets of variables, one of which must be used whole
-_COMPOSED: _Shown = (("question",), ("stem", "options"), ("sentence", "statements", "options"))
+_COMPOSED: _Shown = (
+    ("question",),
+    ("stem", "options"),
+    ("sentence", "statements", "options"),
+    ("asks", "statements", "options"),
+)
 _IMPORTED: _Shown = (("question",), ("stem", "options"))
 _JUDGED: _Shown = (("question",), ("stem",), ("statements",))
 
@@ -73,6 +83,7 @@ def _values(item: LoadedItem, way: str) -> dict[str, Any]:
         "question": render(item, task),
         "stem": stem(item, task),
         "sentence": sentence(item, task),
+        **_worded(item, task),
         "statements": [
             {"numeral": roman(count), "text": fact.payload.text}
             for count, fact in enumerate(item.facts, start=1)
@@ -84,6 +95,18 @@ def _values(item: LoadedItem, way: str) -> dict[str, Any]:
         "task": task,
         "way": way,
         "stepwise": is_stepwise(way),
+    }
+
+
+def _worded(item: LoadedItem, task: Task) -> dict[str, Any]:
+    """What a template needs to put the question by sentences of its own."""
+    payload = item.item.payload
+    if task != "choice" or not isinstance(payload, ComposedQuestion):
+        return {"asks": "", "sentence_number": 0, "wording_number": 0}
+    return {
+        "asks": "correct" if payload.asks_correct else "incorrect",
+        "sentence_number": payload.template,
+        "wording_number": payload.wording,
     }
 
 

@@ -10,7 +10,7 @@ from proofstone.engines.choices.roman import roman
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.rendering import letters, render
-from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of
+from proofstone.methods.encyclo_k.tasks import PUBLISHED, Task, is_stepwise, task_of
 from proofstone.records import LoadedItem
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def render_template(name: str, language: str, **values: Any) -> str:
 
 
 def _asking(task: Task, way: str) -> str:
+    if task == "choice" and way == PUBLISHED:
+        return "as_published"
     return _ASKED[task][is_stepwise(way)]
 
 

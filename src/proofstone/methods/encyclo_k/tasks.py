@@ -14,15 +14,28 @@ from proofstone.methods.encyclo_k.payloads import SingleStatement
 from proofstone.methods.encyclo_k.recipe import is_of_statements
 from proofstone.records import Item, ItemSet
 
-__all__ = ["STEP", "VERDICTS", "WAYS", "Task", "is_stepwise", "last_step", "task_of", "task_of_set"]
+__all__ = [
+    "PUBLISHED",
+    "STEP",
+    "VERDICTS",
+    "WAYS",
+    "Task",
+    "is_stepwise",
+    "last_step",
+    "task_of",
+    "task_of_set",
+]
 
 Task: TypeAlias = Literal["choice", "statement", "verdicts"]
 
 STEP = "answer"
+PUBLISHED = "as-published"  # the request of the paper's appendix A.3
 VERDICTS = "verdicts"  # the step that asks for several verdicts; by it the scorer knows them
 WAYS = {
     "direct": "the answer at once, nothing else",
     "cot": "step by step, then the answer",
+    "as-published": "the paper's request in our words: each statement and option analyzed, "
+    "then the answer line",
     "verdicts": "true or false of each statement of a question, at once",
     "verdicts-cot": "step by step, then true or false of each statement of a question",
 }
@@ -31,7 +44,7 @@ _OF_VERDICTS = frozenset({"verdicts", "verdicts-cot"})
 
 def is_stepwise(way: str) -> bool:
     """Whether a way asks for reasoning before the answer."""
-    return way in {"cot", "verdicts-cot"}
+    return way in {"cot", PUBLISHED, "verdicts-cot"}
 
 
 def last_step(way: str) -> str:
@@ -56,6 +69,11 @@ def task_of_set(item_set: ItemSet, way: str) -> Task:
                 f"{item_set.name} holds single statements: {way} is a way of asking questions "
                 "composed of several",
                 hint="ask direct or cot; each statement then gets its verdict from a call",
+            )
+        if way == PUBLISHED:
+            raise BadUsage(
+                f"{item_set.name} holds single statements: the paper prints no prompt for them",
+                hint="ask direct or cot",
             )
         return "statement"
     if way in _OF_VERDICTS and item_set.kind == "imported":
