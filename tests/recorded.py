@@ -4,6 +4,10 @@
 ``source`` is where it was seen. ``how`` is ``quoted`` where the whole body stands there, ``words``
 where the source gives the provider's words, and the form around them is that of its other errors.
 Ids and keys were cut out.
+
+Recorded replies of providers, wikis and searches: one a file of ``recorded_replies/FOLDER``, each
+with its source and licence. All of them, of which these are a few, lie outside of the repository;
+where that folder is there, its files are replayed too.
 """
 
 from __future__ import annotations
@@ -18,12 +22,23 @@ import msgspec
 from proofstone.engines.models.failure_kinds import FailureKind
 from scripted_server import Act
 
-__all__ = ["PROVIDERS", "Recorded", "recorded"]
+__all__ = [
+    "ALL_REPLIES",
+    "PROVIDERS",
+    "Recorded",
+    "RecordedReply",
+    "recorded",
+    "recorded_replies",
+    "replies_by_name",
+]
 
 BODIES = Path(__file__).parent / "models" / "bodies"
 PROVIDERS = (
     "anthropic", "azure", "dashscope", "deepseek", "google", "openai", "openrouter", "vllm"
 )  # fmt: skip
+
+CARRIED_REPLIES = Path(__file__).parent / "recorded_replies"
+ALL_REPLIES = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "recorded"
 
 
 class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,3 +73,47 @@ def recorded(*providers: str) -> list[Recorded]:
         found += [msgspec.json.decode(line, type=Recorded) for line in lines]
     assert all(row.kind in get_args(FailureKind) for row in found)
     return found
+
+
+class RecordedReply(msgspec.Struct, frozen=True):
+    """A reply as it was recorded, what it was asked, and how a careful reader reads it."""
+
+    source: str
+    licence: str
+    request: Mapping[str, Any]
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    note: str | None = None
+    name: str = ""
+    expected: Mapping[str, Any] = {}
+
+    @property
+    def raw(self) -> bytes:
+        """The body's bytes: a text as it is, a value as JSON."""
+        return self.body.encode() if isinstance(self.body, str) else json.dumps(self.body).encode()
+
+    def act(self) -> Act:
+        """The scripted server's answering so."""
+        headers = {name: text for name, text in self.headers.items() if name != "content-type"}
+        return Act(self.raw, self.status, headers)
+
+
+def recorded_replies(*folders: str) -> list[RecordedReply]:
+    """The replies of these folders by their names: all where they lie beside the repository, else
+    the carried ones."""
+    found: dict[str, RecordedReply] = {}
+    for place in (CARRIED_REPLIES, ALL_REPLIES):
+        if not place.exists():
+            continue
+        expected = json.loads((place / "expected.json").read_text(encoding="utf-8"))
+        for file in sorted(file for folder in folders for file in (place / folder).glob("*.json")):
+            name = f"{file.parent.name}/{file.stem}"
+            reply = msgspec.json.decode(file.read_bytes(), type=RecordedReply)
+            found[name] = msgspec.structs.replace(reply, name=name, expected=expected.get(name, {}))
+    return [found[name] for name in sorted(found)]
+
+
+def replies_by_name(*folders: str) -> dict[str, RecordedReply]:
+    """The same, by name."""
+    return {reply.name: reply for reply in recorded_replies(*folders)}

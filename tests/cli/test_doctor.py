@@ -97,8 +97,8 @@ def test_online_shows_each_step_and_exits_with_5(made: Path, proofstone: Proofst
             "  ok      certificate  none, the address is http",
             f"  ok      address      {server.url}",
             "  FAILED  key          bad_key: Incorrect API key",
-            "                       check the key in the headers, and that it may use "
-            f"proofstone-doctor at {server.url}",
+            "                       no key is set: name the variable that holds one as api_key_env "
+            "in [providers.scripted] of proofstone.toml",
             "  -       model",
         ]
     (listed,) = proofstone("doctor", "--egress", "-w", made, "--json").json

@@ -144,7 +144,7 @@ async def test_it_is_another_request_than_the_same_words_in_a_chat() -> None:
     [
         (error(404, {"error": {"message": "The model `x` does not exist."}}), "unknown_model"),
         (half(), "dropped"),
-        (answer("a chat's reply"), "unreadable"),
+        (answer("a chat's reply"), "malformed"),
         (Act(b'{"choices": []}'), "unreadable"),
         (Act(json.dumps({"choices": [{"text": "", "finish_reason": "error"}]}).encode()),
          "unreadable"),

@@ -114,9 +114,10 @@ async def test_a_filters_refusal_in_plain_text_is_a_reply() -> None:
     assert attempt.reply.refusal == "Content Exists Risk"
 
 
-def test_a_stream_without_an_error_is_unreadable() -> None:
+def test_a_stream_without_an_error_is_malformed() -> None:
+    """A model wrote it, so it is billed: asking again would stream again."""
     raw = b'data: {"choices": [{"delta": {"content": "about an error"}}]}\n\ndata: [DONE]\n\n'
-    assert classify(200, raw).kind == "unreadable"
+    assert classify(200, raw).kind == "malformed"
 
 
 def test_comments_of_a_stream_and_broken_events_are_passed_over() -> None:

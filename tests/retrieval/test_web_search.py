@@ -98,7 +98,7 @@ def test_what_is_further_on_is_asked_for_with_another_request() -> None:
 def test_hits_of_each() -> None:
     assert read("brave", BRAVE) == [
         WebHit(
-            url="https://a.example/cu", title="Copper", text="A <strong>metal</strong>.",
+            url="https://a.example/cu", title="Copper", text="A metal.",
             published="2024-01-02T00:00:00",
         ),
         WebHit(url="https://b.example/", title="Ore", text=""),

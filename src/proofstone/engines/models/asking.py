@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from proofstone.engines.models.bounds import Bounds, may_be_billed, most_output, total_tokens
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.entries import Price
-from proofstone.engines.models.failure_kinds import UNREACHED, treatment
+from proofstone.engines.models.failure_kinds import UNREACHED, advise, treatment
 from proofstone.engines.models.limiter import Feedback, Limiter
 from proofstone.engines.models.purse import Held, Purse, is_free, open_purse
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply, salvage_usage
@@ -340,7 +340,7 @@ class Asker:
         if self.stopped is not None or is_gateway or not (known.stops or never_reached):
             return
         model = self.model
-        hint = known.advice.format(model=model.served_as, endpoint=model.endpoint, **self._hints)
+        hint = advise(kind, model=model.served_as, endpoint=model.endpoint, **self._hints)
         self._stop(EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint), kind)
 
     def _stop(self, reason: ProofstoneError, kind: str) -> None:

@@ -21,7 +21,7 @@ from msgspec import UNSET, Struct
 from msgspec import field as struct_field
 
 from proofstone.engines.models.carried_cards import carried_card
-from proofstone.engines.models.credentials import build_headers, read_address
+from proofstone.engines.models.credentials import Address, Headers, build_headers, read_address
 from proofstone.engines.models.egress_gate import EgressGate
 from proofstone.engines.models.entries import (
     Entry,
@@ -110,6 +110,13 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     route: Route = struct_field(default_factory=lambda: Route(gate=EgressGate()))
 
 
+def _key_beside(headers: Headers, address: Address) -> str:
+    """Where a key stands that no ``api_key_env`` names; empty where there is none."""
+    if headers.secrets:
+        return "the headers"
+    return "the address" if address.secrets else ""
+
+
 def load_config(
     folder: Path | None = None,
     *,
@@ -177,7 +184,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         body=_or(chosen.body, {}),
         unsupported=_unsupported(chosen, own or Entry(), card),
         max_tokens_field=_max_tokens_field(chosen, own or Entry(), card),
-        key_from=variable,
+        key_from=variable or _key_beside(headers, address),
         entry=place,
         wire=_or(chosen.wire, wire_of(card)),
         window=_or(chosen.window, card.window),

@@ -20,9 +20,10 @@ from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.embedding_reply import (
     EmbeddingReply,
     UnreadableVectorsError,
+    WrongVectorsError,
     read_vectors,
 )
-from proofstone.engines.models.failure_kinds import treatment
+from proofstone.engines.models.failure_kinds import advise, treatment
 from proofstone.engines.models.failures import classify
 from proofstone.engines.models.openai_chat import ChatEndpoint
 from proofstone.errors import EndpointUnusable
@@ -37,6 +38,8 @@ __all__ = ["EmbeddingUse", "EmbeddingsEndpoint"]
 
 _TEXTS, _CHARACTERS = 96, 100_000  # of one request; an endpoint that takes fewer gets fewer
 _AT_ONCE = 8
+_FORMAT = "encoding_format"
+_REFUSED = frozenset({"bad_request", "unsupported_parameter"})
 _FEWER = frozenset({"bad_request", "too_long"})  # what a batch may be refused with for its size
 
 
@@ -65,6 +68,9 @@ class EmbeddingsEndpoint:
         self._client = ChatEndpoint(endpoint, clock=clock)
         self._clock, self._rng = clock, rng
         self._retries = retries or Retries()
+        self._format = {} if _FORMAT in endpoint.unsupported else {_FORMAT: "float"}
+        named = endpoint.body.get("dimensions")
+        self._dimensions = named if isinstance(named, int) else None
         self._slots = asyncio.Semaphore(min(_AT_ONCE, endpoint.max_connections))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -114,16 +120,17 @@ class EmbeddingsEndpoint:
 
     async def _tried(self, texts: list[str]) -> EmbeddingReply | Attempt:
         """The reply to a batch, or the last attempt, which failed."""
-        body = orjson.dumps(
-            {"model": self._known.served_as, **self._known.body, "input": texts}
-        )  # fmt: skip
         rules = self._retries
         for retry in range(rules.most + 1):
+            body = self._body(texts)
             async with self._slots:
                 attempt = await self._client.post("/embeddings", body)
             found = self._read(attempt, texts, len(body))
             if isinstance(found, EmbeddingReply):
                 return found
+            if found.error in _REFUSED and _FORMAT in found.detail and _FORMAT in self._format:
+                self._format = {}  # it knows no such field: as it likes, which is checked
+                return await self._tried(texts)
             wait = found.retry_after_s or 0.0
             last = retry == rules.most or wait > rules.patience_s
             if last or not treatment(found.error).retried:
@@ -132,15 +139,25 @@ class EmbeddingsEndpoint:
             await self._clock.sleep(wait + jitter)
         raise AssertionError("the last attempt returns")
 
+    def _body(self, texts: list[str]) -> bytes:
+        """A request. Numbers are asked for: bytes would not say what they are."""
+        known = self._known
+        return orjson.dumps(
+            {"model": known.served_as, **self._format, **known.body, "input": texts}
+        )  # fmt: skip
+
     def _read(self, attempt: Attempt, texts: list[str], n_bytes: int) -> EmbeddingReply | Attempt:
         if attempt.error:
             return attempt
         try:
-            found = read_vectors(attempt.raw, len(texts))
+            found = read_vectors(attempt.raw, len(texts), self._dimensions)
         except UnreadableVectorsError as error:
             said = classify(attempt.status, attempt.raw)  # an error may come with a 200
-            detail = str(error) if said.kind == "unreadable" else said.detail
-            return structs.replace(attempt, error=said.kind, detail=detail)
+            if said.kind != "unreadable":
+                return structs.replace(attempt, error=said.kind, detail=said.detail)
+            kind = "malformed" if isinstance(error, WrongVectorsError) else said.kind
+            return structs.replace(attempt, error=kind, detail=str(error))
+        self._dimensions = found.vectors.shape[1]
         tokens = found.tokens or 0
         cost = cost_usd(self._known.price, Usage(prompt=tokens, completion=0), attempt.status)
         use = self.use
@@ -155,10 +172,11 @@ class EmbeddingsEndpoint:
 
     def _unusable(self, kind: str, detail: str) -> EndpointUnusable:
         known = self._known
-        hint = treatment(kind).advice.format(
+        hint = advise(
+            kind,
             model=known.served_as,
             endpoint=known.identity,
-            key=known.key_from or "the headers",
+            key=known.key_from,
             entry=known.entry,
         )
         return EndpointUnusable(f"{self.name} gives no vectors: {kind}: {detail}", hint=hint)

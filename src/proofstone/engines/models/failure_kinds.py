@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["KINDS", "NOT_SENT", "UNREACHED", "FailureKind", "Treatment", "treatment"]
+__all__ = ["KINDS", "NOT_SENT", "UNREACHED", "FailureKind", "Treatment", "advise", "treatment"]
 
 FailureKind = Literal[
-    "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable",
+    "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable", "malformed",
     "unreachable", "bad_certificate", "bad_key", "no_credit", "unknown_model",
     "unsupported_parameter", "not_an_api", "too_long", "content_filter", "bad_request",
     "not_running", "no_such_host", "proxy_unreachable", "proxy_refused",
@@ -33,6 +33,8 @@ KINDS: Mapping[str, Treatment] = {
     "dropped": Treatment(True, False, _LATER),
     "server_error": Treatment(True, False, _LATER),
     "unreadable": Treatment(True, False, "see the raw reply with proofstone show"),
+    # Billed, and most likely the same again: the endpoint streams, or leaves the message out.
+    "malformed": Treatment(False, False, "see the raw reply with proofstone show"),
     "unreachable": Treatment(
         True, False, "check base_url in {entry} ({endpoint}), that its server runs, and the network"
     ),
@@ -87,8 +89,19 @@ UNREACHED = frozenset({"unreachable", "no_such_host", "proxy_unreachable"})
 # Nothing of a prompt has left with these (an https proxy that refuses sees a host and port only).
 NOT_SENT = UNREACHED | {"bad_certificate", "not_running"}
 _UNKNOWN_KIND = Treatment(False, False, "")
+_WITHOUT_KEY: Mapping[str, str] = {
+    "bad_key": "no key is set: name the variable that holds one as api_key_env in {entry}",
+    "no_credit": "add credit at {endpoint}, then resume the run",
+}
 
 
 def treatment(kind: str) -> Treatment:
     """How a kind is treated; one that no row names is final for its call and stops nothing."""
     return KINDS.get(kind, _UNKNOWN_KIND)
+
+
+def advise(kind: str, *, model: str, endpoint: str, key: str, entry: str) -> str:
+    """Return what to do about a kind. ``key`` says where the key comes from; empty if none is set,
+    and then no advice speaks of checking one."""
+    advice = treatment(kind).advice if key else _WITHOUT_KEY.get(kind, treatment(kind).advice)
+    return advice.format(model=model, endpoint=endpoint, key=key, entry=entry)

@@ -76,7 +76,10 @@ RULES: tuple[Rule, ...] = (
     Rule("no_credit", phrases=(("exceeded your current quota", "billing"),)),
     Rule(
         "too_long",
-        _codes("context_length_exceeded string_above_max_length request_too_large"),
+        _codes(
+            "context_length_exceeded string_above_max_length request_too_large"
+            " too_many_prompt_tokens"
+        ),
         (
             ("maximum context length",),
             ("context window",),
@@ -85,6 +88,8 @@ RULES: tuple[Rule, ...] = (
             ("prompt is too long",),
             ("input is too long",),
             ("input token count", "exceed"),
+            ("input tokens", "exceed"),
+            ("length of all messages is too long",),
             ("range of input length",),
             ("max_model_len",),
             ("exceed context limit",),
@@ -136,6 +141,8 @@ RULES: tuple[Rule, ...] = (
             ("model", "does not exist"),
             ("model", "not found"),
             ("not a valid model",),
+            ("model identifier is invalid",),
+            ("model", "is not supported", "supported models"),
             ("model not exist",),
             ("models/", "is not found"),
             ("model", "has been deprecated"),

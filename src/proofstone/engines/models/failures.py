@@ -6,6 +6,7 @@ Providers disagree on statuses (exhausted credit comes as 402, 403 and 429; a co
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,12 +14,25 @@ import orjson
 from proofstone.engines.models.failure_kinds import KINDS, FailureKind
 from proofstone.engines.models.failure_rules import BY_STATUS, RULES, Rule
 
-__all__ = ["ErrorBody", "Failure", "classify", "error_text", "is_html", "read_error"]
+__all__ = [
+    "BROKEN_OFF",
+    "ErrorBody",
+    "Failure",
+    "classify",
+    "error_text",
+    "is_html",
+    "is_stream",
+    "read_error",
+]
 
 _MESSAGE_CHARS = 2000  # an error that quotes a whole prompt is not searched to its end
 _ROUTE_MISSING = frozenset(
     {"not found", "404 page not found", "404 not found", "file not found", "resource not found"}
 )
+# Finish reasons by which a provider says that it broke off.
+BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
+_CHUNK = re.compile(rb'"(?:delta|text)"\s*:\s*(?:"[^"]|\{)')  # of a stream: text that was written
+_COUNTED = re.compile(rb'"completion_tokens"\s*:\s*[1-9]')
 _STREAM = (b"data:", b"event:", b": ")  # server-sent events, which nobody asked for
 
 
@@ -46,11 +60,42 @@ def classify(status: int, raw: bytes) -> Failure:
     """What a status and body that hold no reply mean. ``status`` 200 is a body without a reply."""
     if is_html(raw):
         return _classify_html(status, raw)
-    error = read_error(_decoded(status, raw), status)
+    body = _decoded(status, raw)
+    error = read_error(body, status)
     detail = error.message or error.code or f"HTTP {status}"
     if status == 404 and _is_route_missing(detail.lower()):
         return Failure("not_an_api", detail)
-    return Failure(error.kind or _by_status(error.status or status), detail)
+    kind = error.kind or _by_status(error.status or status)
+    if status == 200 and KINDS[kind].retried and _is_billed(body, raw):
+        return Failure("malformed", detail)
+    if kind == "unreadable" and not error.message and _is_foreign(body):
+        return Failure("not_an_api", f"JSON of another interface, with {_keys(body)}")
+    return Failure(kind, detail)
+
+
+def _is_foreign(body: Any) -> bool:
+    """Whether a body of status 200 is JSON, but nothing that an endpoint of ours answers."""
+    return isinstance(body, dict) and bool(body) and not body.keys() & {"choices", "data", "error"}
+
+
+def _keys(body: dict[str, Any]) -> str:
+    return ", ".join(sorted(body)[:5])
+
+
+def _is_billed(body: Any, raw: bytes) -> bool:
+    """Whether a body of status 200 without a readable reply holds one that a model wrote: a choice
+    without a message, or a stream that began. Asking again would be billed again."""
+    if is_stream(raw):
+        return _CHUNK.search(raw) is not None
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list) or not choices:
+        return False
+    # A router that could not reach the model says so in the choice: only counted tokens cost then.
+    choice = choices[0]
+    is_broken_off = isinstance(choice, dict) and (
+        bool(choice.get("error")) or choice.get("finish_reason") in BROKEN_OFF
+    )
+    return not is_broken_off or _COUNTED.search(raw) is not None
 
 
 def read_error(body: Any, status: int = 0) -> ErrorBody:
@@ -79,7 +124,7 @@ def error_text(raw: bytes) -> Any:
     """What a body that is no JSON may say of an error: a stream's error event, decoded, or a plain
     text; None for a page, a stream without one, and JSON that broke off (it may quote a prompt)."""
     start = raw[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if raw.lstrip().startswith(_STREAM):
+    if is_stream(raw):
         return _error_event(raw)
     if not start or start.startswith((b"{", b"[", b"<")):
         return None
@@ -91,7 +136,7 @@ def _decoded(status: int, raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        if status < 300 or raw.lstrip().startswith(_STREAM):
+        if status < 300 or is_stream(raw):
             said = error_text(raw)
             return said if isinstance(said, dict) else None
         return raw[:_MESSAGE_CHARS].decode("utf-8", "replace").strip()
@@ -109,6 +154,11 @@ def _error_event(raw: bytes) -> Any:
             if _error_fields(body):
                 return body
     return None
+
+
+def is_stream(raw: bytes) -> bool:
+    """Whether a body is a stream of server-sent events."""
+    return raw.lstrip().startswith(_STREAM)
 
 
 def is_html(raw: bytes) -> bool:

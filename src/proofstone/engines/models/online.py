@@ -17,7 +17,7 @@ from proofstone.engines.models.checking import Checked, check_model
 from proofstone.engines.models.config import Endpoint, ModelConfig, resolve
 from proofstone.engines.models.destination import Destination, destination_of
 from proofstone.engines.models.entries import Entry
-from proofstone.engines.models.failure_kinds import treatment
+from proofstone.engines.models.failure_kinds import advise
 from proofstone.engines.models.names import ModelName, parse_model_name
 from proofstone.engines.models.opening import open_endpoint
 from proofstone.errors import EgressRefused, EndpointUnusable, ProofstoneError
@@ -138,10 +138,11 @@ def _judged(
     if is_provider and checked.kind == "unknown_model":
         found["model"] = "none was named: -m PROVIDER/NAME asks one"
         return _until(None, found)
-    advice = treatment(checked.kind).advice.format(
+    advice = advise(
+        checked.kind,
         model=endpoint.served_as,
         endpoint=endpoint.identity,
-        key=endpoint.key_from or "the headers",
+        key=endpoint.key_from,
         entry=endpoint.entry,
     )
     said = f"{checked.kind}: {checked.detail}"

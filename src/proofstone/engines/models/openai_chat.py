@@ -212,7 +212,8 @@ class ChatEndpoint:
             except UnreadableReplyError as error:
                 unreadable = str(error)
         failure = classify(status, raw)
-        detail = unreadable if failure.kind == "unreadable" else failure.detail
+        is_unread = failure.kind in ("unreadable", "malformed")
+        detail = unreadable if is_unread else failure.detail
         if retry_after is None and failure.kind in ("rate_limited", "overloaded"):
             retry_after = delay_in_body(raw)
         # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.

@@ -196,7 +196,7 @@ def _limiter(
 
 
 def _hints(endpoint: Endpoint) -> Mapping[str, str]:
-    return {"key": endpoint.key_from or "the headers", "entry": endpoint.entry}
+    return {"key": endpoint.key_from, "entry": endpoint.entry}
 
 
 def _listed(name: str, config: ModelConfig) -> Listed:

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from proofstone.engines.models.failures import error_text, read_error
+from proofstone.engines.models.failures import BROKEN_OFF, error_text, is_stream, read_error
 from proofstone.engines.models.thinking import split_thinking
 from proofstone.records import Finish, Reply, Usage
 
@@ -37,10 +37,10 @@ _FINISH: Mapping[str, Finish] = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
-# Finish reasons by which a provider says that it broke off: no reply, and worth another try.
-_BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 _NO_USAGE = Usage()
-_TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens)"\s*:\s*(\d{1,12})\b')
+_TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens|total_tokens)"\s*:\s*(\d{1,12})\b')
+# Where cached tokens are counted beside prompt_tokens_details: DeepSeek, Mistral, Together.
+_CACHED = ("prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens")
 _MOST_TOKENS = 2**53  # more is no count, and would not fit into a column
 _TAIL = 4096  # usage stands at a body's end
 
@@ -64,7 +64,8 @@ def read_reply(wire: str, raw: bytes) -> Reply:
 def salvage_usage(raw: bytes) -> Usage:
     """The usage that a broken body still names, else an empty one: it was billed all the same."""
     found = {name: int(count) for name, count in _TOKENS.findall(raw[-_TAIL:])}
-    return Usage(found.get(b"prompt_tokens"), found.get(b"completion_tokens"))
+    prompt, completion = found.get(b"prompt_tokens"), found.get(b"completion_tokens")
+    return Usage(*_with_hidden(prompt, completion, found.get(b"total_tokens")))
 
 
 def _read_chat(raw: bytes) -> Reply:
@@ -79,9 +80,12 @@ def _read_chat(raw: bytes) -> Reply:
         return _without_choice(body)
     finish = _finish_of(choice)
     reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if not reasoning and "reasoning_details" in message:
+        reasoning = _detailed(message["reasoning_details"])
     if type(content) is not str:
         content, reasoning = _from_parts(content, reasoning)
-    return _reply(body, choice, finish, content, _text(reasoning), _text(message.get("refusal")))
+    told = _text(reasoning).strip()
+    return _reply(body, choice, finish, content, told, _text(message.get("refusal")))
 
 
 def _read_completion(raw: bytes) -> Reply:
@@ -108,7 +112,10 @@ def _decoded(raw: bytes) -> Any:
 def _finish_of(choice: Any) -> Finish:
     """Why a reply ended. Raises UnreadableReplyError where the provider broke off."""
     reason = _text(choice.get("finish_reason"))
-    if reason in _BROKEN_OFF:
+    details = choice.get("finish_details")
+    if not reason and isinstance(details, dict):  # OpenAI's first models that saw pictures
+        reason = _text(details.get("type"))
+    if reason in BROKEN_OFF:
         raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
     return _FINISH.get(reason) or _unusual_finish(reason)
 
@@ -169,6 +176,8 @@ def _lenient(raw: bytes, error: Exception) -> Any:
         said = error_text(raw)  # a filter's refusal may come as a plain text or in a stream
         if isinstance(said, dict) or read_error(said).kind == "content_filter":
             return said
+        if is_stream(raw):
+            raise UnreadableReplyError("a stream, which was not asked for") from error
         raise UnreadableReplyError(f"not JSON: {error}") from error
 
 
@@ -206,6 +215,14 @@ def _thought(thinking: Any) -> str:
     return _text(thinking)
 
 
+def _detailed(details: Any) -> str:
+    """The text of OpenRouter's ``reasoning_details``: of each part its text or its summary."""
+    if not isinstance(details, list):
+        return ""
+    parts = [part for part in details if isinstance(part, dict)]
+    return "".join(_text(part.get("text")) or _text(part.get("summary")) for part in parts)
+
+
 def _text(value: Any) -> str:
     return value if type(value) is str else ""
 
@@ -228,9 +245,28 @@ def _usage(usage: Any) -> Usage:
     if type(prompt_details) is dict:
         cached = _count(prompt_details.get("cached_tokens"))
     if cached is None:
-        cached = _count(usage.get("prompt_cache_hit_tokens"))
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    return Usage(_count(prompt), _count(completion), reasoning, cached)
+        cached = next((n for name in _CACHED if (n := _count(usage.get(name))) is not None), None)
+    prompt, completion = _with_hidden(
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        _count(usage.get("total_tokens")),
+    )
+    return Usage(prompt, completion, reasoning, cached)
+
+
+def _with_hidden(
+    prompt: int | None, completion: int | None, total: int | None
+) -> tuple[int | None, int | None]:
+    """Tokens of prompt and reply so that both together are at least the ``total``.
+
+    Some endpoints (Gemini's through its OpenAI address, xAI) bill hidden reasoning and count it in
+    the total only: what is missing there belongs to the reply. A count that is not given follows.
+    """
+    if total is None or (prompt is None and completion is None):
+        return prompt, completion
+    if prompt is None:
+        return max(0, total - (completion or 0)), completion
+    return prompt, max(completion or 0, total - prompt)
 
 
 def _count(value: Any) -> int | None:

@@ -28,16 +28,19 @@ _SEARCHED = 8192  # an error's words; nothing longer is one
 def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds from ``now`` (since the epoch), 0 or more; None where the endpoint does not say.
 
-    Reads ``Retry-After`` in seconds or as an HTTP date, and the finer ``Retry-After-Ms``.
+    Reads ``Retry-After`` in seconds or as an HTTP date, and the finer ``Retry-After-Ms``, unless
+    that says 0 where the former asks for a wait.
     """
     milliseconds = _number(headers.get("Retry-After-Ms", ""))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
+    if milliseconds is not None and milliseconds > 0:
+        return milliseconds / 1000
     text = headers.get("Retry-After", "").strip()
     seconds = _number(text)
     if seconds is None and text:
         seconds = _until(text, now)
-    return None if seconds is None else max(0.0, seconds)
+    if seconds is None:
+        return None if milliseconds is None else 0.0
+    return max(0.0, seconds)
 
 
 def _number(text: str) -> float | None:

@@ -10,7 +10,7 @@ from msgspec import structs
 from proofstone.engines.models.checking import Checked, Lister, check_model, fetch_listing
 from proofstone.engines.models.config import ModelConfig, resolve
 from proofstone.engines.models.entries import Entry
-from proofstone.engines.models.failure_kinds import treatment
+from proofstone.engines.models.failure_kinds import advise
 from proofstone.engines.models.listing import Listing
 from proofstone.engines.models.names import parse_model_name
 from proofstone.engines.models.opening import open_model
@@ -99,10 +99,8 @@ class _Roll:
         hints = {"key": "the environment", "entry": "proofstone.toml"}
         if isinstance(model, Lister):
             endpoint = resolve(parse_model_name(name), self._config)
-            hints = {"key": endpoint.key_from or "the headers", "entry": endpoint.entry}
-        advice = treatment(checked.kind).advice.format(
-            model=model.served_as, endpoint=model.endpoint, **hints
-        )
+            hints = {"key": endpoint.key_from, "entry": endpoint.entry}
+        advice = advise(checked.kind, model=model.served_as, endpoint=model.endpoint, **hints)
         if checked.near:
             advice = f"is one of these meant: {', '.join(checked.near)}?"
         return structs.replace(checked, advice=advice)

@@ -6,7 +6,9 @@ others) as their public documents describe them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from html import unescape
 from typing import Literal, get_args
 
 import msgspec
@@ -36,6 +38,9 @@ _ADDRESSES: Mapping[str, str] = {
 }
 _MOST: Mapping[str, int] = {"brave": 20, "google": 10, "searxng": 10}  # hits of one request
 _DETAIL = 300
+# What searches set into titles and texts to show where the words were found.
+_INLINE = re.compile(r"</?(?:b|strong|em|i|mark|span|u|wbr|a|code)\b[^<>]{0,300}>", re.IGNORECASE)
+_BREAK = re.compile(r"</?(?:br|p|div|li|ul)\b[^<>]{0,300}>", re.IGNORECASE)
 
 
 class WebHit(Struct, frozen=True, gc=False, kw_only=True):
@@ -114,9 +119,31 @@ def read_web_hits(search: WebSearchName, status: int, body: bytes, k: int) -> li
     if status != 200:
         raise WebSearchError(*_failure(status, body))
     try:
-        return _READERS[search](body)[:k]
+        hits = _READERS[search](body)[:k]
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
         raise WebSearchError("unreadable", f"no answer of {search}: {cause}") from cause
+    if not hits and not _finds_nothing(search, body):
+        failure = _failure(status, body)
+        detail = failure[1] if failure[1] != f"HTTP {status}" else f"no answer of {search}"
+        raise WebSearchError("unreadable" if failure[0] == "bad_request" else failure[0], detail)
+    return hits
+
+
+def _finds_nothing(search: WebSearchName, body: bytes) -> bool:
+    """Whether an answer without a hit is the search's own, and no foreign JSON or error."""
+    said = msgspec.json.decode(body)
+    if not isinstance(said, dict) or said.get("error"):
+        return False
+    if search == "brave":
+        return said.get("type") == "search" or "web" in said
+    if search == "google":
+        return str(said.get("kind", "")).startswith("customsearch") or "items" in said
+    return "results" in said  # SearXNG's reader asks for it
+
+
+def _plain(text: str) -> str:
+    """A text without markup, entities and line ends."""
+    return " ".join(unescape(_BREAK.sub(" ", _INLINE.sub("", text))).split())
 
 
 class _BraveHit(Struct, frozen=True):
@@ -159,20 +186,27 @@ class _Searxng(Struct, frozen=True):
 def _read_brave(body: bytes) -> list[WebHit]:
     web = msgspec.json.decode(body, type=_Brave).web or _BraveWeb()
     return [
-        WebHit(url=hit.url, title=hit.title, text=hit.description, published=hit.page_age)
+        WebHit(
+            url=hit.url, title=_plain(hit.title), text=_plain(hit.description),
+            published=hit.page_age,
+        )
         for hit in web.results
-    ]
+    ]  # fmt: skip
 
 
 def _read_google(body: bytes) -> list[WebHit]:
     items = msgspec.json.decode(body, type=_Google).items
-    return [WebHit(url=hit.link, title=hit.title, text=hit.snippet) for hit in items]
+    return [
+        WebHit(url=hit.link, title=_plain(hit.title), text=_plain(hit.snippet)) for hit in items
+    ]
 
 
 def _read_searxng(body: bytes) -> list[WebHit]:
     return [
-        WebHit(url=hit.url, title=hit.title, text=hit.content or "", engine=hit.engine,
-               published=hit.published or "")
+        WebHit(
+            url=hit.url, title=_plain(hit.title), text=_plain(hit.content or ""),
+            engine=hit.engine, published=hit.published or "",
+        )
         for hit in msgspec.json.decode(body, type=_Searxng).results
     ]  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import msgspec
 from msgspec import Struct
 
@@ -97,21 +99,31 @@ class Query(Struct, frozen=True):
 
 
 class _Parsed(Struct, frozen=True):
-    text: str = ""
+    text: str
     revid: int = 0
 
 
 class _Error(Struct, frozen=True):
+    """An error: its words are ``info``; ``text`` or ``html`` in the list of newer error formats."""
+
     code: str = ""
     info: str = ""
+    text: str = ""
+    html: str = ""
+
+    @property
+    def words(self) -> str:
+        """What the wiki says of it."""
+        return (self.info or self.text or self.html)[:300]
 
 
 class Answer(Struct, frozen=True):
     """An answer; ``continue_`` is what to ask on with."""
 
     query: Query = Query()
-    parse: _Parsed = _Parsed()
+    parse: _Parsed = _Parsed("")
     error: _Error | None = None
+    errors: tuple[_Error, ...] = ()
     continue_: dict[str, str | int] = msgspec.field(name="continue", default_factory=dict)
 
     @property
@@ -120,12 +132,21 @@ class Answer(Struct, frozen=True):
         return {key: str(value) for key, value in self.continue_.items()}
 
 
-def read_answer(body: bytes) -> Answer:
-    """An answer. Raises WikiError for a wiki's own errors and for what is no answer of one."""
+def read_answer(body: bytes, part: Literal["query", "parse"] = "query") -> Answer:
+    """An answer that has this part. Raises WikiError for a wiki's own errors and for what is no
+    such answer; a query that finds nothing has no part, but says that it is complete."""
     try:
         answer = msgspec.json.decode(body, type=Answer)
+        parts = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
         raise WikiError("unreadable", f"The answer is none of a wiki's API: {cause}") from cause
-    if answer.error is not None:
-        raise WikiError(answer.error.code, answer.error.info[:300])
+    for error in filter(None, (answer.error, *answer.errors)):
+        raise WikiError(error.code, error.words)
+    is_query = part == "query" and (
+        parts.keys() & {"batchcomplete", "continue"}
+        or parts.get("query", {}).keys() & set(Query.__struct_fields__)
+    )
+    if not is_query and (part == "query" or "parse" not in parts):
+        told = ", ".join(sorted(parts)[:5]) or "nothing"
+        raise WikiError("unreadable", f"The answer is none of a wiki's API: it holds {told}")
     return answer

@@ -206,7 +206,7 @@ def _page(asked: str, page: Page) -> WikiPage:
 
 def read_html(body: bytes) -> str:
     """The HTML that a wiki answered to ``parse_query``. Raises WikiError."""
-    return read_answer(body).parse.text
+    return read_answer(body, "parse").parse.text
 
 
 def _licence(rights: Rights) -> str:
