@@ -265,7 +265,7 @@ def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(BadInput, match="cannot be read"):
         list(RowReader(tmp_path / "folder.jsonl"))
-    for name in ("x.xlsx", "x", "x.gz", "x.parquet.gz"):
+    for name in ("x.ods", "x", "x.gz", "x.parquet.gz", "x.xlsx.gz"):
         with pytest.raises(BadUsage, match=r"Use one of .jsonl"):
             RowReader(tmp_path / name)
 

@@ -10,7 +10,7 @@ import pytest
 from made_up import ACCURACY, right_of, table_of
 
 from proofstone.errors import BadUsage
-from proofstone.records import Respondent, Scale, ScoreTable
+from proofstone.records import OUTCOMES, Respondent, Scale, ScoreTable
 from proofstone.report.between import (
     Ask,
     Party,
@@ -221,6 +221,22 @@ def test_items_won_and_lost_come_as_rows() -> None:
     assert rows == [("won", "c", 0.5, 1.0), ("won", "b", 0.0, 0.25), ("lost", "a", 1.0, 0.0)]
 
 
+@pytest.mark.parametrize("ending", ["refused", "truncated", "unparsed"])
+def test_how_a_lost_item_ended_is_said(ending: str) -> None:
+    """A refusal, a cut response and an unreadable one score 0 as a wrong answer does; the listing
+    and the file tell them apart. Results that do not tell say nothing of it."""
+    before, after = one(1, 2), one(1, 2)
+    outcome = np.array([OUTCOMES.index(ending), OUTCOMES.index("answered")], dtype=np.int8)
+    after = replace(after, outcome=outcome, value=np.array([np.nan, 0.0]))
+    compared = compare_sides(side("A", before), side("B", after), Ask())
+    assert f"A 1 right  B 0 {ending}" in render_compared(compared)
+    assert [(row["ended_a"], row["ended_b"]) for row in moved_rows(compared)] == [("right", ending)]
+    silent = side("B", replace(after, tells_outcomes=False))
+    assert [
+        row["ended_b"] for row in moved_rows(compare_sides(side("A", before), silent, Ask()))
+    ] == [""]
+
+
 def test_the_text_of_a_comparison() -> None:
     """As a person reads it, whole."""
     before = side("run:11", one(12), [{"model": "lab/a"}])
@@ -239,7 +255,7 @@ tests     clustered t p 0.16; exact McNemar p 0.5 (items as independent); sign f
           10,000 patterns over 20 items)
 resolves  with 80% power, a true difference of 20.3 points
 items     won 0 (B scores higher), lost 2, level 18
-lost      0a00  A 1  B 0
+lost      0a00  A 1 right  B 0 wrong
           and 1 more (-n 2, or -o FILE for all)
 95% intervals for knowledge like this bank's; paired on common items; each item counts the same (all
 replies)

@@ -66,14 +66,15 @@ def import_command(
 ) -> None:
     """Read a bank, a form or a list of entities from a file, checked whole.
 
-    A bank of statements, or a form made elsewhere, as JSONL, CSV or Parquet. The file is checked
-    whole first: every problem is named by its line and field, and where there is one nothing is
+    A bank of statements, or a form made elsewhere, as JSONL, CSV, Parquet or Excel. The file is
+    checked whole first: every problem is named by its line and field, and where there is one nothing is
     stored.
 
     A bank's columns: text, correct (true or false); title, id, origin (the id of the true
     statement that a false one came from), error_type, reason, source, page, language, discipline,
     field, subfield, book; written_by, falsified_by, checked_by, filtered_by, judged_by (models). A
-    form's: question, options, answer; id, language, discipline, ...
+    form's: question, options, answer; id, language, discipline, ... Its own ids and all further
+    columns are kept: show ID, leaderboard --by COLUMN.
 
     Short questions with one answer, as a form or a bank: question, answer; aliases,
     primary_category, secondary_category, answer_type, tolerance, urls, id, language. An alias that
@@ -108,8 +109,7 @@ def import_command(
 
     taken: dict[str, Any] = {
         "method": method or _method_of(file, kind, encoding),
-        "name": name, "roles": read_roles(roles), "tell_unread": _tell_unread,
-        "encoding": encoding,
+        "name": name, "roles": read_roles(roles), "encoding": encoding,
     }  # fmt: skip
     _check_filter(kind, is_sifted, dropped)
     if columns and kind in _BANKS:
@@ -118,14 +118,14 @@ def import_command(
     sifted: SiftedRows | None = None
     with open_workspace(folder) as workspace:
         if is_sifted:
-            made = workspace.import_sifted(file, dropped=dropped, **taken)
+            made = workspace.import_sifted(file, dropped=dropped, tell_unread=_tell_unread, **taken)
             bank, sifted = made.bank, made.rows
             shown, n, identity = bank.name, len(bank.facts), bank.id
         elif kind in _BANKS:
-            bank = workspace.import_bank(file, **taken)
+            bank = workspace.import_bank(file, tell_unread=_tell_unread, **taken)
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
-            form = workspace.import_form(file, columns=_columns(columns), **taken)
+            form = workspace.import_form(file, columns=_columns(columns), tell=_tell, **taken)
             shown, n, identity = form.name, form.n_items, form.id
             again = form.recipe.get("rows", n) - n
     if as_json:
@@ -180,6 +180,10 @@ def _called(method: str, kind: str) -> str:
 
     called = facts_called if kind in _BANKS else items_called
     return called(find_method(method))
+
+
+def _tell(note: str) -> None:
+    say(f"note: {note}")
 
 
 def _tell_unread(columns: Sequence[str]) -> None:

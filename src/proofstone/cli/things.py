@@ -299,8 +299,8 @@ def export_command(
     --what verdicts, once they are verified: the triples of the sample, each with its verdict,
     reason and passage, and columns for people's own verdicts.
 
-    JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. What was exported of a bank or
-    a form can be imported again: a bank gives the very same facts.
+    JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. An exported bank or form can be
+    imported again from each of them: the same facts, the same questions on the same facts.
 
     In CSV, TSV and Excel files a text that begins with = + - @, a tab or a line break gets an
     apostrophe before it, so that no spreadsheet takes it for a formula; 'import' takes it away

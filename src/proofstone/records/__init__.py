@@ -49,6 +49,7 @@ from proofstone.records.frames import Coded
 from proofstone.records.funnels import Funnel, FunnelStep
 from proofstone.records.items import (
     Item,
+    ItemLabel,
     ItemSet,
     LoadedItem,
     Oracle,
@@ -57,6 +58,7 @@ from proofstone.records.items import (
     Way,
     composed_set_id,
     corrected_set,
+    identified_item,
     imported_set_id,
     item_id,
 )
@@ -85,6 +87,7 @@ from proofstone.records.knowledge import (
     Stratum,
     bank_id,
     fact_id,
+    identified_fact,
     origin_of,
     passage_id,
     source_id,
@@ -233,6 +236,7 @@ __all__ = [
     "ImagePart",
     "ImageType",
     "Item",
+    "ItemLabel",
     "ItemSet",
     "JudgeQuestion",
     "Judged",
@@ -322,6 +326,8 @@ __all__ = [
     "corrected_set",
     "correction_id",
     "fact_id",
+    "identified_fact",
+    "identified_item",
     "image_part",
     "imported_set_id",
     "item_id",

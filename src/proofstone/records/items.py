@@ -14,6 +14,7 @@ from proofstone.records.own_prompts import OwnPrompt
 
 __all__ = [
     "Item",
+    "ItemLabel",
     "ItemSet",
     "LoadedItem",
     "Oracle",
@@ -38,6 +39,12 @@ class Item(Struct, frozen=True, gc=False, kw_only=True):
     stratum: Stratum = Stratum()
     number: int = 0
     corrects: bytes | None = None
+
+
+def identified_item(item: Item) -> Item:
+    """The item with the id of its content, whichever it had."""
+    identity = item_id(item)
+    return item if item.id == identity else structs.replace(item, id=identity)
 
 
 def item_id(item: Item) -> bytes:
@@ -75,9 +82,15 @@ def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, An
     return content_id("item-set", [method, bank, seed, dict(recipe)])
 
 
-def imported_set_id(method: str, items: tuple[bytes, ...]) -> bytes:
-    """The id of a set imported from a file: its items in order."""
-    return content_id("item-set-imported", [method, items])
+def imported_set_id(
+    method: str, items: tuple[bytes, ...], labels: Sequence[ItemLabel] = ()
+) -> bytes:
+    """The id of a set imported from a file: its items in order, with their labels where there are
+    any."""
+    if not any(labels):
+        return content_id("item-set-imported", [method, items])
+    named = [[label.name, dict(label.metadata)] for label in labels]
+    return content_id("item-set-imported", [method, items, named])
 
 
 def corrected_set(former: ItemSet, items: Sequence[Item]) -> ItemSet:
@@ -87,15 +100,28 @@ def corrected_set(former: ItemSet, items: Sequence[Item]) -> ItemSet:
     return structs.replace(former, id=identity, corrects=former.id, n_items=len(items))
 
 
+class ItemLabel(Struct, frozen=True, gc=False):
+    """What a file calls an item: its own id there, and the columns of its row that mean nothing to
+    the method (``{"difficulty": "hard"}``). No part of the item's content and id."""
+
+    name: str = ""
+    metadata: Mapping[str, Any] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.metadata)
+
+
 class LoadedItem(Struct, frozen=True, gc=False):
     """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it.
 
     ``passages`` are those that the facts were made from, each once, where the item is asked with
-    them; where it is asked with what a search found, that part of each passage alone."""
+    them; where it is asked with what a search found, that part of each passage alone. ``label`` is
+    what the file calls it that it was imported from."""
 
     item: Item
     facts: tuple[Fact, ...]
     passages: tuple[Passage, ...] = ()
+    label: ItemLabel = ItemLabel()
 
 
 class Oracle(Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.identity import content_id, short
 
@@ -127,6 +127,12 @@ def passage_id(passage: Passage) -> bytes:
     """The id of a passage: its place in its source, and its text."""
     key = [passage.source, passage.page, passage.start, passage.end, passage.text]
     return content_id("passage", [*key, passage.language, passage.heading])
+
+
+def identified_fact(fact: Fact) -> Fact:
+    """The fact with the id of its content, whichever it had."""
+    identity = fact_id(fact)
+    return fact if fact.id == identity else structs.replace(fact, id=identity)
 
 
 def fact_id(fact: Fact) -> bytes:

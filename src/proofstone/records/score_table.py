@@ -93,7 +93,8 @@ class ScoreTable:
     (-1 where it is not told); None where all items have one order. Where ``orders_spelled`` each is
     the letters of the original as shown (``CADB``), and answers and golds are letters of the
     original. ``groups`` and ``group_names`` are, as strata are, codes and names of other groups of
-    units that scores are shown by, and ``level_names`` what their method calls strata.
+    units that scores are shown by, and ``level_names`` what their method calls strata. ``called``
+    says by which id the file of an imported form calls an item.
     """
 
     respondents: tuple[Respondent, ...]
@@ -131,6 +132,7 @@ class ScoreTable:
     groups: dict[str, NDArray[np.int32]] = field(default_factory=dict)
     group_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     level_names: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[bytes, str] = field(default_factory=dict)
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

@@ -70,7 +70,8 @@ def _texts(
             found[identity.hex()] = PURGED
             continue
         method = method_of(loaded.item.kind.partition(".")[0])
-        found[identity.hex()] = " ".join(_asked(method, loaded).split())[:_LONGEST]
+        name = f"{loaded.label.name}: " if loaded.label.name else ""
+        found[identity.hex()] = (name + " ".join(_asked(method, loaded).split()))[:_LONGEST]
     return found
 
 

@@ -7,14 +7,23 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
-from proofstone.engines.ingest import TellUnread, read_checked, read_watched, write_rows
+from proofstone.engines.ingest import TellUnread, read_checked, read_identity, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
+from proofstone.methods import find_payload
 from proofstone.ports import BuiltFact, Clock, Method, NamesFacts, NamesItems, Row
-from proofstone.records import Bank, Item, ItemSet, Role, imported_set_id
+from proofstone.records import Bank, ItemSet, Role, imported_set_id
 from proofstone.stages.export_rows import response_rows
+from proofstone.stages.item_rows import (
+    FORM,
+    FormRow,
+    ItemsRead,
+    identified_facts,
+    item_row,
+    read_item_rows,
+)
 
 __all__ = [
     "TellUnread",
@@ -32,7 +41,6 @@ _ROW_BYTES = 8 * 2**20
 _FACTS_A_PAGE = 4000
 
 ReadFacts = Callable[[Iterable[Row]], Sequence[BuiltFact]]
-ReadItems = Callable[[Iterable[Row]], Sequence[Item]]
 
 
 def import_bank(
@@ -54,7 +62,7 @@ def import_bank(
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     read = read or method.read_facts
-    built: list[BuiltFact] = list(
+    built = identified_facts(
         read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
     )
     if not built:
@@ -72,40 +80,59 @@ def import_items(
     name: str | None,
     clock: Clock,
     roles: Sequence[Role] = (),
-    tell_unread: TellUnread | None = None,
+    tell: Callable[[str], None] | None = None,
     encoding: str = "",
     columns: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[ItemSet, bool]:
     """Reads a form made elsewhere; returns its item set and whether it is new. ``roles`` are those
     of models that had a hand in the whole file; ``columns`` are values that every row gets where
     it has none. Where several rows are one item, the set's recipe says how many rows there were.
+    A row's own id and the columns that mean nothing to the method are kept with its item. Rows of
+    an export bring back the facts of their items. ``tell`` is told what became of columns and rows.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     rows_read = _Completed(columns)
-    items: list[Item] = list(
-        read_checked(
-            path,
-            lambda rows: rows_read.read(rows, method.read_items),
-            line_limit=_ROW_BYTES,
-            tell_unread=tell_unread,
-            encoding=encoding,
-        )
+    read: ItemsRead = read_checked(
+        path,
+        lambda rows: rows_read.read(rows, method),
+        line_limit=_ROW_BYTES,
+        encoding=encoding,
     )
-    if not items:
+    if not read.items:
         raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
-    item_set = ItemSet(
-        id=imported_set_id(method.name, tuple(item.id for item in items)),
-        name=name or path_stem(path),
-        kind="entities" if items_called(method) == "entities" else "imported",
-        method=method.name,
-        recipe={"rows": rows_read.n} if rows_read.n > len(items) else {},
-        n_items=len(items),
-    )
-    is_new = store.items.add_set(item_set, items, clock.now())
+    if read.facts:
+        store.knowledge.add_facts(read.facts)
+    if tell is not None:
+        for note in read.notes():
+            tell(note)
+    item_set = _read_set(store, method, read, name or path_stem(path), rows_read.n)
+    is_new = store.items.add_set(item_set, read.items, clock.now(), read.labels)
     if roles:
         store.roles.add_to_set(item_set.id, roles)
     return item_set if is_new else store.items.item_set(item_set.id), is_new
+
+
+def _read_set(store: Store, method: Method, read: ItemsRead, name: str, n_rows: int) -> ItemSet:
+    """The item set of what was read: the very form of an export, where its bank is here."""
+    ids = tuple(item.id for item in read.items)
+    made = ItemSet(
+        id=imported_set_id(method.name, ids, read.labels),
+        name=name,
+        kind="entities" if items_called(method) == "entities" else "imported",
+        method=method.name,
+        recipe={"rows": n_rows} if n_rows > len(ids) else {},
+        n_items=len(ids),
+    )
+    form = read.form
+    if form is None:
+        return made
+    made = structs.replace(made, seed=form.seed, recipe=form.recipe)
+    bank = read_identity(form.bank)
+    is_whole = form.items == imported_set_id(method.name, ids).hex()
+    if bank is None or not is_whole or not store.knowledge.has_bank(bank):
+        return made
+    return structs.replace(made, id=bytes.fromhex(form.id), kind="form", bank=bank)
 
 
 def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
@@ -122,12 +149,20 @@ def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
 
 
 def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> int:
-    """Writes a set's items with their texts to a file; returns how many."""
+    """Writes a set's items with their texts to a file, and with the facts that they rest on;
+    returns how many."""
+    whole = store.items.item_set(item_set)
 
     def rows() -> Iterator[dict[str, Any]]:
         for page in store.items.pages(item_set):
+            facts = {fact.id: fact for stored in page for fact in stored.loaded.facts}
+            built = store.knowledge.built_facts(list(facts.values()))
+            by_id = {each.fact.id: each for each in built}
             for stored in page:
-                yield method.write_item(stored.loaded)
+                row = item_row(method, stored.loaded, by_id)
+                if stored.position == 0 and facts:
+                    row[FORM] = to_builtins(FormRow.of(whole, store.items.ids(item_set)))
+                yield row
 
     return write_rows(path, rows())
 
@@ -155,22 +190,19 @@ class _Completed:
         self._columns = columns
         self.n = 0
 
-    def read(self, rows: Iterable[Row], read: ReadItems) -> Sequence[Item]:
-        """What ``read`` makes of the rows. Raises BadUsage for a column that it never asks for."""
-        if not self._columns:
-            return read(self._counted(rows))
-        return read_watched(self._counted(rows), read, self._refuse_unread)
+    def read(self, rows: Iterable[Row], method: Method) -> ItemsRead:
+        """What is read of the rows. Raises BadUsage for a column that it never asks for."""
+        read = read_item_rows(self._counted(rows), method, find_payload)
+        unknown = [told for name, told in read.unread.items() if name in self._columns]
+        if unknown:
+            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
+        return read
 
     def _counted(self, rows: Iterable[Row]) -> Iterator[Row]:
         for self.n, row in enumerate(rows, start=1):
             own = {name: value for name, value in row.values.items() if value not in (None, "")}
             row.values.update({**self._columns, **own})
             yield row
-
-    def _refuse_unread(self, unread: Sequence[str]) -> None:
-        unknown = [told for told in unread if told.partition(" ")[0] in self._columns]
-        if unknown:
-            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
 
 
 def path_stem(path: Path) -> str:

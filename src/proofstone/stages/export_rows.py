@@ -38,10 +38,11 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
         scores = _by_reply(found)
         for stored in page:
             question = method.show(stored.loaded)
+            metadata = stored.loaded.label.metadata
             for sample, step, call in store.runs.calls_of_item(key, stored.key):
                 mine = scores.get((stored.key, sample), [])
                 told = [score for score in mine if score.measure == measure] or mine
-                yield {
+                row = {
                     "response": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
                     "model": run.respondent,
                     "way": run.way,
@@ -57,6 +58,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     **_graded(method, stored, mine if step == run.last_step else ()),
                     **_call(call),
                 }
+                yield row | {k: v for k, v in metadata.items() if k not in row}
 
 
 def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
@@ -72,6 +74,7 @@ def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
             "simulated": who.simulated,
             "form": table.forms[int(table.form[unit])],
             "item": table.items[unit].hex(),
+            **({"item_name": table.called.get(table.items[unit], "")} if table.called else {}),
             **{name: names[int(table.strata[name][unit])] for name, names in strata.items()},
             "sample": int(table.sample[place]),
             "outcome": OUTCOMES[int(table.outcome[place])],
@@ -83,9 +86,10 @@ def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
 
 
 def _item(stored: StoredItem) -> dict[str, Any]:
-    item = stored.loaded.item
+    item, label = stored.loaded.item, stored.loaded.label
     return {
         "item": item.id.hex(),
+        **({"item_name": label.name} if label.name else {}),
         "number": item.number,
         "language": item.language,
         **structs.asdict(item.stratum),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
 from proofstone.errors import TextPurged
+from proofstone.identity import canonical_json
 from proofstone.ports import GroupsItems, Method
 from proofstone.records import ItemSet, LoadedItem, ScoreTable
 
@@ -18,23 +19,51 @@ if TYPE_CHECKING:
 __all__ = ["with_groups"]
 
 _PAGE = 256
+_MOST_GROUPS = 50  # a column of more values names items rather than groups
 
 
 def with_groups(
     store: Store, method: Method, item_sets: Sequence[ItemSet], table: ScoreTable
 ) -> ScoreTable:
-    """``table`` with the method's names of its strata, and the groups that items say themselves; as
-    it is where the method names none. An item whose text was purged is in no group."""
-    if not isinstance(method, GroupsItems) or not table.items:
+    """``table`` with the method's names of its strata, and the groups that items say themselves or
+    that a column of their file makes. An item whose text was purged is in no group."""
+    if not table.items:
         return table
+    groups, group_names = _of_columns(store, item_sets, table)
+    if not isinstance(method, GroupsItems):
+        return replace(table, groups=groups, group_names=group_names)
     named = {item.item.id: method.groups_of(item) for item in _items(store, item_sets)}
-    groups, group_names = {}, {}
     for name in method.groupings:
         texts = [named.get(item, {}).get(name, "") for item in table.items]
         groups[name], group_names[name] = _coded(texts)
     return replace(
         table, groups=groups, group_names=group_names, level_names=dict(method.level_names)
     )
+
+
+def _of_columns(
+    store: Store, item_sets: Sequence[ItemSet], table: ScoreTable
+) -> tuple[dict[str, NDArray[np.int32]], dict[str, tuple[str, ...]]]:
+    """Groups by the columns that a file of questions has besides: those whose values repeat."""
+    labels = store.items.labels_of_sets([item_set.id for item_set in item_sets])
+    columns = sorted({name for label in labels.values() for name in label.metadata})
+    groups, group_names = {}, {}
+    for name in columns:
+        values = [
+            labels[item].metadata.get(name) if item in labels else None for item in table.items
+        ]
+        texts = ["" if value is None else _text(value) for value in values]
+        n_given, n_different = sum(map(bool, texts)), len(set(filter(None, texts)))
+        if 2 <= n_different <= _MOST_GROUPS and 2 * n_different <= n_given:
+            groups[name], group_names[name] = _coded(texts)
+    return groups, group_names
+
+
+def _text(value: Any) -> str:
+    """A value of a column as it is shown; a list as its texts."""
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return value if isinstance(value, str) else canonical_json(value).decode()
 
 
 def _coded(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:

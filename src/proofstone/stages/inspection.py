@@ -250,13 +250,17 @@ def _describe_item(store: Store, found: Found) -> Description:
     levels = msgspec.structs.astuple(loaded.item.stratum)
     lines = [
         ("item", loaded.item.id.hex()),
+        ("id in the file", loaded.label.name),
         ("language", loaded.item.language),
         ("stratum", " / ".join(level for level in levels if level)),
         ("number", str(loaded.item.number)),
+        *((name, _plain(value)) for name, value in loaded.label.metadata.items()),
         *history_lines(store, found),
     ]
     return Description(
-        title=f"item:{short(found.id)}", lines=tuple(lines), texts=(method.show(loaded),)
+        title=f"item:{short(found.id)}",
+        lines=tuple((name, value) for name, value in lines if name != "id in the file" or value),
+        texts=(method.show(loaded),),
     )
 
 

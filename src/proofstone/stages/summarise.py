@@ -170,7 +170,9 @@ def read_scores(
     )
     if not view.as_scored:
         table = corrected(store, table, keys, retired, headline(method), view.until)
-    return with_hands(store, table, list(sizes), family)
+    labels = store.items.labels_of_sets(list(sizes))
+    called = {item: label.name for item, label in labels.items() if label.name}
+    return replace(with_hands(store, table, list(sizes), family), called=called)
 
 
 def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:

@@ -6,7 +6,7 @@ a loop of its own thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -160,15 +160,16 @@ class Workspace(
         name: str | None = None,
         method: str = "encyclo_k",
         roles: Sequence[Role] = (),
-        tell_unread: TellUnread | None = None,
+        tell: Callable[[str], None] | None = None,
         encoding: str = "",
         columns: Mapping[str, str] = MappingProxyType({}),
     ) -> ItemSet:
         """Reads a form made elsewhere, or a list of entities, checked whole; ``roles`` are those of
-        models in it all, ``columns`` values that each row gets where it has none."""
+        models in it all, ``columns`` values that each row gets where it has none; ``tell`` is told
+        what became of columns that mean nothing to the method."""
         form, _is_new = import_items(
             self.store, find_method(method), Path(path),
-            name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
+            name=name, clock=self.clock, roles=roles, tell=tell,
             encoding=encoding, columns=columns,
         )  # fmt: skip
         return form

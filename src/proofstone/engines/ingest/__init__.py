@@ -27,7 +27,7 @@ from proofstone.engines.ingest.rows import (
 from proofstone.engines.ingest.scan.installed import INSTALL as INSTALL_OCR
 from proofstone.engines.ingest.scan.installed import OCR_READER, is_ocr_installed
 from proofstone.engines.ingest.stated import Stated, StatedFor, merged, read_stated
-from proofstone.engines.ingest.unread import read_watched
+from proofstone.engines.ingest.unread import read_noting, read_watched, with_near
 from proofstone.engines.ingest.wiki.answers import WikiError
 from proofstone.engines.ingest.wiki.api import (
     AT_ONCE,
@@ -130,6 +130,7 @@ __all__ = [
     "read_identity",
     "read_json",
     "read_language_code",
+    "read_noting",
     "read_random",
     "read_regions",
     "read_repository",
@@ -142,6 +143,7 @@ __all__ = [
     "resting_on",
     "statements_query",
     "table_suffix",
+    "with_near",
     "write_rows",
     "write_workbook",
 ]

@@ -72,6 +72,8 @@ def read_columns(path: Path | str, *, encoding: str = "") -> FileColumns:
     if suffix == ".parquet":
         return parquet_columns(path)
     encoding = checked_encoding(encoding) if encoding else ""
+    if suffix == ".xlsx":
+        return _by_rows(path, encoding)
     try:
         if suffix in {".csv", ".tsv"}:
             return _separated(path, "," if suffix == ".csv" else "\t", encoding)

@@ -2,7 +2,8 @@
 
 By suffix: ``.jsonl`` and ``.ndjson`` (an object a line), ``.json`` (an array of objects, or an
 object of such arrays, whose names are then the rows' ``group``),
-``.csv``, ``.tsv``, each also with ``.gz`` behind it, and ``.parquet`` (extra ``[parquet]``).
+``.csv``, ``.tsv``, each also with ``.gz`` behind it, ``.parquet`` (extra ``[parquet]``), and the
+first sheet of ``.xlsx`` (extra ``[xlsx]``).
 Text is UTF-8, with or without a byte-order mark; lines end in LF or CRLF.
 """
 
@@ -27,17 +28,19 @@ from proofstone.engines.ingest.lines import (
 )
 from proofstone.engines.ingest.parquet import parquet_rows
 from proofstone.engines.ingest.unread import read_watched
+from proofstone.engines.ingest.workbooks import sheet_rows
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Row
 
 __all__ = ["SUFFIXES", "RowReader", "read_checked", "read_rows", "refused", "table_suffix"]
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
+_UNPACKED = (".parquet", ".xlsx")
 T = TypeVar("T")
 TellUnread = Callable[[Sequence[str]], None]
 
 
-def table_suffix(path: Path, *, unpacked: tuple[str, ...] = (".parquet",)) -> str:
+def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
     """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours.
     ``unpacked`` are the formats that ``.gz`` may not follow, also those beyond ``SUFFIXES``."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
@@ -83,6 +86,8 @@ class RowReader:
     def _rows(self) -> Iterator[Row]:
         if self._suffix == ".parquet":
             return parquet_rows(self.path, self.problems)
+        if self._suffix == ".xlsx":
+            return sheet_rows(self.path, self.problems)
         if self._suffix == ".json":
             return self._json_rows()
         return self._streamed(self._format())

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from proofstone.ports import Row
 
-__all__ = ["read_watched"]
+__all__ = ["read_noting", "read_watched", "with_near"]
 
 T = TypeVar("T")
 
@@ -42,6 +42,17 @@ def read_watched(
 ) -> T:
     """What ``read`` makes of ``rows``. ``tell`` gets the columns that ``read`` never asked
     for, each with the name that may be meant (``disipline (discipline?)``), if any."""
+    made, unread, looked_for = read_noting(rows, read)
+    if unread:
+        tell(with_near(unread, looked_for))
+    return made
+
+
+def read_noting(
+    rows: Iterable[Row], read: Callable[[Iterable[Row]], T]
+) -> tuple[T, list[str], set[str]]:
+    """What ``read`` makes of ``rows``, the columns that it never asked for, in the order of the
+    file, and the names of columns that it asked for and that are not there."""
     looked_for: set[str] = set()
     there: dict[str, None] = {}
 
@@ -55,9 +66,12 @@ def read_watched(
 
     made = read(watched())
     unread = [name for name in there if name not in looked_for]
-    if unread:
-        tell([_with_near(name, looked_for - there.keys()) for name in unread])
-    return made
+    return made, unread, looked_for - there.keys()
+
+
+def with_near(names: Iterable[str], known: set[str]) -> list[str]:
+    """Names, each with the one of ``known`` that may be meant."""
+    return [_with_near(name, known) for name in names]
 
 
 def _with_near(name: str, known: set[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -22,9 +22,9 @@ from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.engines.ingest.shared_strings import cells_without_text
 from proofstone.engines.ingest.xlsx import xlsxwriter_module
 from proofstone.errors import BadInput, BadUsage, ExtraMissing, NotFound, Problem, StoreFailed
-from proofstone.records import Grid, SheetTab, Workbook
+from proofstone.records import Grid, Row, SheetTab, Workbook
 
-__all__ = ["WORKBOOK_SUFFIXES", "read_grids", "write_workbook"]
+__all__ = ["WORKBOOK_SUFFIXES", "read_grids", "sheet_rows", "write_workbook"]
 
 WORKBOOK_SUFFIXES = (".xlsx", ".ods", ".csv")
 _MOST_CHARACTERS = 32_767  # of one cell
@@ -154,7 +154,45 @@ def read_grids(path: Path, encoding: str = "") -> list[Grid]:
     return [_separated(path, encoding)] if suffix == ".csv" else _workbook(path)
 
 
+def sheet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
+    """The rows of a workbook's first sheet under the names of its first line, an empty cell being
+    a missing value; a text below no name, or under a name that came before, is a problem. Numbers
+    and truth values stay what they are. Raises as ``read_grids``, and NotFound."""
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    first = next(_sheets(path), None)
+    header, *rows = first[1] if first and first[1] else [[]]
+    names = [_text(name).strip() for name in header]
+    twice = {name for name in names if name and names.count(name) > 1}
+    problems += [Problem("line 1", f'names "{name}" twice') for name in sorted(twice)]
+    if problems:
+        return
+    for number, row in enumerate(rows, start=2):
+        named = {name: _value(cell) for name, cell in zip(names, row, strict=False) if cell != ""}
+        if "" in named:
+            problems.append(Problem(f"line {number}", "has a value in a column without a name"))
+        elif named:
+            yield Row(f"line {number}", named)
+
+
+def _value(cell: object) -> Any:
+    """A cell's text, whole number, number or truth value; a date as ISO 8601 writes it."""
+    if isinstance(cell, str):
+        return restored(cell)
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    return cell if isinstance(cell, bool | int | float) else str(cell)
+
+
 def _workbook(path: Path) -> list[Grid]:
+    return [
+        Grid(name=name, rows=[[_text(value) for value in row] for row in rows])
+        for name, rows in _sheets(path)
+    ]
+
+
+def _sheets(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
+    """Each sheet's name and cells. Raises BadInput."""
     calamine = _calamine()
     damaged = BadInput(
         f"{path.name} cannot be read as a workbook",
@@ -169,14 +207,10 @@ def _workbook(path: Path) -> list[Grid]:
         if lost:
             raise BadInput(damaged.message, lost, hint=damaged.hint)
         book = calamine.CalamineWorkbook.from_path(str(path))
-        return [_grid(book, name) for name in book.sheet_names]
+        for name in book.sheet_names:
+            yield name, book.get_sheet_by_name(name).to_python(skip_empty_area=False)
     except (zipfile.BadZipFile, calamine.CalamineError, OSError, ValueError) as cause:
         raise damaged from cause
-
-
-def _grid(book: Any, name: str) -> Grid:
-    rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return Grid(name=name, rows=[[_text(value) for value in row] for row in rows])
 
 
 def _text(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,8 +23,9 @@ from proofstone.engines.store.rows import (
     key_of,
     keys_by,
 )
+from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json
-from proofstone.records import Fact, Item, ItemSet, LoadedItem, Stratum
+from proofstone.records import Fact, Item, ItemLabel, ItemSet, LoadedItem, Stratum
 
 __all__ = ["ItemStore", "StoredItem"]
 
@@ -52,18 +53,30 @@ class ItemStore:
         self._payloads = payloads
         self._knowledge = knowledge
         self._set_keys: dict[bytes, int] = {}
+        self._labelled: dict[int, bool] = {}
         self._facts: OrderedDict[int, Fact] = OrderedDict()
         self._facts_lock = threading.Lock()  # pages of several runs are read in threads
 
-    def add_set(self, item_set: ItemSet, items: Iterable[Item], now: float) -> bool:
-        """Stores a set with its items in order, in one transaction; False where it was there."""
+    def add_set(
+        self,
+        item_set: ItemSet,
+        items: Iterable[Item],
+        now: float,
+        labels: Sequence[ItemLabel] = (),
+    ) -> bool:
+        """Stores a set with its items in order, in one transaction; False where it was there.
+        ``labels`` are theirs, in the same order; a set that corrects another one has that one's.
+
+        Raises BadUsage for an item without id, and for two different items of one id.
+        """
         with self._database.writing() as connection:
             if keys_by(connection, schema.item_set, ("hash",), [item_set.id]):
                 return False
             bank = _bank_key(connection, item_set.bank)
             placed: list[int] = []
+            seen: dict[bytes, int] = {}
             for chunk in chunks(items, 2000):
-                placed += self._items(connection, chunk)
+                placed += self._items(connection, chunk, seen)
             row = (
                 item_set.id, item_set.name, item_set.kind, item_set.method, bank, item_set.seed,
                 canonical_json(item_set.recipe), len(placed), now,
@@ -78,10 +91,13 @@ class ItemStore:
                 insert_rows(
                     connection, schema.corrected_set, ("item_set_id", "corrects_id"), [edge]
                 )
+                labels = _labels_in_order(connection, edge[1], len(placed))
+            _insert_labels(connection, key[item_set.id], placed, labels)
         return True
 
     def forget(self) -> None:
         """Lets go of facts that were kept decoded: their texts may have been purged."""
+        self._labelled.clear()
         with self._facts_lock:
             self._facts.clear()
 
@@ -228,7 +244,8 @@ class ItemStore:
         with self._database.reading() as connection:
             rows = connection.execute(_PAGE_ITEMS, place).all()
             edges = connection.execute(_PAGE_FACTS, place).all()
-        return self._stored(rows, edges)
+            labels = self._labels(connection, place["item_set"], [row[0] for row in rows])
+        return self._stored(rows, edges, labels)
 
     def one(self, key: int) -> LoadedItem:
         """The item with this key, with its facts."""
@@ -242,15 +259,57 @@ class ItemStore:
             query = _select_items(literal(0)).where(schema.item.c.id == key)
             row = connection.execute(query).one()
             edges = connection.execute(facts).all()
-        return self._stored([row], edges)[0].loaded
+            labels = _labels_of(connection, schema.item_label.c.item_id == key)
+        return self._stored([row], edges, labels)[0].loaded
 
     def keys_of(self, items: Iterable[bytes]) -> dict[bytes, int]:
         """The keys of those of these items that are here."""
         with self._database.reading() as connection:
             return keys_by(connection, schema.item, ("hash",), items)
 
+    def ids(self, item_set: bytes) -> list[bytes]:
+        """The ids of a set's items in order."""
+        member, item = schema.item_set_item, schema.item
+        query = (
+            select(item.c.hash)
+            .join(member, member.c.item_id == item.c.id)
+            .where(member.c.item_set_id == self._set_key(item_set))
+            .order_by(member.c.position)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def labels_of_sets(self, item_sets: Sequence[bytes]) -> dict[bytes, ItemLabel]:
+        """The labels of the items of these sets, by the items' ids; of items that have any."""
+        table, item = schema.item_label, schema.item
+        owners = [self._set_key(identity) for identity in item_sets]
+        query = (
+            select(item.c.hash, table.c.name, table.c.metadata)
+            .join(item, item.c.id == table.c.item_id)
+            .where(table.c.item_set_id.in_(owners))
+            .order_by(table.c.item_set_id)
+        )
+        with self._database.reading() as connection:
+            return {row[0]: _label(row[1], row[2]) for row in connection.execute(query)}
+
+    def _labels(
+        self, connection: Connection, item_set: int, items: Sequence[int]
+    ) -> dict[int, ItemLabel]:
+        """The labels of a set's items by their keys; a set without any is asked about once."""
+        table = schema.item_label
+        if item_set not in self._labelled:
+            query = select(table.c.item_id).where(table.c.item_set_id == item_set).limit(1)
+            self._labelled[item_set] = connection.execute(query).first() is not None
+        if not self._labelled[item_set] or not items:
+            return {}
+        here = (table.c.item_set_id == item_set) & table.c.item_id.in_(items)
+        return _labels_of(connection, here)
+
     def _stored(
-        self, rows: Sequence[Sequence[Any]], edges: Sequence[Sequence[int]]
+        self,
+        rows: Sequence[Sequence[Any]],
+        edges: Sequence[Sequence[int]],
+        labels: Mapping[int, ItemLabel],
     ) -> list[StoredItem]:
         """The items of rows of ``_select_items``, in their order."""
         facts: dict[int, list[int]] = {}
@@ -270,7 +329,8 @@ class ItemStore:
                 stratum=Stratum(discipline, field, subfield, book), number=number,
                 corrects=corrects,
             )  # fmt: skip
-            stored.append(StoredItem(key, position, LoadedItem(item, rests_on)))
+            label = labels.get(key, _UNLABELLED)
+            stored.append(StoredItem(key, position, LoadedItem(item, rests_on, (), label)))
         return stored
 
     def set_key(self, item_set: bytes) -> int:
@@ -300,12 +360,24 @@ class ItemStore:
                 kept.popitem(last=False)
         return found
 
-    def _items(self, connection: Connection, items: list[Item]) -> list[int]:
-        """The keys of ``items``, stored where they were not there yet."""
+    def _items(
+        self, connection: Connection, items: list[Item], seen: dict[bytes, int]
+    ) -> list[int]:
+        """The keys of ``items``, stored where they were not there yet; ``seen`` tells the content
+        of those before them by their ids."""
         corrected = keys_by(
             connection, schema.item, ("hash",), {i.corrects for i in items if i.corrects}
         )
-        rows = {item.id: self._item_row(item, corrected) for item in items}
+        rows = {}
+        for item in items:
+            rows[item.id] = row = self._item_row(item, corrected)
+            content = hash((row, item.facts))
+            if not item.id or seen.setdefault(item.id, content) != content:
+                raise BadUsage(
+                    f"{item.kind}: two different items have one id, or an item has none",
+                    hint="leave Item.id empty: it is computed; "
+                    "proofstone.testing.check_method checks a method",
+                )
         known, new = insert_new(connection, schema.item, _ITEM, rows)
         facts = keys_by(
             connection, schema.fact, ("hash",), {f for i in items if i.id in new for f in i.facts}
@@ -378,6 +450,49 @@ def _page_statements() -> tuple[Any, Any]:
 
 
 _PAGE_ITEMS, _PAGE_FACTS = _page_statements()
+
+
+_UNLABELLED = ItemLabel()
+
+
+def _labels_of(connection: Connection, condition: Any) -> dict[int, ItemLabel]:
+    table = schema.item_label
+    query = select(table.c.item_id, table.c.name, table.c.metadata).where(condition)
+    return {
+        row[0]: _label(row[1], row[2])
+        for row in connection.execute(query.order_by(table.c.item_set_id))
+    }
+
+
+def _label(name: str, metadata: bytes) -> ItemLabel:
+    return ItemLabel(name, msgspec.json.decode(metadata) if metadata else {})
+
+
+def _labels_in_order(connection: Connection, item_set: int, n: int) -> list[ItemLabel]:
+    """The labels of a set by the places of its items; none where it has none."""
+    member = schema.item_set_item
+    found = _labels_of(connection, schema.item_label.c.item_set_id == item_set)
+    if not found:
+        return []
+    query = select(member.c.position, member.c.item_id).where(member.c.item_set_id == item_set)
+    labels = [_UNLABELLED] * n
+    for position, item in connection.execute(query):
+        labels[position] = found.get(item, _UNLABELLED)
+    return labels
+
+
+def _insert_labels(
+    connection: Connection, item_set: int, items: Sequence[int], labels: Sequence[ItemLabel]
+) -> None:
+    if labels and len(labels) != len(items):
+        raise ValueError(f"{len(labels)} labels for {len(items)} items")
+    rows = {
+        item: (item_set, item, label.name, canonical_json(dict(label.metadata)))
+        for item, label in zip(items, labels, strict=False)
+        if label
+    }
+    columns = ("item_set_id", "item_id", "name", "metadata")
+    insert_rows(connection, schema.item_label, columns, list(rows.values()))
 
 
 def _bank_key(connection: Connection, bank: bytes | None) -> int | None:

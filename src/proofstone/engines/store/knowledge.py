@@ -22,6 +22,7 @@ from proofstone.engines.store.source_rows import (
     source_of,
 )
 from proofstone.engines.store.tombstones import fill_again, refuse_emptied
+from proofstone.errors import BadUsage
 from proofstone.ports import BuiltFact
 from proofstone.records import Bank, Fact, Passage, Role, Source, Stratum, bank_id
 
@@ -85,7 +86,15 @@ class KnowledgeStore:
         Returns the bank, under the name that it has, and whether it is new. Raises BadInput for
         facts that name a passage or a fact to correct which are not here; then nothing is stored.
         """
-        facts = tuple(sorted({b.fact.id for b in built}))
+        by_id: dict[bytes, Fact] = {}
+        is_sound = all(by_id.setdefault(b.fact.id, b.fact) == b.fact for b in built)
+        facts = tuple(sorted(by_id))
+        if not is_sound or b"" in by_id:
+            raise BadUsage(
+                f"{method}: two different facts have one id, or a fact has none",
+                hint="leave Fact.id empty: it is computed; "
+                "proofstone.testing.check_method checks a method",
+            )
         bank = Bank(id=bank_id(method, facts), name=name, method=method, facts=facts)
         with self._database.writing() as connection:
             keys = self._facts(connection, built)
@@ -142,6 +151,11 @@ class KnowledgeStore:
         if row is None:
             raise KeyError(identity)
         return StoredBank(self, row)
+
+    def has_bank(self, identity: bytes) -> bool:
+        """Whether there is a bank with this id."""
+        with self._database.reading() as connection:
+            return bool(keys_by(connection, schema.bank, ("hash",), [identity]))
 
     def facts_of_bank(self, key: int, *, readable: bool = False) -> list[Fact]:
         """The facts of a bank in its order; ``readable``: without those whose text was purged,

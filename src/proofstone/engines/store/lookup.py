@@ -57,7 +57,8 @@ class Lookup:
     def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
         """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
         digits that listings show behind it (``elements-7f3a``). Of a bank or form that was
-        corrected, the plain name means the newest version.
+        corrected, the plain name means the newest version. An item is also named by the id that
+        an imported file gives it.
 
         Raises NotFound where there is none (the message lists what is near), BadUsage where
         several fit.
@@ -102,6 +103,10 @@ class Lookup:
         with self._database.reading() as connection:
             if kind in _NAMED:
                 query = _select(kind).where(table.c[_NAMED[kind]] == text)
+                found |= {row.id: _found(kind, row) for row in connection.execute(query)}
+            if kind == "item":
+                called = select(schema.item_label.c.item_id).where(schema.item_label.c.name == text)
+                query = _select(kind).where(table.c.id.in_(called))
                 found |= {row.id: _found(kind, row) for row in connection.execute(query)}
             for name, digits in _readings(text):
                 low, high = _hash_range(digits)

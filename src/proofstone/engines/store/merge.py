@@ -49,6 +49,7 @@ _PLAN = (
     _Copied(_s.item_fact, {"item_id": _s.item, "fact_id": _s.fact}, ()),
     _Copied(_s.item_set, {"bank_id": _s.bank}),
     _Copied(_s.item_set_item, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
+    _Copied(_s.item_label, {"item_set_id": _s.item_set, "item_id": _s.item}, ()),
     _Copied(_s.item_set_role, {"item_set_id": _s.item_set}, ()),
     _Copied(_s.corrected_set, {"item_set_id": _s.item_set, "corrects_id": _s.item_set}, ()),
     _Copied(_s.corrected_bank, {"bank_id": _s.bank, "corrects_id": _s.bank}, ()),
@@ -143,7 +144,8 @@ _PLAN = (
     _Copied(_s.expense, {}, ("owner", "started_at")),
 )  # fmt: skip
 _PEOPLE = _Copied(_s.person, {"actor_id": _s.actor}, ())  # only where all is copied
-_LEFT_BEHIND = {_s.person, _s.workspace}  # names of people; the workspace's own id
+# Names of people; the workspace's own id; files of the other workspace's machine.
+_LEFT_BEHIND = {_s.person, _s.workspace, _s.written_file}
 _ALONG = {_s.build_output, _s.build_verdict}  # come along with the outcome that they belong to
 _LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
 

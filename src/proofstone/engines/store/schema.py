@@ -71,7 +71,7 @@ __all__ = [
     "review_sheet",
 ]
 
-HEAD = "0017"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0018"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -156,6 +156,24 @@ item_set = Table(
 item_set_item = Table(
     "item_set_item", metadata, _ref("item_set_id", "item_set", primary=True),
     Column("position", Integer, primary_key=True), _ref("item_id", "item"),
+)  # fmt: skip
+
+# What a file calls an item of the set that was imported from it, and the columns of its row that
+# mean nothing to the method, as JSON. Only items that have either.
+item_label = Table(
+    "item_label", metadata, _ref("item_set_id", "item_set", primary=True),
+    _ref("item_id", "item", primary=True), _text("name"),
+    Column("metadata", LargeBinary, nullable=False),
+    Index("ix_item_label_name", "name"), Index("ix_item_label_item_id", "item_id"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+# Files that commands wrote with texts of a bank, form, run or build, so that a purge finds them.
+# ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
+written_file = Table(
+    "written_file", metadata, _key(), Column("path", Text, nullable=False, index=True),
+    Column("kind", Text, nullable=False), Column("target_hash", LargeBinary(32), nullable=False),
+    Column("digest", LargeBinary(32), nullable=False), Column("written_at", Float, nullable=False),
 )  # fmt: skip
 
 # A model that had a hand in a whole set (wrote an imported file, filtered a form).

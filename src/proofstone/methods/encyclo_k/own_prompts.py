@@ -16,6 +16,7 @@ from proofstone.engines.templates import Template, read_template
 from proofstone.errors import BadInput
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
+from proofstone.methods.encyclo_k.recipe import is_composed
 from proofstone.methods.encyclo_k.rendering import letters, option_texts, render, sentence, stem
 from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of, task_of_set
 from proofstone.records import ItemSet, LoadedItem, OwnPrompt
@@ -58,7 +59,7 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
     task = task_of_set(item_set, way)
     uses = _template(prompt).uses
     enough = _JUDGED if task != "choice" else _COMPOSED
-    if item_set.kind == "imported":
+    if not is_composed(item_set):
         enough = _IMPORTED
     if not any(uses.issuperset(needed) for needed in enough):
         ways = ", or ".join(_together(needed) for needed in enough)

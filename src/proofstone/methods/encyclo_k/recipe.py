@@ -22,6 +22,7 @@ from proofstone.engines.choices.options import (
 from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.defaults import default_recipe
 from proofstone.ports import Parameter
+from proofstone.records import ItemSet
 
 __all__ = [
     "COMPOSER",
@@ -30,6 +31,7 @@ __all__ = [
     "Level",
     "Recipe",
     "Setting",
+    "is_composed",
     "is_of_statements",
     "read_recipe",
     "recipe",
@@ -191,6 +193,12 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     if problems:
         raise BadUsage("\n  ".join(["The form's parameters cannot be:", *problems]))
     return {"composer": current, **values}
+
+
+def is_composed(item_set: ItemSet) -> bool:
+    """Whether it is known which statements a set's questions are made of: those of a bank's form,
+    and of the export of one."""
+    return item_set.kind != "imported" or "composer" in item_set.recipe
 
 
 def is_of_statements(plain: Mapping[str, Any]) -> bool:

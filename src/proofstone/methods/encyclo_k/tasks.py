@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from proofstone.errors import BadUsage
 from proofstone.methods.encyclo_k.payloads import SingleStatement
-from proofstone.methods.encyclo_k.recipe import is_of_statements
+from proofstone.methods.encyclo_k.recipe import is_composed, is_of_statements
 from proofstone.records import Item, ItemSet
 
 __all__ = [
@@ -76,7 +76,7 @@ def task_of_set(item_set: ItemSet, way: str) -> Task:
                 hint="ask direct or cot",
             )
         return "statement"
-    if way in _OF_VERDICTS and item_set.kind == "imported":
+    if way in _OF_VERDICTS and not is_composed(item_set):
         raise BadUsage(
             f"{item_set.name} was imported: what its questions are made of, and so which verdict "
             "is right, is not known",

@@ -225,7 +225,8 @@ def _items(word: str, items: Sequence[Moved], most: int) -> Iterator[str]:
 
 
 def _scores(moved: Moved) -> str:
-    return f"A {moved.before:.3g}  B {moved.after:.3g}"
+    before, after = f"A {moved.before:.3g}", f"B {moved.after:.3g}"
+    return f"{before} {moved.before_ended}".rstrip() + f"  {after} {moved.after_ended}".rstrip()
 
 
 def _cut(text: str) -> str:

@@ -78,12 +78,16 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """An item that one of the two scores higher on; ``text`` is its first words, where known."""
+    """An item that one of the two scores higher on; ``text`` is its first words, where known.
+    ``before_ended`` and ``after_ended`` say how the responses ended: right, wrong, answered (a
+    score between), refused, unparsed, truncated; empty where the results do not tell."""
 
     item: str
     before: float
     after: float
     text: str = ""
+    before_ended: str = ""
+    after_ended: str = ""
 
 
 class Difference(Struct, frozen=True, kw_only=True):

@@ -138,7 +138,7 @@ def _pair(before: Side, after: Side, a: int, b: int, common: Common, ask: Ask) -
     )
     if not len(paired.first) or not _means_the_same(before, after, a, b):
         return structs.replace(pair, means="")
-    won, lost = _moved(after, paired)
+    won, lost = _moved(before, after, a, b, common, paired)
     return structs.replace(pair, difference=_difference(paired, ask), won=won, lost=lost)
 
 
@@ -213,10 +213,13 @@ def _permutation(paired: Paired, ask: Ask) -> SignFlip | None:
     return sign_flip(paired.second, paired.first, clusters, seed=ask.seed)
 
 
-def _moved(after: Side, paired: Paired) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
+def _moved(
+    before: Side, after: Side, a: int, b: int, common: Common, paired: Paired
+) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
     """The units that rose and those that fell, the largest moves first, then in B's order."""
     rise = paired.second - paired.first
     order = np.argsort(-np.abs(rise), kind="stable").tolist()
+    was = dict(zip(common.after.tolist(), common.before.tolist(), strict=True))
     moved = [
         (
             rise[at] > 0,
@@ -224,6 +227,8 @@ def _moved(after: Side, paired: Paired) -> tuple[tuple[Moved, ...], tuple[Moved,
                 item=after.item_names[int(paired.units[at])],
                 before=float(paired.first[at]),
                 after=float(paired.second[at]),
+                before_ended=before.ended(was[int(paired.units[at])], a),
+                after_ended=after.ended(int(paired.units[at]), b),
             ),
         )
         for at in order

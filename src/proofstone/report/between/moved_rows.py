@@ -22,5 +22,7 @@ def moved_rows(compared: Compared) -> Iterator[dict[str, Any]]:
                     "b": pair.after.label,
                     "score_a": item.before,
                     "score_b": item.after,
+                    "ended_a": item.before_ended,
+                    "ended_b": item.after_ended,
                     "text": item.text,
                 }

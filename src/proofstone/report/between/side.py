@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats import SharedKeys
-from proofstone.records.results import Measure, Scale
+from proofstone.records.results import OUTCOMES, Measure, Scale
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.between.compared import Party, SideShown
 from proofstone.report.sheet import Sheet
@@ -52,6 +53,33 @@ class Side:
     def item_names(self) -> tuple[str, ...]:
         """Each unit's item as both sides may know it: a file's own name, or the item's id."""
         return self.table.item_names or tuple(item.hex() for item in self.table.items)
+
+    @cached_property
+    def rows(self) -> dict[tuple[int, int], list[int]]:
+        """The rows of the table by unit and respondent."""
+        found: dict[tuple[int, int], list[int]] = {}
+        pairs = zip(self.table.unit.tolist(), self.table.respondent.tolist(), strict=True)
+        for row, pair in enumerate(pairs):
+            found.setdefault(pair, []).append(row)
+        return found
+
+    def ended(self, unit: int, respondent: int) -> str:
+        """How a respondent's responses on a unit ended, each ending once with its count where there
+        are several; empty where the results do not tell."""
+        table = self.table
+        if not table.tells_outcomes:
+            return ""
+        rows = self.rows.get((unit, respondent), [])
+        worth = {1.0: "right", 0.0: "wrong"}
+        ends = Counter(
+            worth.get(float(table.value[row]), "answered")
+            if OUTCOMES[int(table.outcome[row])] == "answered"
+            else OUTCOMES[int(table.outcome[row])]
+            for row in rows
+        )
+        if len(ends) == 1:
+            return next(iter(ends))
+        return ", ".join(f"{n} {ended}" for ended, n in ends.most_common())
 
     def scale(self, respondent: int) -> Scale | None:
         """The scale of a respondent's scores, where it is one of its own."""

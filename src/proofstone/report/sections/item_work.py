@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal
 
 import numpy as np
@@ -171,9 +172,9 @@ def _typed(row: WorkRow) -> WorkRow:
     """The row with the commands to type."""
     return structs.replace(
         row,
-        show=f"proofstone show {row.target}",
-        edit=f'proofstone edit {row.target} --reason "..."',
-        retire=f'proofstone retire {row.target} --reason "..."',
+        show=f"proofstone show {quote(row.target)}",
+        edit=f'proofstone edit {quote(row.target)} --reason "..."',
+        retire=f'proofstone retire {quote(row.target)} --reason "..."',
     )
 
 
@@ -195,4 +196,5 @@ def _wrong_alike(found: DescribedItems, item: ItemStatistics) -> Iterator[str]:
 
 
 def _own(table: ScoreTable, unit: int) -> str:
-    return f"item:{short(table.items[unit])}"
+    item = table.items[unit]
+    return f"item:{table.called.get(item) or short(item)}"
