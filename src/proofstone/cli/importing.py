@@ -67,8 +67,8 @@ def import_command(
     """Read a bank, a form or a list of entities from a file, checked whole.
 
     A bank of statements, or a form made elsewhere, as JSONL, CSV, Parquet or Excel. The file is
-    checked whole first: every problem is named by its line and field, and where there is one nothing is
-    stored.
+    checked whole first: every problem is named by its line and field, and where there is one
+    nothing is stored.
 
     A bank's columns: text, correct (true or false); title, id, origin (the id of the true
     statement that a false one came from), error_type, reason, source, page, language, discipline,
