@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from proofstone.engines.models import ModelConfig, load_config
+from proofstone.engines.models import ModelConfig, destination_of, load_config
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.records import Source
 from proofstone.wiring.fetching import MOST_BYTES, fetch_page
@@ -177,3 +177,30 @@ async def test_nor_by_another_spelling(tmp_path: Path, host: str) -> None:
         page = await fetch_page(f"http://{host}:{port}/", config(tmp_path), found=True)
         assert page.problem in {"refused", "unreachable"}, page
         assert server.requests == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1", "http://a.example:99999/", "http://a.example:port/", "https://\x00/", "http://"
+     "\ud800.example/", "//", "http://" + "a" * 300 + ".example/", "http://a..example/"],
+)  # fmt: skip
+async def test_a_malformed_address_is_a_problem_of_its_page(tmp_path: Path, url: str) -> None:
+    """Of a hit and of a redirect alike: nothing is raised, and the rest goes on."""
+    page = await fetch_page(url, config(tmp_path), found=True)
+    assert page.problem in {"refused", "unreachable"}
+    if not url.isascii() or "\x00" in url:
+        return  # no header can carry it
+
+    moved = Act(status=302, headers={"location": url})
+    async with ScriptedServer(lambda _seen: moved) as server:
+        page = await fetch_page(f"{server.url}/web/x", config(tmp_path), local=True, found=True)
+    assert page.problem in {"refused", "unreachable", "too_many_redirects"}
+
+
+async def test_a_page_that_was_found_opens_no_host_for_the_process(tmp_path: Path) -> None:
+    """Only its address was to be sent: whatever else would go there is refused as before."""
+    held = config(tmp_path)
+    await fetch_page("http://192.0.2.1:9/", held, found=True)
+    to = destination_of("http://192.0.2.1:9/")
+    assert to is not None
+    assert held.gate.of_host(to) != "allowed"

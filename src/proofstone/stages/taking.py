@@ -20,6 +20,7 @@ from proofstone.engines.ingest import (
     Stated,
     guess_language,
     has_pictures,
+    readable_name,
 )
 from proofstone.engines.store import ReadPage, Store
 from proofstone.errors import Problem, SourcePurged
@@ -213,7 +214,7 @@ class Taking:
             licence=opened.licence or stated.licence,
             authors=stated.authors or opened.authors,
             year=opened.year if stated.year is None else stated.year,
-            origin=opened.origin or self.file.path.name,
+            origin=opened.origin or readable_name(self.file.path.name),
             stratum=stated.stratum,
         )
         made = structs.replace(source, id=source_id(source))

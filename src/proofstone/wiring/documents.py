@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from proofstone.engines.ingest import readable_name
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records import Source
 from proofstone.wiring.folders import MARK
@@ -57,7 +58,11 @@ def find_document(folder: Path, source: Source, named: Path | None = None) -> Pa
     noted = _notes(folder).get(source.content.hex())
     places = [Path(noted)] if noted and named is None else []
     if named is not None:
-        places = sorted(path for path in named.rglob(source.origin) if path.is_file())
+        places = sorted(
+            path
+            for path in named.rglob("*")
+            if readable_name(path.name) == source.origin and path.is_file()
+        )
     for path in places:
         if path.is_file() and _digest(path) == source.content:
             return path

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import aiohttp
 
     from proofstone.engines.models import Destination, ModelConfig, Secret
+    from proofstone.engines.models.egress_gate import EgressGate
 
 __all__ = ["FetchedPage", "PageProblem", "fetch_page", "get"]
 
@@ -57,23 +58,27 @@ async def get(
     headers: Mapping[str, Secret] | None = None,
     most_bytes: int = MOST_BYTES,
     outside: bool = False,
+    gate: EgressGate | None = None,
 ) -> Got:
-    """What an address answers, no more than ``most_bytes`` of it read. Raises EgressRefused where
-    the policy has something against it, or where a host that is to be ``outside`` stands for this
-    machine or its network; EndpointUnusable where nothing answers in time."""
+    """Return what an address answers, no more than ``most_bytes`` of it read.
+
+    ``gate`` holds for this request in place of the configuration's. Raises EgressRefused where the
+    gate is shut, or where a host that is to be ``outside`` stands for this machine or its network;
+    EndpointUnusable where nothing answers in time, or where the address cannot be asked.
+    """
     import aiohttp  # noqa: PLC0415 - heavy
 
     from proofstone.engines.models import Entry  # noqa: PLC0415
     from proofstone.engines.models.http_session import open_session  # noqa: PLC0415
     from proofstone.engines.models.route import choose_route  # noqa: PLC0415
 
-    route = choose_route(url, Entry(), config.environment, config.gate, "the address")
-    session = open_session(
-        url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S,
-        outside=outside,
-    )  # fmt: skip
+    route = choose_route(url, Entry(), config.environment, gate or config.gate, "the address")
     limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
     try:
+        session = open_session(
+            url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S,
+            outside=outside,
+        )  # fmt: skip
         async with (
             session,
             session.get(url, params=parameters, timeout=limit, allow_redirects=False) as reply,
@@ -102,16 +107,20 @@ async def fetch_page(
         if to is None or (_is_inside(to) and not local):
             return FetchedPage(url=url, problem="refused", detail="no address of the web")
         try:
+            gate = config.gate
             if found:
-                config.gate.check_policies(to)
-                config.gate.permit(to)
-            got = await get(url, config, outside=not local)
+                gate.check_policies(to)
+                gate = gate.permitting(to)
+            got = await get(url, config, outside=not local, gate=gate)
         except EgressRefused as error:
             return FetchedPage(url=url, problem="refused", detail=error.message)
         except EndpointUnusable as error:
             return FetchedPage(url=url, problem="unreachable", detail=error.message)
         if got.status in _MOVED and (moved := got.headers.get("location")):
-            url = urljoin(url, moved)
+            try:
+                url = urljoin(url, moved)
+            except ValueError:
+                return FetchedPage(url=url, problem="refused", detail="it moved to no address")
             continue
         return _page(url, got)
     return FetchedPage(url=url, problem="too_many_redirects", detail=f"more than {_REDIRECTS}")

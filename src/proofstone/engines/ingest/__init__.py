@@ -6,6 +6,7 @@ from proofstone.engines.ingest.documents import (
     Document,
     bare_name,
     read_documents,
+    readable_name,
 )
 from proofstone.engines.ingest.editions import Edition, EditionStatus, Held, hold, resting_on
 from proofstone.engines.ingest.fields import Fields, came, read_identity, read_json
@@ -139,6 +140,7 @@ __all__ = [
     "read_statements",
     "read_titles",
     "read_watched",
+    "readable_name",
     "repository_query",
     "resting_on",
     "statements_query",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+import re
+
 import msgspec
 
 from proofstone.engines.ingest.fields import Fields
@@ -24,7 +26,17 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import Row
 from proofstone.records import Passage, Source, passage_id, source_id
 
-__all__ = ["DOCUMENT_SUFFIXES", "Document", "bare_name", "plain_name", "read_documents"]
+__all__ = [
+    "DOCUMENT_SUFFIXES",
+    "Document",
+    "bare_name",
+    "plain_name",
+    "read_documents",
+    "readable_name",
+]
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_FOREIGN_BYTE = re.compile("[\udc80-\udcff]")
 
 DOCUMENT_SUFFIXES = (".txt", ".text", ".md", ".markdown", ".jsonl", ".ndjson")
 _BETWEEN = "\n\n"
@@ -83,9 +95,26 @@ def plain_name(path: Path) -> str:
 
 
 def bare_name(path: Path) -> str:
-    """The name of a file without the suffix of its format, whatever else has a point in it:
-    ``Dr. No.txt.gz`` is "Dr. No"."""
-    return Path(plain_name(path)).stem
+    """The name of a file without the suffix of its format, as a readable text, whatever else has a
+    point in it: ``Dr. No.txt.gz`` is "Dr. No"."""
+    return readable_name(Path(plain_name(path)).stem)
+
+
+def readable_name(name: str) -> str:
+    """Return a name of the file system as text that can be stored and printed in one line.
+
+    A name that is no UTF-8 is read as GB 2312 where it is that (names out of Chinese archives);
+    else its foreign bytes are written as ``\\xE9``. A control character becomes a space.
+    """
+    raw = name.encode("utf-8", "surrogateescape")  # as os.fsdecode keeps foreign bytes
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            text = raw.decode("gb2312")
+        except UnicodeDecodeError:
+            text = _FOREIGN_BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02X}", name)
+    return _CONTROLS.sub(" ", text)
 
 
 @dataclass(frozen=True)
@@ -124,11 +153,11 @@ def _text(path: Path, data: bytes) -> str:
 def _source(path: Path, data: bytes, given: _Given, *, title: str, texts: Iterable[str]) -> Source:
     source = Source(
         kind="document",
-        title=given.title or title or Path(plain_name(path)).stem,
+        title=given.title or title or bare_name(path),
         content=sha256(data).digest(),
         language=given.language or guess_language(texts),
         licence=given.licence,
-        origin=path.name,
+        origin=readable_name(path.name),
     )
     return msgspec.structs.replace(source, id=source_id(source))
 

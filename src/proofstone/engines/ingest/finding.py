@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from proofstone.engines.ingest.documents import plain_name
+from proofstone.engines.ingest.documents import plain_name, readable_name
 from proofstone.engines.ingest.kinds_of_file import kind_of
 from proofstone.engines.ingest.latex.files import parts_of_documents
 from proofstone.engines.ingest.wiki.dump import is_dump
@@ -41,7 +41,8 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
     """The documents that ``paths`` name: files themselves, of folders all within.
 
     A file that is named by itself is one whatever its suffix. Hidden files and folders are left
-    out, as are pipes and sockets; links to folders are not followed, and no file comes twice.
+    out, as are pipes and sockets; links to folders, and to files outside the folder, are not
+    followed, and no file comes twice.
     Images in or below a folder that holds web pages or other texts are figures of those: no
     documents, unless ``figures``. A LaTeX text that begins no document is a part of one where there
     is one in its folder or above.
@@ -50,9 +51,10 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
     others: Counter[str] = Counter()
     for path in paths:
         if not path.is_dir():
-            found.setdefault(path.resolve(), FoundFile(path, path.name))
+            found.setdefault(path.resolve(), FoundFile(path, readable_name(path.name)))
             continue
-        files = list(_within(path))
+        files, n_outside = _within(path)
+        others.update({"(links out of the folder)": n_outside} if n_outside else {})
         illustrated = {file.parent for file in files if kind_of(file) in _ILLUSTRATED}
         parts = parts_of_documents(files)
 
@@ -65,7 +67,7 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
             elif not _is_document(file) or (is_figure(file) and not figures):
                 others[Path(plain_name(file)).suffix.lower() or "(no suffix)"] += 1
             else:
-                inside = file.relative_to(path).as_posix()
+                inside = readable_name(file.relative_to(path).as_posix())
                 found.setdefault(file.resolve(), FoundFile(file, inside))
     return FoundFiles(list(found.values()), dict(sorted(others.items())))
 
@@ -76,12 +78,22 @@ def _is_document(file: Path) -> bool:
     return kind is not None and (kind != "wikidump" or is_dump(file))
 
 
-def _within(folder: Path) -> Iterable[Path]:
-    """What is a file, or a link to what is gone, which is then reported. A pipe is neither: whoever
-    opens one waits until somebody writes to it."""
+def _within(folder: Path) -> tuple[list[Path], int]:
+    """Return the files of a folder, and how many links to files outside it are left out.
+
+    A link to what is gone counts as a file, so that it is reported. A pipe is none: whoever opens
+    one waits until somebody writes to it.
+    """
+    files, n_outside = [], 0
+    inside = folder.resolve()
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(root, name)
-            if not name.startswith(".") and (file.is_file() or not file.exists()):
-                yield file
+            if name.startswith(".") or not (file.is_file() or not file.exists()):
+                continue
+            if file.is_symlink() and not file.resolve().is_relative_to(inside):
+                n_outside += 1
+            else:
+                files.append(file)
+    return files, n_outside

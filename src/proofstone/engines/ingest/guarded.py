@@ -18,6 +18,7 @@ from queue import Queue
 from msgspec import Struct, structs
 
 from proofstone.engines.ingest.cutting import HeadingPath, follow
+from proofstone.engines.ingest.documents import readable_name
 from proofstone.engines.ingest.kinds_of_file import kind_of
 from proofstone.engines.ingest.messages import (
     Drawn,
@@ -57,11 +58,11 @@ ReadEvent = Opened | PageRead | Drawn | Refused
 
 @dataclass
 class _Part:
-    """A job and its answers, in order; None is the last. ``next_page`` is the first page without
+    """A job and its answers, in order; None, or what kept it from being read, is the last. ``next_page`` is the first page without
     an answer, ``failed`` those that ended a reader, and how."""
 
     job: Job
-    answers: Queue[ReadEvent | None] = field(default_factory=Queue)
+    answers: Queue[ReadEvent | BaseException | None] = field(default_factory=Queue)
     failed: dict[int, str] = field(default_factory=dict)
     next_page: int = 1
     last: int = 0
@@ -150,6 +151,8 @@ class GuardedReader:
             part = parts.popleft()
             before = path
             while (event := part.answers.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
                 if isinstance(event, Opened):
                     n_pages, unasked = event.n_pages, PART + 1
                 if isinstance(event, PageRead):
@@ -190,8 +193,9 @@ class GuardedReader:
         while (part := self._parts.get()) is not None and not self._closed.is_set():
             try:
                 self._run(part)
-            finally:
                 part.answers.put(None)
+            except BaseException as error:  # noqa: BLE001 - raised where the answers are read
+                part.answers.put(error)
 
     def _run(self, part: _Part) -> None:
         """Reads a part; what ends its reader is a page that the next reader skips."""
@@ -269,7 +273,7 @@ def _unread(number: int, ended: str) -> PageRead:
 
 
 def _given_up(job: Job, ended: str) -> Refused:
-    name = Path(job.path).name
+    name = readable_name(Path(job.path).name)
     return Refused(
         message=f"{name} {ended} and was given up.",
         hint="Every other file is read as if it were not there.",

@@ -6,11 +6,12 @@ of each document, ``PageRead`` for each page in order, and ``Finished`` or ``Ref
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import BinaryIO, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.errors import BadInput
 from proofstone.records import Box
@@ -26,6 +27,7 @@ __all__ = [
     "PageRead",
     "Reading",
     "Refused",
+    "decode_job",
     "receive",
     "send",
 ]
@@ -137,11 +139,34 @@ Answer = Opened | Reading | PageRead | Drawn | Finished | Refused
 _encode = msgspec.msgpack.Encoder().encode
 
 
+_decode_job = msgspec.msgpack.Decoder(Job).decode
+# A path may hold bytes that are no UTF-8. They travel as two digits after NUL, which no path holds.
+_BYTE, _ESCAPED = re.compile("[\udc80-\udcff]"), re.compile("\0([0-9a-f]{2})")
+
+
 def send(stream: BinaryIO, message: Job | Answer) -> None:
     """Writes one message. Raises OSError where the other side is gone."""
+    if isinstance(message, Job):
+        message = structs.replace(
+            message, path=_with_escapes(message.path), root=_with_escapes(message.root)
+        )
     body = _encode(message)
     stream.write(_LENGTH.pack(len(body)) + body)
     stream.flush()
+
+
+def decode_job(body: bytes) -> Job:
+    """The job of a message, its paths as the file system has them."""
+    job = _decode_job(body)
+    return structs.replace(job, path=_without_escapes(job.path), root=_without_escapes(job.root))
+
+
+def _with_escapes(path: str) -> str:
+    return _BYTE.sub(lambda found: f"\0{ord(found[0]) - 0xDC00:02x}", path)
+
+
+def _without_escapes(path: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(0xDC00 + int(found[1], 16)), path)
 
 
 def receive(stream: BinaryIO) -> bytes | None:

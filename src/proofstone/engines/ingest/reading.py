@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
-from proofstone.engines.ingest.documents import Document, plain_name, read_documents
+from proofstone.engines.ingest.documents import Document, bare_name, read_documents
 from proofstone.engines.ingest.docx.reader import READER as DOCX_READER
 from proofstone.engines.ingest.docx.reader import read_docx
 from proofstone.engines.ingest.epub.reader import READER as EPUB_READER
@@ -153,7 +153,7 @@ def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
     if job.first == 1:
         has_letters = any(character.isalpha() for character in pdf.sample)
         front = front_matter(pdf)
-        stem = Path(plain_name(Path(job.path))).stem
+        stem = bare_name(Path(job.path))
         yield Opened(
             title=job.title or front.title or stem,
             language=language if job.language or has_letters else "",
@@ -186,7 +186,7 @@ def _skipped(number: int) -> PageRead:
 
 def _read_image(job: Job, pictures: Pictures) -> Iterator[Opened | PageRead]:
     """The pages of an image file, of which nothing is read yet."""
-    stem = Path(plain_name(Path(job.path))).stem
+    stem = bare_name(Path(job.path))
     yield Opened(title=job.title or stem, language=job.language, n_pages=pictures.n_pages)
     for index in range(pictures.n_pages):
         width, height = pictures.size(index)
@@ -220,7 +220,7 @@ def _read_web(job: Job, page: WebPage, reader: str) -> Iterator[Opened | PageRea
     laid_out = lay_out(page.blocks)
     _check_length(Path(job.path).name, len(laid_out.text))
     language = job.language or page.language
-    stem = Path(plain_name(Path(job.path))).stem
+    stem = bare_name(Path(job.path))
     yield Opened(
         title=job.title or page.title or stem,
         language=language, authors=page.authors, year=page.year,
@@ -248,7 +248,7 @@ def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, s
 def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
     """A document's pages; one that is all of it has no number."""
     pages = list(written.pages)
-    stem = Path(plain_name(Path(job.path))).stem
+    stem = bare_name(Path(job.path))
     is_paged = len(pages) > 1
     yield Opened(
         title=job.title or written.title or stem, language=job.language or written.language,

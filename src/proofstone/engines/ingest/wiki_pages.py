@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proofstone.engines.ingest.cutting import Cutter
-from proofstone.engines.ingest.documents import plain_name
+from proofstone.engines.ingest.documents import bare_name
 from proofstone.engines.ingest.languages import (
     passage_language,
     said_language,
@@ -160,4 +160,4 @@ def _title(text: str) -> str:
 
 
 def _stem(job: Job) -> str:
-    return Path(plain_name(Path(job.path))).stem
+    return bare_name(Path(job.path))

@@ -11,15 +11,15 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-import msgspec
-
 from proofstone.engines.ingest.confinement import confine
+from proofstone.engines.ingest.documents import readable_name
 from proofstone.engines.ingest.messages import (
     Answer,
     Finished,
     Job,
     Reading,
     Refused,
+    decode_job,
     receive,
     send,
 )
@@ -34,25 +34,30 @@ def main() -> int:
     confine(int(sys.argv[1]) if len(sys.argv) > 1 else 2**31)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    jobs = msgspec.msgpack.Decoder(Job)
     with OpenFiles() as files:
         while (body := receive(sys.stdin.buffer)) is not None:
-            for answer in _answers(jobs.decode(body), files, answers):
+            for answer in _answers(decode_job(body), files, answers):
                 send(answers, answer)
     return 0
 
 
 def _answers(job: Job, files: OpenFiles, stream: BinaryIO) -> Iterator[Answer]:
+    name = os.path.basename(job.path)  # noqa: PTH119
+
+    def shown(text: str) -> str:
+        """What names the file, whatever bytes its name has."""
+        return "\n".join(map(readable_name, text.replace(name, readable_name(name)).split("\n")))
+
     try:
         yield from read_job(job, files, lambda number: send(stream, Reading(number)))
     except BadInput as error:
-        places = tuple((problem.where, problem.what) for problem in error.problems)
-        yield Refused(message=error.message, hint=error.hint, problems=places)
+        places = tuple((shown(problem.where), shown(problem.what)) for problem in error.problems)
+        yield Refused(message=shown(error.message), hint=shown(error.hint), problems=places)
     except ProofstoneError as error:
-        yield Refused(message=error.message, hint=error.hint, code=error.code)
+        yield Refused(message=shown(error.message), hint=shown(error.hint), code=error.code)
     except MemoryError:
         files.close()
-        yield Refused(message=f"{os.path.basename(job.path)} needs more memory than is allowed.")  # noqa: PTH119
+        yield Refused(message=f"{readable_name(name)} needs more memory than is allowed.")
     else:
         yield Finished()
 

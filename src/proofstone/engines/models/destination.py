@@ -38,11 +38,16 @@ class Destination(Struct, frozen=True, order=True):
 
 
 def destination_of(url: str) -> Destination | None:
-    """The destination of an http or https address; None for what has none (``gguf:...``)."""
-    parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
+    """Return the destination of an http or https address; None for what has none (``gguf:...``),
+    and for what is no address at all (``http://[::1``, a port of 99999)."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
         return None
-    return Destination(plain_host(parts.hostname), parts.port or _PORTS[parts.scheme])
+    if parts.scheme not in _PORTS or not host:
+        return None
+    return Destination(plain_host(host), port or _PORTS[parts.scheme])
 
 
 def plain_host(host: str) -> str:

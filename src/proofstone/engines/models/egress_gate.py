@@ -41,6 +41,12 @@ class EgressGate:
         refuses them."""
         self._permitted.add(to)
 
+    def permitting(self, to: Destination) -> EgressGate:
+        """Return a gate that also lets requests to one destination out; this one stays shut."""
+        gate = EgressGate(self.policies)
+        gate._permitted = self._permitted | {to}
+        return gate
+
     def check(self, to: Destination) -> None:
         """Raises EgressRefused, with the line to add, where requests may not leave."""
         self.check_policies(to)

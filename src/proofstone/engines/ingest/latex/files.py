@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from proofstone.engines.ingest.archive import MAX_PART, Archive
+from proofstone.engines.ingest.documents import readable_name
 from proofstone.engines.ingest.lines import UTF8_BOM, open_bytes, read_whole_file
 from proofstone.errors import BadInput, NotFound
 
@@ -68,7 +69,7 @@ class Sources:
                 f"{self.name} inputs more than {_MAX_ALL:,} bytes or {_MOST_FILES:,} files.",
                 hint="Split it.",
             )
-        self._state.update(b"%d %d " % (len(where), len(data)) + where.encode() + data)
+        self._state.update(b"%d %d " % (len(where), len(data)) + where.encode("utf-8", "surrogateescape") + data)
         return _decoded(data)
 
 
@@ -98,6 +99,7 @@ def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
     if store is None:
         yield from _in_folder(path, root)
         return
+    name = readable_name(path.name)
     mains = mains_of(store.texts)
     if not mains:
         raise BadInput(
@@ -105,20 +107,20 @@ def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
             hint="Unpack it, and name the folder.",
         )
     for main in mains:
-        yield Sources(store, main, f"{path.name}: {main}" if len(mains) > 1 else path.name)
+        yield Sources(store, main, f"{name}: {main}" if len(mains) > 1 else name)
 
 
 def _in_folder(path: Path, root: Path | None) -> Iterator[Sources]:
     if path.suffix.lower() == ".gz":
         text = read_whole_file(path, limit=MAX_PART)
-        yield Sources(_Texts({path.stem: text}), path.stem, path.name)
+        yield Sources(_Texts({path.stem: text}), path.stem, readable_name(path.name))
         return
     with open_bytes(path):  # it is there and may be read
         folder = (root or path.parent).resolve()
     own = path.resolve()
     inside = own if own.is_relative_to(folder) else path.parent.resolve() / path.name
     base = folder if own.is_relative_to(folder) else path.parent.resolve()
-    yield Sources(_Folder(base), inside.relative_to(base).as_posix(), path.name)
+    yield Sources(_Folder(base), inside.relative_to(base).as_posix(), readable_name(path.name))
 
 
 def _is_main(head: bytes) -> bool:
