@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -36,14 +37,14 @@ def server(made: Path, gate: threading.Event) -> Iterator[ScriptedServer]:
         yield serves
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path, *before: str) -> subprocess.Popen[str]:
     """The command as in a terminal: a shell's background job would hand on that SIGINT is ignored,
     and a handler is not handed on."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     command = ["run", "old-books", "-m", "scripted/one", "-w", str(folder)]
     return subprocess.Popen(
-        [sys.executable, "-m", "proofstone", *command],
+        [*before, sys.executable, "-m", "proofstone", *command],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -54,15 +55,23 @@ def until(process: subprocess.Popen[str], start: str) -> str:
     return next(line for line in iter(process.stderr.readline, "") if line.startswith(start))
 
 
+@pytest.mark.parametrize("stops", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP] * 2,
+                                   [signal.SIGTERM, signal.SIGHUP]], ids=str)  # fmt: skip
 def test_once_waits_for_what_is_in_flight_and_says_how_to_go_on(
-    made: Path, gate: threading.Event, server: ScriptedServer, proofstone: Proofstone
+    made: Path,
+    gate: threading.Event,
+    server: ScriptedServer,
+    proofstone: Proofstone,
+    stops: list[signal.Signals],
 ) -> None:
     """Three requests are in flight: no more are sent, their replies are kept and scored, and the
     printed line asks only the five that are left."""
     with start(made) as process:
         wait_until(lambda: server.requests == CONNECTIONS)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(stops[0])
         said = until(process, "stopping: ")
+        for more in stops[1:]:
+            process.send_signal(more)
         gate.set()
         out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
@@ -93,3 +102,45 @@ def test_twice_leaves_at_once(
     told = proofstone("run", "old-books", "-m", "scripted/one", "-w", made)
     assert told.code == 0, told.err
     assert server.requests == CONNECTIONS + QUESTIONS
+
+
+def test_a_hangup_that_is_ignored_at_the_start_stays_so(
+    made: Path, gate: threading.Event, server: ScriptedServer
+) -> None:
+    """As under nohup: the run goes on to its end."""
+    with start(made, "nohup") as process:
+        wait_until(lambda: server.requests == CONNECTIONS)
+        process.send_signal(signal.SIGHUP)
+        gate.set()
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, err
+    assert server.requests == QUESTIONS
+    assert "incomplete" not in out
+
+
+def test_a_terminal_that_closes_loses_no_reply(
+    made: Path, gate: threading.Event, server: ScriptedServer, proofstone: Proofstone
+) -> None:
+    """The replies in flight are kept, though whatever is printed has nowhere to go."""
+    screen, end = os.openpty()
+    command = [sys.executable, "-m", "proofstone", "run", "old-books", "-m", "scripted/one"]
+    session = "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    session += "os.execv(sys.argv[1], sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", session, *command, "-w", str(made)],
+        stdin=end, stdout=end, stderr=end,
+    ) as process:  # fmt: skip
+        os.close(end)
+        wait_until(lambda: server.requests == CONNECTIONS)
+        os.close(screen)
+        wait_until(lambda: process.poll() is not None or _is_left(process.pid))
+        gate.set()
+        process.wait(PATIENCE_S)
+    assert server.requests == CONNECTIONS
+    told = proofstone("run", "old-books", "-m", "scripted/one", "-w", made)
+    assert (told.code, server.requests) == (0, QUESTIONS), told.err
+
+
+def _is_left(pid: int) -> bool:
+    """Whether a process has let go of its terminal."""
+    return str(Path(f"/proc/{pid}/fd/2").readlink()) == os.devnull

@@ -1,4 +1,4 @@
-"""Names of files that are no UTF-8, or more than a line: read, named in one line, and found again."""
+"""Names of files that are no UTF-8, or more than a line: read, and named in one line."""
 
 from __future__ import annotations
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 from typing import Any
 
 import click
@@ -132,7 +135,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Runs the command line and exits: 0 done, 1 a gate failed, 2 bad usage or input,
-    3 incomplete, 4 budget, 5 endpoint or key, 130 interrupted."""
+    3 incomplete, 4 budget, 5 endpoint or key, 130 interrupted (Ctrl-C, SIGTERM or SIGHUP)."""
+    _take_stop_signals()
     try:
         code = cli.main(arguments, prog_name="proofstone", standalone_mode=False)
     except click.exceptions.Abort:
@@ -158,6 +162,43 @@ def main(arguments: list[str] | None = None) -> Any:
         _tell_full()
         sys.exit(3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _take_stop_signals() -> None:
+    """Treat SIGTERM and SIGHUP as Ctrl-C: replies in flight are paid for, so they are kept.
+
+    One that is ignored at the start stays so (SIGHUP under nohup). SIGHUP never counts as a second
+    Ctrl-C: a closing terminal, its shell and a login service may each send one. What would be
+    printed on a terminal that is gone is dropped, since writing there fails.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    stops = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    if hasattr(signal, "SIGHUP"):
+        stops[signal.SIGHUP] = signal.SIG_DFL
+    terminal = [stream for stream in range(3) if os.isatty(stream)]  # later it is none any more
+    is_stopping = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal is_stopping
+        is_hangup = number not in (signal.SIGINT, signal.SIGTERM)
+        if is_hangup:
+            _drop(terminal)
+            if is_stopping:
+                return
+        is_stopping = True
+        signal.default_int_handler(number, frame)
+
+    for number, at_start in stops.items():
+        if signal.getsignal(number) == at_start:
+            signal.signal(number, stop)
+
+
+def _drop(streams: list[int]) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in streams:
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 def _tell_full() -> None:

@@ -58,8 +58,9 @@ ReadEvent = Opened | PageRead | Drawn | Refused
 
 @dataclass
 class _Part:
-    """A job and its answers, in order; None, or what kept it from being read, is the last. ``next_page`` is the first page without
-    an answer, ``failed`` those that ended a reader, and how."""
+    """A job and its answers, in order; None, or what kept it from being read, is the last.
+    ``next_page`` is the first page without an answer, ``failed`` those that ended a reader, and
+    how."""
 
     job: Job
     answers: Queue[ReadEvent | BaseException | None] = field(default_factory=Queue)

@@ -69,7 +69,9 @@ class Sources:
                 f"{self.name} inputs more than {_MAX_ALL:,} bytes or {_MOST_FILES:,} files.",
                 hint="Split it.",
             )
-        self._state.update(b"%d %d " % (len(where), len(data)) + where.encode("utf-8", "surrogateescape") + data)
+        self._state.update(
+            b"%d %d " % (len(where), len(data)) + where.encode("utf-8", "surrogateescape") + data
+        )
         return _decoded(data)
 
 
