@@ -101,7 +101,7 @@ model acme/o3
   base_url                  https://llm.example/v1        proofstone.toml line 5
   api_key_env               ACME_KEY = ***                environment, named by proofstone.toml \
 line 6
-  headers.X-Team            eval                          proofstone.toml line 7
+  headers.X-Team            ***                           proofstone.toml line 7
   headers.X-Gate            ***                           .env (GATE_KEY), named by \
 proofstone.toml line 7
   headers.Authorization     ***                           proofstone.toml line 7

@@ -9,6 +9,8 @@ import pytest
 
 from proofstone.engines.models import Endpoint, Entry, ModelConfig, Price, load_config, resolve
 from proofstone.engines.models.names import parse_model_name
+from proofstone.engines.models.origins import effective_entry
+from proofstone.engines.models.secret import Scrubber
 from proofstone.errors import BadInput, EndpointUnusable, NotFound
 
 KEY = "planted-key-9f3b27"
@@ -221,6 +223,26 @@ def test_a_header_may_take_its_value_from_the_environment(tmp_path: Path) -> Non
     assert {secret.reveal() for secret in found.secrets} == {KEY, "abcdefgh"}
     with pytest.raises(EndpointUnusable, match="AZURE_KEY"):
         endpoint(load(tmp_path), "vllm/m", flags)
+
+
+def test_literal_header_values_and_parameters_are_secrets(tmp_path: Path) -> None:
+    """Whatever their names: what looks like a key is masked everywhere, words and versions are not,
+    or responses would lose them."""
+    flags = Entry(
+        base_url="https://gate.example/v1?sid=pl4nted-sid&api-version=2024-10-01-preview&x=1",
+        headers={"X-Team": "evaluation", "X-Tenant": "pl4nted-tenant", "Accept": "text/html5-old"},
+    )
+    found = endpoint(load(tmp_path), "vllm/m", flags)
+    assert {secret.reveal() for secret in found.secrets} == {"pl4nted-sid", "pl4nted-tenant"}
+    said = "evaluation by pl4nted-tenant (pl4nted-sid) with 2024-10-01-preview"
+    assert Scrubber(found.secrets).raw(said.encode()) == (
+        b"evaluation by *** (***) with 2024-10-01-preview"
+    )
+    shown = {each.name: each.value for each in effective_entry(parse_model_name("vllm/m"),
+             load(tmp_path), [("flags", flags)])}  # fmt: skip
+    assert (shown["headers.X-Team"], shown["headers.X-Tenant"]) == ("***", "***")
+    assert shown["headers.Accept"] == "text/html5-old"
+    assert "pl4nted" not in str(shown)
 
 
 @pytest.mark.parametrize("headers", [{"X Y": "a"}, {"X": "a\nb"}, {"X": "ü"}])

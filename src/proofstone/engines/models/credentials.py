@@ -13,10 +13,17 @@ from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.errors import BadInput, EndpointUnusable, Problem
 
-__all__ = ["Address", "Headers", "build_headers", "is_secret_name", "read_address"]
+__all__ = ["Address", "Headers", "build_headers", "is_public_name", "is_secret_name",
+           "read_address"]  # fmt: skip
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SECRET_NAME = re.compile(r"(?i)key|token|auth|secret|cookie|password|sig|credential")
+# Headers and parameters of a query whose values are known to be public.
+_PUBLIC_NAME = re.compile(
+    r"(?i)accept(-.*)?|content-type|user-agent|(http-)?referer|x-title|(anthropic|openai)-(beta|version)"
+    r"|(api-)?version|alt|deployment|model|region"
+)
+_SHORTEST_KEY = 8
 
 
 class Address(Struct, frozen=True):
@@ -41,6 +48,23 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def is_public_name(name: str) -> bool:
+    """Return True for a header or parameter whose value may be shown."""
+    return _PUBLIC_NAME.fullmatch(name) is not None
+
+
+def _is_secret(name: str, value: str) -> bool:
+    """Return True where a literal value is to be masked wherever it turns up.
+
+    One of any other name counts where it looks like a key, with letters and digits: a word such as
+    ``evaluation`` would be cut out of every response that has it.
+    """
+    if is_secret_name(name):
+        return True
+    has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return not is_public_name(name) and has_both and len(value) >= _SHORTEST_KEY
+
+
 def read_address(text: str, place: str) -> Address:
     """The address in ``text``. Raises BadInput, with ``place``, for anything but http or https."""
     try:
@@ -59,7 +83,7 @@ def read_address(text: str, place: str) -> Address:
     path = parts.path.rstrip("/")
     userinfo = unquote(parts.netloc.rpartition("@")[0])
     password = userinfo.partition(":")[2]
-    hidden = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name)]
+    hidden = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
     return Address(
         url=Secret(urlunsplit((parts.scheme, netloc, path, parts.query, ""))),
         identity=urlunsplit((parts.scheme, netloc, path, "", "")),
@@ -98,7 +122,7 @@ def build_headers(
                 [Problem(place, "headers are printable ASCII on one line")],
             )
         values[header.lower()] = (header, Secret(value))
-        if text.startswith("$") or _SECRET_NAME.search(header):
+        if text.startswith("$") or _is_secret(header, value):
             secrets.append(Secret(value.removeprefix("Bearer ").strip()))
     return Headers(tuple(values.values()), tuple(secrets))
 

@@ -19,7 +19,7 @@ from proofstone.engines.models.config import (
     card_of,
     sent_to,
 )
-from proofstone.engines.models.credentials import is_secret_name, read_address
+from proofstone.engines.models.credentials import is_public_name, read_address
 from proofstone.engines.models.entries import Entry, Tables
 from proofstone.engines.models.names import ModelName
 from proofstone.engines.models.secret import MASK, Scrubber, Secret
@@ -146,7 +146,7 @@ def _seen(name: str, value: Any, origin: str, config: ModelConfig) -> tuple[str,
     header = name.partition("headers.")[2]
     if header and isinstance(value, str) and value.startswith("$"):
         return MASK, f"{variable_origin(value[1:], config)} ({value[1:]}), named by {origin}"
-    if header and is_secret_name(header):
+    if header and not is_public_name(header):
         return MASK, origin
     return _written(value), origin
 
