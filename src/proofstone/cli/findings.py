@@ -66,16 +66,23 @@ def _version(module: str) -> str:
 
 def _workspace(folder: Path | None) -> Iterator[Finding]:
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.folders import find_folder  # noqa: PLC0415
 
     try:
-        workspace = open_workspace(folder)
+        here = find_folder(folder or Path())
     except ProofstoneError as error:
         yield Finding("workspace", False, error.message, error.hint, needed=folder is not None)
+        return
+    try:
+        workspace = open_workspace(here)
+    except ProofstoneError as error:
+        yield Finding("workspace", False, error.message, error.hint)
         return
     with workspace:
         yield Finding("workspace", True, str(workspace.folder))
         kind = "SQLite" if workspace.store.database.is_sqlite else "PostgreSQL"
-        yield Finding("database", True, f"{kind}, schema is current")
+        state = ", read-only" if workspace.store.database.is_readonly else ""
+        yield Finding("database", True, f"{kind}, schema is current{state}")
         free = shutil.disk_usage(workspace.folder).free / 1e9
         yield Finding(
             "disk", free >= _FREE_GB, f"{free:.1f} GB free", f"less than {_FREE_GB:g} GB is left"

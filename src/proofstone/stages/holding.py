@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from proofstone.engines.store import this_process
+from proofstone.errors import StoreFailed
 from proofstone.ports import Clock
 
 __all__ = ["lease_held"]
@@ -45,6 +46,8 @@ async def _renew(leases: _Leases, key: int, owner: str, clock: Clock) -> None:
         )
         try:
             await asyncio.shield(renewal)
+        except StoreFailed:
+            continue  # a server that is down now may be there at the next beat
         except asyncio.CancelledError:
             await asyncio.wait({renewal})  # its thread goes on whatever becomes of who waits
             raise

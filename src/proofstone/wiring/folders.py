@@ -20,6 +20,7 @@ __all__ = [
     "database_url",
     "delete_files",
     "find_folder",
+    "has_own_file",
 ]
 
 MARK = ".proofstone"
@@ -50,7 +51,8 @@ def create_folder(folder: Path) -> bool:
         return False
     database_url(folder)
     try:
-        mark.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.mkdir(mode=0o700)  # replies, prompts and people are the owner's
         (mark / ".gitignore").write_text("*\n", encoding="utf-8")
         config = folder / CONFIG_NAME
         if not config.exists():
@@ -106,6 +108,11 @@ def database_url(folder: Path) -> str:
             hint=f"set {variable} to a URL such as postgresql://user@host/name",
         )
     return url
+
+
+def has_own_file(folder: Path) -> bool:
+    """Return True where a workspace's database is the file in its hidden folder."""
+    return "database_env" not in _workspace_settings(folder)
 
 
 def delete_files(folder: Path, files: Iterable[str]) -> None:

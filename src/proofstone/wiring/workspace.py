@@ -25,7 +25,13 @@ from proofstone.wiring.comparing import Comparing
 from proofstone.wiring.contradicting import Contradicting
 from proofstone.wiring.correcting import Correcting
 from proofstone.wiring.dry_running import DryRunning
-from proofstone.wiring.folders import MARK, create_folder, database_url, find_folder
+from proofstone.wiring.folders import (
+    MARK,
+    create_folder,
+    database_url,
+    find_folder,
+    has_own_file,
+)
 from proofstone.wiring.kept import Kept
 from proofstone.wiring.page_reading import PageReading
 from proofstone.wiring.reviewing import Reviewing
@@ -53,7 +59,7 @@ def open_workspace(folder: Path | str | None = None) -> Workspace:
 def create_workspace(folder: Path | str = ".") -> Workspace:
     """Makes a workspace in ``folder`` (kept as it is where it is one) and opens it."""
     create_folder(Path(folder))
-    return Workspace(Path(folder))
+    return Workspace(Path(folder), is_new=True)
 
 
 class Workspace(
@@ -68,12 +74,14 @@ class Workspace(
 ):
     """An open workspace. Use as a context manager, or call ``close``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_new: bool = False) -> None:
         self.folder = folder
         self.clock = SystemClock()
         # Told before anything leaves this machine, and asked where nobody has allowed it yet.
         self.ask_egress: AskEgress | None = None
-        self.store = Store(database_url(folder), find_payload)
+        self.store = Store(
+            database_url(folder), find_payload, must_exist=not is_new and has_own_file(folder)
+        )
 
     def __enter__(self) -> Workspace:
         return self

@@ -15,7 +15,6 @@ from proofstone.engines.store.copies import (
     check_copy,
     copy_database,
     copy_file,
-    sqlite_file,
     take_notes_out,
 )
 from proofstone.engines.store.corrections import CorrectionStore, Retired
@@ -33,7 +32,7 @@ from proofstone.engines.store.lookup import KINDS, Found, Lookup
 from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.of_targets import TargetStore
-from proofstone.engines.store.opening import Database
+from proofstone.engines.store.opening import Database, sqlite_file
 from proofstone.engines.store.origins import Origin, OriginRows
 from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.own_prompts import OwnPromptStore
@@ -146,10 +145,13 @@ __all__ = [
 
 
 class Store:
-    """One open database and its parts. ``find_payload`` gives the type of a payload kind."""
+    """One open database and its parts. ``find_payload`` gives the type of a payload kind; with
+    ``must_exist`` an SQLite file is not made."""
 
-    def __init__(self, url: str, find_payload: Callable[[str], PayloadType]) -> None:
-        self.database = Database(url)
+    def __init__(
+        self, url: str, find_payload: Callable[[str], PayloadType], *, must_exist: bool = False
+    ) -> None:
+        self.database = Database(url, must_exist=must_exist)
         self.payloads = Payloads(find_payload)
         self.knowledge = KnowledgeStore(self.database, self.payloads)
         self.pages = PageStore(self.database)

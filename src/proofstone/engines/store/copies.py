@@ -14,24 +14,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import text
-from sqlalchemy.engine import make_url
 
 from proofstone.engines.store.damage import damage_in
 from proofstone.engines.store.merge import merge
-from proofstone.engines.store.opening import Database
+from proofstone.engines.store.opening import Database, sqlite_file
 from proofstone.engines.store.schema import HEAD
 from proofstone.engines.store.snapshot import snapshot
 from proofstone.errors import SchemaTooNew, StoreFailed, WorkspaceUnusable
 
-__all__ = ["check_copy", "copy_database", "copy_file", "sqlite_file", "take_notes_out"]
+__all__ = ["check_copy", "copy_database", "copy_file", "take_notes_out"]
 
 _NOTE = "copy."  # what the notes' keys in the table ``workspace`` begin with
-
-
-def sqlite_file(url: str) -> Path | None:
-    """The file of an SQLite URL; None for a server's."""
-    parsed = make_url(url)
-    return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
 
 
 def copy_database(database: Database, file: Path, notes: Mapping[str, str]) -> None:
@@ -136,6 +129,7 @@ def _finish(part: Path, notes: Mapping[str, str]) -> None:
 def _put_in_place(file: Path) -> Iterator[Path]:
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
     try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         yield part
         os.replace(part, file)  # noqa: PTH105
     except (OSError, sqlite3.Error) as error:

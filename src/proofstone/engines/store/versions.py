@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from proofstone.engines.store.copies import sqlite_file
+from proofstone.engines.store.opening import sqlite_file
 from proofstone.errors import WorkspaceUnusable
 
 __all__ = ["schema_version"]

@@ -271,8 +271,12 @@ class Writer:
         return None
 
     def _commit_waiting(self, group: _Group) -> Clusters:
-        with self._database.writing() as connection:
+        def insert(connection: Connection) -> Clusters:
+            if not self._database.is_sqlite:
+                self._profiles = {}  # of a transaction that is made again
             return self._insert(connection, group)
+
+        return self._database.transact(insert)
 
     def _insert(self, connection: Connection, group: _Group) -> Clusters:
         # Rows before the calls that were made for them.
