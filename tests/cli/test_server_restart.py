@@ -78,7 +78,9 @@ def test_a_run_rides_a_restart_out(
     with serving(lambda seen: answer("A") if seen.number < 4 else answer("A").once_open(gate)) as s:
         with (work / "proofstone.toml").open("a") as settings:
             settings.write(f'[providers.scripted]\nbase_url = "{s.url}"\nmax_connections = 2\n')
-        made = proofstone("build", "form", "old-books", "--questions", 12, "--name", "f", "-w", work)
+        made = proofstone(
+            "build", "form", "old-books", "--questions", 12, "--name", "f", "-w", work
+        )
         assert made.code == 0, made.err
         command = ["run", "f", "-m", "scripted/one", "-w", str(work)]
         with subprocess.Popen(
