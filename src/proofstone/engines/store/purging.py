@@ -16,8 +16,7 @@ from sqlalchemy import Connection, Table, func, select, update
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.alone import users_of
-from proofstone.engines.store.opening import sqlite_file
-from proofstone.engines.store.opening import Database
+from proofstone.engines.store.opening import Database, sqlite_file
 from proofstone.engines.store.purge_plan import PurgePlan
 from proofstone.engines.store.purged_builds import empty_build_rows
 from proofstone.engines.store.purged_reviews import empty_reviews
