@@ -92,11 +92,76 @@ def test_without_counts_nothing_has_an_interval(tmp_path: Path) -> None:
     assert [section.name for section in audit.sections] == ["strata", "totals"]
 
 
-def test_accuracies_are_audited_one_file_at_a_time(tmp_path: Path) -> None:
-    """They cannot be joined by items."""
-    first, second = written(tmp_path, WIDE, "a.csv"), written(tmp_path, WIDE, "b.csv")
-    with pytest.raises(BadUsage, match="one file at a time"):
-        audit_files([first, second], Asked())
+def boards(folder: Path, *heads: str, spread: float = 8.0) -> list[Path]:
+    """A table of accuracies of the same five models for each name."""
+    return [
+        written(
+            folder,
+            "model,accuracy\n"
+            + "".join(f"lab-{k},{40 + spread * k + (k + place) % 2}\n" for k in range(5)),
+            f"{head}.csv",
+        )
+        for place, head in enumerate(heads)
+    ]
+
+
+def test_two_files_of_the_same_models_are_two_benchmarks(tmp_path: Path) -> None:
+    """Each is a stratum with the file's name; the overall is the mean of both, and whether they
+    order models alike is said."""
+    audit = audit_files(boards(tmp_path, "law", "math"), Asked())
+    (group,) = audit.board.standings
+    (part,) = group.breakdowns
+    assert (part.by, [each.name for each in part.groups]) == ("benchmark", ["law", "math"])
+    assert group.ranked[0].estimate.value == pytest.approx((72 + 73) / 200)
+    benchmarks = next(section for section in audit.sections if section.name == "benchmarks")
+    assert benchmarks.finding.startswith("law and math order 5 models at Kendall's tau-b 1.00")
+
+
+def test_files_of_other_models_are_parts_of_one_table(tmp_path: Path) -> None:
+    """Where they have the same strata."""
+    first = written(tmp_path, "model,law,math\na,50,60\nb,60,70\n", "a.csv")
+    second = written(tmp_path, "model,law,math\nc,80,60\n", "b.csv")
+    (group,) = audit_files([first, second], Asked()).board.standings
+    assert [row.name for row in group.ranked] == ["c", "b", "a"]
+    assert [part.by for part in group.breakdowns] == ["stratum"]
+
+
+def test_accuracies_and_items_are_audited_apart(tmp_path: Path) -> None:
+    """They cannot be joined."""
+    accuracies = written(tmp_path, WIDE, "a.csv")
+    items = written(tmp_path, "item,model,score\n1,a,1\n2,a,0\n", "b.csv")
+    with pytest.raises(BadUsage, match="files with items cannot be one set"):
+        audit_files([accuracies, items], Asked())
+
+
+def test_columns_of_parameters_and_families_reach_the_scaling_section(tmp_path: Path) -> None:
+    """Scores rise by 10 points a tenfold in one family and by 20 in the other; names tell nothing.
+    A bare number is billions, one of a million or more counts parameters."""
+    sizes = [("1B", "1"), ("10", "10B"), ("100b", "1e11"), ("1T", "1000000000000")]
+    rows = [
+        f"{family}{k},{family},{size[place]},{40 + (10 + 10 * place) * k}"
+        for place, family in enumerate(("ant", "bee"))
+        for k, size in enumerate(sizes)
+    ]
+    path = written(tmp_path, "model,family,params,accuracy\n" + "\n".join(rows) + "\n")
+    audit = audit_files([path], Asked())
+    scaling = next(section for section in audit.sections if section.name == "scaling")
+    slopes = {row[0]: row[4].value for row in scaling.tables[0].rows}
+    assert slopes == {"ant": pytest.approx(0.10), "bee": pytest.approx(0.20)}
+    assert audit.board.standings[0].ranked[0].card.family == "bee"
+
+
+def test_parameters_that_are_no_number_are_named(tmp_path: Path) -> None:
+    """With line and column, as are two sizes of one model."""
+    path = written(
+        tmp_path, "model,task,params,accuracy\na,x,big,50\nb,x,7B,60\nb,y,8B,60\na,y,big,50\n"
+    )
+    with pytest.raises(BadInput) as caught:
+        audit_files([path], Asked())
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 2, column params: 'big' is no number of parameters (7B, 350M)",
+        "line 4, column params: is '8B', and another record of b has '7B'",
+    ]
 
 
 def test_a_cell_that_is_no_accuracy_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from proofstone.engines.ingest.columns import read_columns
 from proofstone.engines.tables import Layout, assemble, guess_layout, scores_in
 from proofstone.errors import BadInput
 from proofstone.records import FileColumns, coded_texts
+from proofstone.stages.audit import Asked, audit_files
 
 WIDE = "item,discipline,book,a,b\n1,law,x;y,1,0\n2,law,y,,1\n3,art,z,0.5,NA\n"
 LONG = (
@@ -287,3 +288,34 @@ def test_confidence_and_tokens_are_read_beside_scores(tmp_path: Path) -> None:
     assert table.tokens.tolist() == pytest.approx([12, np.nan, 30], nan_ok=True)
     plain = table_of(written(tmp_path, "item,model,score\n1,a,1\n"))
     assert (plain.confidence, plain.tokens) == (None, None)
+
+
+def _item_tables(folder: Path, *, first_of_second: int) -> list[Path]:
+    """Twenty items of four models a file; those of the second are numbered from a place on."""
+    paths = []
+    for name, start in (("law", 0), ("math", first_of_second)):
+        rows = [
+            f"q{start + n}," + ",".join(str(int((n * 7 + m * 3) % 10 < 4 + m)) for m in range(4))
+            for n in range(20)
+        ]
+        paths.append(written(folder, "item,m0,m1,m2,m3\n" + "\n".join(rows) + "\n", f"{name}.csv"))
+    return paths
+
+
+def test_tables_of_the_same_models_on_other_items_are_benchmarks(tmp_path: Path) -> None:
+    """Each file is a stratum, and the section on benchmarks compares their order."""
+    audit = audit_files(_item_tables(tmp_path, first_of_second=20), Asked())
+    assert [part.by for part in audit.board.standings[0].breakdowns] == ["benchmark"]
+    assert "benchmarks" in [section.name for section in audit.sections]
+    assert audit.board.n_items == 40
+
+
+def test_items_of_one_name_are_of_two_benchmarks_only_where_that_is_said(tmp_path: Path) -> None:
+    """Else the file may have been given twice, and the error names the option."""
+    paths = _item_tables(tmp_path, first_of_second=0)
+    with pytest.raises(BadInput) as caught:
+        audit_files(paths, Asked())
+    assert "audit --benchmarks" in str(caught.value.hint)
+    audit = audit_files(paths, Asked(benchmarks=True))
+    assert audit.board.n_items == 40
+    assert "benchmarks" in [section.name for section in audit.sections]

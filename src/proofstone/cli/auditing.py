@@ -83,6 +83,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
     "The order in which an answer's options were shown (BDAC: the second of the original first); "
     "else any name of it.",
 )
+@column_option("parameters", "How many parameters a model has: 7B, 350M, or a number of billions.")
+@column_option("active", "How many of them one token uses, of a mixture of experts.")
+@column_option("family", "The family of models of different sizes that a model belongs to.")
+@click.option(
+    "--benchmarks",
+    is_flag=True,
+    help="Each file is a benchmark: items of one name in two files are different items.",
+)
 @column_option("overall", "Of accuracies alone: the overall accuracy.")
 @click.option(
     "--items",
@@ -130,6 +138,7 @@ def audit_command(
     fonts: Path | None,
     seed: int,
     audience: Any,
+    benchmarks: bool,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
@@ -137,8 +146,9 @@ def audit_command(
     """Say what results show, whoever made them: ranks, ties, intervals.
 
     FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz) or Parquet; Inspect logs
-    (.eval); what lm-eval writes with --log_samples, files or their folder; or runs, forms or a bank
-    of a workspace. Files need no workspace. Nothing leaves this machine.
+    (.eval, .json); what lm-eval writes, samples or results; a folder of these, each file of which
+    is read or named with the reason; or runs, forms or a bank of a workspace. Files of the same
+    models on different items are benchmarks. Files need no workspace. Nothing leaves this machine.
 
     \b
       wide        one row an item, one column a model: 0/1, a share, or empty
@@ -160,6 +170,7 @@ def audit_command(
             confidence=confidence,
             seed=seed,
             audience=audience,
+            benchmarks=benchmarks,
         )
         from proofstone.stages.page_files import BesideAsked  # noqa: PLC0415
 

@@ -11,9 +11,11 @@ from proofstone.cli.options import read_list, with_options
 
 if TYPE_CHECKING:
     from proofstone.stages.audit import Asked
+    from proofstone.stages.result_files import FileKind
 
 __all__ = ["column_option", "column_options", "encoding_option", "named_pairs", "read_asked"]
 
+_LISTS = ("models", "strata", "clusters", "labels")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 encoding_option = click.option(
@@ -26,8 +28,8 @@ encoding_option = click.option(
 
 
 def column_option(role: str, text: str) -> Callable[[Command], Command]:
-    """An option that names the column of a role."""
-    return click.option(f"--{role}", default="", metavar="COLUMN", help=text)
+    """An option that names the column of a role, of all files or of one kind of file."""
+    return click.option(f"--{role}", multiple=True, metavar="COLUMN", help=text)
 
 
 def column_options(command: Command) -> Command:
@@ -40,7 +42,11 @@ def column_options(command: Command) -> Command:
             help="One row an item, one row a score, one row a model, or no scores but annotators' "
             "labels; else guessed.",
         ),
-        column_option("item", "What names the items."),
+        column_option(
+            "item",
+            "What names the items. Like every column, of one kind of file: lm-eval:COLUMN, "
+            "inspect:COLUMN or table:COLUMN, named once for each.",
+        ),
         column_option("model", "What names the models, where each score has its row."),
         click.option(
             "--models",
@@ -69,7 +75,7 @@ def column_options(command: Command) -> Command:
             "--where",
             multiple=True,
             metavar="COLUMN=VALUE",
-            help="Only these records (filter=none).",
+            help="Only these records (filter=none); of one kind of file: lm-eval:filter=none.",
         ),
         click.option("--percent", is_flag=True, help="Scores are from 0 to 100; else seen."),
         click.option("--shares", is_flag=True, help="Scores are from 0 to 1; else seen."),
@@ -89,20 +95,55 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
     fields of ``Asked`` beside them."""
     from proofstone.engines.tables import Layout  # noqa: PLC0415 - numpy
     from proofstone.stages.audit import Asked  # noqa: PLC0415
+    from proofstone.stages.result_files import FILE_KINDS  # noqa: PLC0415
 
     columns = dict(given)
-    columns["percent"] = _percent(columns.pop("percent"), columns.pop("shares"))
-    where = dict(named_pairs(columns.pop("where"), "--where"))
+    rest = {"kind": columns.pop("kind")}
+    rest["percent"] = _percent(columns.pop("percent"), columns.pop("shares"))
     complete_from, encoding = columns.pop("complete_from"), columns.pop("encoding")
-    for name in ("models", "strata", "clusters", "labels"):
-        columns[name] = tuple(read_list(columns.get(name, ())))
+    where = _by_kind(columns.pop("where"))
+    lists = {name: _by_kind(read_list(columns.pop(name, ()))) for name in _LISTS}
+    ones = {name: _by_kind(texts) for name, texts in columns.items()}
+
+    def named(kind: FileKind | None) -> dict[str, Any]:
+        several = {name: tuple(found[kind]) for name, found in lists.items() if kind in found}
+        return several | {
+            name: _the_one(name, found[kind]) for name, found in ones.items() if kind in found
+        }
+
     return Asked(
-        named=Layout(**columns),
-        where=where,
+        named=Layout(**rest, **named(None)),
+        where=dict(named_pairs(where.get(None, ()), "--where")),
+        named_of={kind: Layout(**own) for kind in FILE_KINDS if (own := named(kind))},
+        where_of={
+            kind: dict(named_pairs(where[kind], "--where")) for kind in FILE_KINDS if kind in where
+        },
         complete_from=complete_from,
         encoding=encoding,
         **more,
     )
+
+
+def _by_kind(texts: Sequence[str]) -> dict[FileKind | None, list[str]]:
+    """What is said of one kind of file (``lm-eval:filter=strict``) by that kind; under None what
+    is said of all."""
+    from proofstone.stages.result_files import FILE_KINDS  # noqa: PLC0415 - numpy
+
+    found: dict[FileKind | None, list[str]] = {}
+    for text in texts:
+        kind = next((kind for kind in FILE_KINDS if text.startswith(f"{kind}:")), None)
+        found.setdefault(kind, []).append(text if kind is None else text[len(kind) + 1 :])
+    return found
+
+
+def _the_one(role: str, columns: Sequence[str]) -> str:
+    if len(set(columns)) > 1:
+        raise click.BadParameter(
+            f"{', '.join(columns)}: name one column, or one of each kind of file "
+            "(lm-eval:COLUMN, inspect:COLUMN, table:COLUMN)",
+            param_hint=f"--{role}",
+        )
+    return columns[0]
 
 
 def _percent(percent: bool, shares: bool) -> bool | None:

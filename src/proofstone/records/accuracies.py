@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from proofstone.records.cards import Card
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +19,8 @@ __all__ = ["Accuracies"]
 class Accuracies:
     """Accuracies in [0, 1] of m models: ``value`` (m, s) in each of s strata, ``overall`` (m) as
     the source states it; NaN where it does not. ``counts`` (s) are the items of each stratum, 0
-    where that is not known. ``by`` is what the strata are ("discipline")."""
+    where that is not known. ``by`` is what the strata are ("discipline"); ``cards`` are
+    what is known of models, by their names."""
 
     name: str
     models: tuple[str, ...]
@@ -25,6 +29,7 @@ class Accuracies:
     overall: NDArray[np.float64]
     counts: NDArray[np.int64]
     by: str = "stratum"
+    cards: Mapping[str, Card] = field(default_factory=dict)
 
     @property
     def n_items(self) -> int:

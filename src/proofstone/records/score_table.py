@@ -10,7 +10,7 @@ from proofstone.records.cards import Card
 from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
 from proofstone.records.pace import Pace
-from proofstone.records.results import OUTCOMES, Scale
+from proofstone.records.results import OUTCOMES, Outcome, Scale
 from proofstone.records.spent import Spent
 
 if TYPE_CHECKING:
@@ -87,14 +87,15 @@ class ScoreTable:
     applied here; ``n_retired`` items of the sets were left out, and have no units here.
     ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
     our own. ``tells_outcomes``: whether it is known how each reply ended; else all count as
-    answered, and no rate of other outcomes is shown. ``confidence`` (N, in [0, 1]) is what was
-    stated with each answer, ``tokens`` (N) how long each reply was; NaN where that is not known,
-    None where it is known of none. ``order`` (N) codes into ``orders``, in which options were shown
-    (-1 where it is not told); None where all items have one order. Where ``orders_spelled`` each is
-    the letters of the original as shown (``CADB``), and answers and golds are letters of the
-    original. ``groups`` and ``group_names`` are, as strata are, codes and names of other groups of
-    units that scores are shown by, and ``level_names`` what their method calls strata. ``called``
-    says by which id the file of an imported form calls an item.
+    answered, and no rate of other outcomes is shown; ``unknown_outcomes`` are those that are not
+    told even so (a log tells what was unparsed and not what was truncated). ``confidence``
+    (N, in [0, 1]) is what was stated with each answer, ``tokens`` (N) how long each reply was; NaN
+    where that is not known, None where it is known of none. ``order`` (N) codes into ``orders``, in
+    which options were shown (-1 where it is not told); None where all items have one order. Where
+    ``orders_spelled`` each is the letters of the original as shown (``CADB``), and answers and
+    golds are letters of the original. ``groups`` and ``group_names`` are, as strata are, codes and
+    names of other groups of units that scores are shown by, and ``level_names`` what their method
+    calls strata. ``called`` says by which id the file of an imported form calls an item.
     """
 
     respondents: tuple[Respondent, ...]
@@ -122,6 +123,7 @@ class ScoreTable:
     n_retired: int = 0
     item_names: tuple[str, ...] = ()
     tells_outcomes: bool = True
+    unknown_outcomes: tuple[Outcome, ...] = ()
     confidence: NDArray[np.float64] | None = None
     tokens: NDArray[np.float64] | None = None
     key_names: Mapping[int, str] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import RankInterval, tied_runs
 from proofstone.engines.stats.shares import rank_shares, share_estimate
 from proofstone.records.accuracies import Accuracies
+from proofstone.records.cards import Card
 from proofstone.report.board import (
     BoardRow,
     Breakdown,
@@ -39,6 +40,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
             confidence,
             rank=ranking.intervals[place] if n else None,
             ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
+            card=found.cards.get(found.models[model]),
         )
         for place, model in enumerate(order)
     )
@@ -87,6 +89,7 @@ def _row(
     *,
     rank: RankInterval | None,
     ties: tuple[int, ...],
+    card: Card | None,
 ) -> BoardRow:
     estimate = share_estimate(value, n, confidence)
     return BoardRow(
@@ -100,6 +103,7 @@ def _row(
         knowledge=estimate,
         rank=rank,
         ties=ties,
+        card=card,
     )
 
 

@@ -16,15 +16,26 @@ _TRY: Mapping[str, str] = {
         "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask"
     ),
 }
+_TRY_IN_FILES: Mapping[str, str] = {
+    "truncated": noted("the score counts them as wrong: rerun with a higher limit on tokens"),
+    "unparsed": noted(
+        "the score counts them as wrong, so it measures answer extraction too: read some "
+        "responses, or score them again with another filter or scorer"
+    ),
+}
 _TRY_JUDGED = noted(
     "the judge's replies held no label, which is not the model's doing: read some (proofstone show "
     "RUN --outcome unparsed -n 5), or try another judge (proofstone score RUN --judge OTHER)"
 )
 
 
-def advise(rates: Sequence[Rate], *, judged: bool = False) -> tuple[Advice, ...]:
+def advise(
+    rates: Sequence[Rate], *, judged: bool = False, is_ours: bool = True
+) -> tuple[Advice, ...]:
     """A warning for each of truncated and unparsed that more than 2% of the replies are; where they
-    are ``judged``, unparsed is what a judge said."""
+    are ``judged``, unparsed is what a judge said. ``is_ours``: runs of a workspace, which commands
+    can show and repeat; else a file's scores."""
+    remedies = _TRY if is_ours else _TRY_IN_FILES
     return tuple(
         Advice(
             what=say(
@@ -35,7 +46,7 @@ def advise(rates: Sequence[Rate], *, judged: bool = False) -> tuple[Advice, ...]
                 n=rate.n,
             ),
             try_next=say(
-                _TRY_JUDGED if judged and rate.outcome == "unparsed" else _TRY[rate.outcome]
+                _TRY_JUDGED if judged and rate.outcome == "unparsed" else remedies[rate.outcome]
             ),
         )
         for rate in rates

@@ -27,15 +27,16 @@ class ModelSize(Struct, frozen=True, kw_only=True):
     is_told: bool
 
 
-def size_of(name: str, card: Card | None = None) -> ModelSize | None:
-    """The size of a model; None where neither its card nor its name tells it."""
+def size_of(name: str, card: Card | None = None, family: str = "") -> ModelSize | None:
+    """The size of a model; None where neither its card nor its name tells it. ``family`` is the
+    one that a table states, where it does."""
     short = name.rpartition("/")[2]
     found, active = _TOTAL.search(_ACTIVE.sub(" ", short)), _ACTIVE.search(short)
     if card is not None and card.total_parameters_b:
         total = card.total_parameters_b
         used = card.active_parameters_b or total
         return ModelSize(
-            family=_family(short, found, active) if found else card.family or short,
+            family=family or (_family(short, found, active) if found else card.family or short),
             total_b=total,
             active_b=used,
             is_mixture=card.architecture == "mixture" or used < total,
@@ -45,7 +46,7 @@ def size_of(name: str, card: Card | None = None) -> ModelSize | None:
         return None
     total = float(found[1])
     return ModelSize(
-        family=_family(short, found, active),
+        family=family or _family(short, found, active),
         total_b=total,
         active_b=float(active[1]) if active else total,
         is_mixture=active is not None,

@@ -145,7 +145,7 @@ def page_environment() -> Environment:
         "number_columns": number_columns,
         "open_questions": open_questions,
         "outcome_of": outcome_of,
-        "tells": _tells_outcomes,
+        "tells": _told_outcomes,
         "tells_any": _tells_any,
         "by_remedy": by_remedy,
         "column_widths": column_widths,
@@ -210,14 +210,16 @@ def _n_lanes(data: PageData) -> int:
     return max((lane + 1 for group in data.board.standings for lane in _lanes(group)), default=0)
 
 
-def _tells_outcomes(group: Standings) -> bool:
-    return any(row.rates for row in (*group.ranked, *group.incomplete))
+def _told_outcomes(group: Standings) -> list[str]:
+    """The outcomes of which rates are known, in the order of their columns."""
+    rows = (*group.ranked, *group.incomplete)
+    return list(dict.fromkeys(rate.outcome for row in rows for rate in row.rates))
 
 
 def _tells_any(board: Leaderboard) -> bool:
     """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
     groups = board.standings
-    return bool(board.counts) and (not groups or any(map(_tells_outcomes, groups)))
+    return bool(board.counts) and (not groups or any(map(_told_outcomes, groups)))
 
 
 def _is_long_word(head: str) -> bool:

@@ -154,12 +154,13 @@ class Sheet:
         )
 
     def rates(self, respondent: int) -> tuple[Rate, ...]:
-        """Rates among the replies that came: truncated, unparsed, refused, and all three (miss);
-        none where the table does not tell how replies ended."""
+        """Rates among the replies that came: truncated, unparsed, refused, and all of these (miss);
+        only those that the table tells, and none where it does not tell how replies ended."""
         if not self.table.tells_outcomes:
             return ()
         n = self.n_replies(respondent)
-        found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in MISSES}
+        told = [name for name in MISSES if name not in self.table.unknown_outcomes]
+        found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in told}
         return tuple(
             Rate(outcome=name, count=count, n=n, share=count / n if n else float("nan"))
             for name, count in [*found.items(), ("miss", sum(found.values()))]

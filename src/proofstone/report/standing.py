@@ -188,7 +188,8 @@ def _row(
         missing=int(sheet.missing[respondent]),
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
-        warnings=advise(rates, judged=sheet.judged) + advise_of_served(who.served),
+        warnings=advise(rates, judged=sheet.judged, is_ours=not sheet.table.item_names)
+        + advise_of_served(who.served),
         corrections=sheet.corrections(respondent),
         card=who.card,
         spent=who.spent,

@@ -155,9 +155,9 @@ _NONE_SPARE = (
 
 def _all_nought(group: Standings) -> list[str]:
     """The outcomes with a column of their own that no reply here had: a sentence says as much."""
-    outcomes = ("truncated", "unparsed")
+    told = {rate.outcome for row in group.ranked for rate in row.rates}
     met = {rate.outcome for row in group.ranked for rate in row.rates if rate.count}
-    return [outcome for outcome in outcomes if outcome not in met]
+    return [name for name in ("truncated", "unparsed") if name in told - met]
 
 
 def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> list[str]:
@@ -173,7 +173,8 @@ def _by_group(board: Leaderboard, group: Standings, lines: Sequence[str]) -> lis
 def _optional_columns(group: Standings) -> list[str]:
     """Columns after the estimate: those always shown, and those where there is something."""
     rows = group.ranked
-    shown = ["truncated", "unparsed"] if any(row.rates for row in rows) else []
+    told = {rate.outcome for row in rows for rate in row.rates}
+    shown = [str(name) for name in ("truncated", "unparsed") if name in told]
     if any(row.rate("refused").count for row in rows):
         shown.append("refused")
     if any(row.failed for row in rows):

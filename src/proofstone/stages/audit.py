@@ -10,30 +10,24 @@ import numpy as np
 from msgspec import structs
 
 from proofstone import __version__
-from proofstone.engines.ingest import RowReader, read_rows, table_suffix
-from proofstone.engines.ingest.columns import read_columns
 from proofstone.engines.stats import Estimand
 from proofstone.engines.tables import (
     HandNamed,
-    Layout,
     ScoresIn,
     annotator_labels,
     assemble,
-    chosen,
-    guess_layout,
-    inspect_columns,
-    is_lm_eval,
+    joined_accuracies,
     judged_labels,
-    lm_eval_columns,
-    model_of,
+    model_facts,
     read_accuracies,
     scores_in,
-    task_of,
+    with_counts,
 )
-from proofstone.errors import BadUsage, NotFound
+from proofstone.errors import BadUsage
 from proofstone.records import Annotated, Judged, Measure, Outcome, ScoreTable, Worth
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.audience import Audience
+from proofstone.records.cards import Card
 from proofstone.records.families import family_of
 from proofstone.records.model_names import shown_names
 from proofstone.report.accuracy_board import accuracy_board, accuracy_notes
@@ -51,6 +45,13 @@ from proofstone.stages.audit_labels import audit_labels
 from proofstone.stages.dates import minute
 from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file
 from proofstone.stages.hands import with_hands_of
+from proofstone.stages.result_files import (
+    Reading,
+    as_benchmarks,
+    filter_notes,
+    read_files,
+    skipped_notes,
+)
 from proofstone.stages.work_files import write_work_file
 from proofstone.wording import counted, noted, say, say_of
 
@@ -66,24 +67,15 @@ __all__ = [
 
 # With fewer, intervals for other clusters hardly tell anybody apart.
 _FEW_CLUSTERS = 20
-_LAYOUTS = {
-    "wide": noted("wide table"),
-    "long": noted("long table"),
-    "accuracies": noted("accuracies alone"),
-    "labels": noted("labels alone"),
-}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user asks of an audit. ``named`` are columns by their roles; ``where`` the records
-    that count; ``items`` the number of items of each stratum, for accuracies alone;
-    ``complete_from`` the share of its items with which a model is ranked; ``audience`` whom the
-    audit is for; ``roles`` what models did to the items; ``encoding`` that of text which is not
-    UTF-8."""
+class Asked(Reading):
+    """What a user asks of an audit, beside how files are read. ``items`` is the number of items of
+    each stratum, for accuracies alone; ``complete_from`` the share of its items with which a model
+    is ranked; ``audience`` whom the audit is for; ``roles`` what models did to the items;
+    ``benchmarks``: each file is a benchmark, with items of its own whatever their names."""
 
-    named: Layout = field(default_factory=Layout)
-    where: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, int] = field(default_factory=dict)
     complete_from: float = 0.95
     estimand: Estimand = "knowledge"
@@ -92,7 +84,7 @@ class Asked:
     seed: int = 0
     audience: Audience = "internal"
     roles: tuple[HandNamed, ...] = ()
-    encoding: str = ""
+    benchmarks: bool = False
 
 
 def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
@@ -101,12 +93,14 @@ def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
     Raises what reading does: BadInput with every problem of a file, BadUsage where a column's
     meaning is open or accuracies alone are mixed with items, NotFound, ExtraMissing.
     """
-    audit = _audit(paths, asked)
+    found = read_files(paths, asked)
+    audit = _audit(found.read, asked)
+    notes = (*found.notes, *skipped_notes(found.skipped), *filter_notes(found.read, asked))
+    audit = structs.replace(audit, skipped=found.skipped, notes=(*audit.notes, *notes))
     return structs.replace(audit, methods=methods_text(audit_page(audit, now=0.0)))
 
 
-def _audit(paths: Sequence[Path], asked: Asked) -> Audit:
-    read = [_read(path, asked) for given in paths for path in _files(given)]
+def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):
         return _audit_accuracies(read, asked, title)
@@ -123,6 +117,7 @@ def _audit(paths: Sequence[Path], asked: Asked) -> Audit:
         files=files,
         judged=judged_labels(parts),
         annotated=annotator_labels(parts),
+        families=_families(read, _cards(read)),
     )
 
 
@@ -131,7 +126,7 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
 
     Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
     """
-    read = [_read(path, asked) for given in paths for path in _files(given)]
+    read = read_files(paths, asked).read
     alone = {kind: [part.table.name for part in read if part.layout.kind == kind]
              for kind in ("accuracies", "labels")}  # fmt: skip
     for kind, names in alone.items():
@@ -149,7 +144,7 @@ def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measur
 
     Raises what ``read_results`` does.
     """
-    read = [_read(path, asked) for given in paths for path in _files(given)]
+    read = read_files(paths, asked).read
     if len(read) == 1 and read[0].layout.kind == "accuracies":
         return read_accuracies(read[0].table, read[0].layout, asked.items)
     return read_results(paths, asked)
@@ -158,14 +153,33 @@ def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measur
 def _assembled(
     read: Sequence[ReadFile], asked: Asked
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
+    read = as_benchmarks(read, always=asked.benchmarks)
     parts = _without_folders([scores_in(part.table, part.layout) for part in read])
     table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
-    table = with_hands_of(table, family_of)
+    cards = _cards(read)
+    respondents = tuple(replace(who, card=cards.get(who.name)) for who in table.respondents)
+    table = with_hands_of(replace(table, respondents=respondents), family_of)
     return (
         parts,
         table,
         tuple(tell_file(each, part) for each, part in zip(read, parts, strict=True)),
     )
+
+
+def _cards(read: Sequence[ReadFile]) -> dict[str, Card]:
+    """What the files say of models, by their names as they are shown; the first file that says
+    anything counts."""
+    found: dict[str, Card] = {}
+    for each in reversed(read):
+        found |= model_facts(each.table, each.layout)
+    shown = shown_names(found)
+    return {shown[name]: card for name, card in found.items()}
+
+
+def _families(read: Sequence[ReadFile], cards: Mapping[str, Card]) -> dict[str, str]:
+    """The families of models, where a file has a column of them."""
+    is_told = any(each.layout.family for each in read)
+    return {name: card.family for name, card in cards.items()} if is_told else {}
 
 
 def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
@@ -187,6 +201,7 @@ def audit_table(
     files: tuple[FileRead, ...],
     judged: Judged | None = None,
     annotated: Annotated | None = None,
+    families: Mapping[str, str] | None = None,
 ) -> Audit:
     """The audit of a score table under the measure ``headline``."""
     table, judged = table_for(table, asked.audience), judged_for(judged, asked.audience)
@@ -205,6 +220,7 @@ def audit_table(
         sheet=sheet,
         judged=judged,
         annotated=annotated_for(annotated, asked.audience),
+        families=families or {},
         seed=asked.seed,
         estimand=asked.estimand,
     )
@@ -243,79 +259,6 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         notes=audit.notes,
         provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
     )
-
-
-def _files(given: Path) -> Iterator[Path]:
-    """The files that a path means: itself, or all logs in a folder and those below it."""
-    if not given.is_dir():
-        yield given
-        return
-    found = sorted(path for path in given.rglob("*") if _is_log(path))
-    if not found:
-        raise NotFound(
-            f"The folder {given} holds no log: no samples_*.jsonl (lm-eval), no *.eval (Inspect).",
-            hint="Name the files themselves.",
-        )
-    yield from found
-
-
-def _is_log(path: Path) -> bool:
-    name = path.name
-    is_samples = name.startswith("samples_") and ".jsonl" in path.suffixes
-    is_samples = is_samples or (name.startswith("samples_") and name.endswith(".jsonl.gz"))
-    return is_samples or name.endswith(".eval")
-
-
-def _read(path: Path, asked: Asked) -> ReadFile:
-    named = asked.named
-    where = dict(asked.where)
-    kind = ""
-    if _is_inspect(path):
-        table, score = inspect_columns(path)
-        named = _named_log(named, score)
-        kind = noted("Inspect log")
-    elif _holds_lm_eval(path, asked.encoding):
-        name = f"{path.parent.name}/{path.name}"
-        rows = read_rows(path, encoding=asked.encoding)
-        table, score = lm_eval_columns(rows, name=name, model=model_of(path), task=task_of(path))
-        named = _named_log(named, score)
-        filters = table.columns["filter"].names
-        if len(filters) > 1:
-            where.setdefault("filter", filters[0])
-        kind = noted("lm-eval samples")
-    else:
-        table = read_columns(path, encoding=asked.encoding)
-    table = chosen(table, where)
-    layout = guess_layout(table, named)
-    kind = kind or _LAYOUTS[layout.kind or "wide"]
-    return ReadFile(table, layout, kind, where)
-
-
-def _named_log(named: Layout, score: str) -> Layout:
-    """What a harness's log says of itself, where the user does not say otherwise."""
-    return structs.replace(
-        named,
-        kind="long",
-        item=named.item or "item",
-        model=named.model or "model",
-        score=named.score or score,
-    )
-
-
-def _is_inspect(path: Path) -> bool:
-    """Whether this is a log of Inspect: by its ending, or as JSON by how it begins."""
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return path.suffix.lower() == ".eval"
-    with path.open("rb") as file:
-        head = file.read(2000)
-    return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
-
-
-def _holds_lm_eval(path: Path, encoding: str) -> bool:
-    if table_suffix(path) not in {".jsonl", ".ndjson"}:
-        return False
-    first = next(iter(RowReader(path, encoding=encoding)), None)
-    return first is not None and is_lm_eval(first.values)
 
 
 def _measure(table: ScoreTable) -> Measure:
@@ -358,21 +301,29 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
 
 
 def _audit_accuracies(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
-    if len(read) > 1:
+    others = [each.table.name for each in read if each.layout.kind != "accuracies"]
+    if others:
         raise BadUsage(
-            "accuracies alone are audited one file at a time",
-            hint="name one file, or results with items: " + ", ".join(r.table.name for r in read),
+            "files of accuracies alone and files with items cannot be one set of results",
+            hint=f"audit these apart: {', '.join(others)}",
         )
-    (only,) = read
-    found = read_accuracies(only.table, only.layout, asked.items)
+    counts = asked.items if len(read) == 1 else {}
+    parts = [read_accuracies(each.table, each.layout, counts) for each in read]
+    found = joined_accuracies(parts)
+    if len(read) > 1 and asked.items:
+        found = with_counts(found, asked.items)
     shown = shown_names(found.models)
-    found = replace(found, models=tuple(shown[name] for name in found.models))
+    cards = _cards(read)
+    models = tuple(shown[name] for name in found.models)
+    found = replace(found, models=models, cards=cards)
     board = accuracy_board(found, confidence=asked.confidence)
-    evidence = Evidence(board=board, accuracies=found, seed=asked.seed)
+    evidence = Evidence(
+        board=board, accuracies=found, families=_families(read, cards), seed=asked.seed
+    )
     return Audit(
         audience=asked.audience,
         title=title,
-        files=(tell_accuracies(only, found),),
+        files=tuple(tell_accuracies(*each) for each in zip(read, parts, strict=True)),
         board=board,
         opening=make_opening(evidence),
         trust=trust_lines(evidence),

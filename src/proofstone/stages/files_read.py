@@ -20,12 +20,13 @@ __all__ = ["ReadFile", "tell_accuracies", "tell_file", "tell_labels"]
 @dataclass(frozen=True, slots=True)
 class ReadFile:
     """A file's records, how they are understood, what kind of file it is, and the values by which
-    they were chosen."""
+    they were chosen. ``whole`` are all records of a log with several filters."""
 
     table: FileColumns
     layout: Layout
     kind: str
     where: Mapping[str, str]
+    whole: FileColumns | None = None
 
 
 def tell_file(read: ReadFile, part: ScoresIn) -> FileRead:

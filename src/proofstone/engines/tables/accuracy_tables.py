@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,9 @@ from proofstone.engines.tables.score_texts import number_of, read_scores
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records import Accuracies, Coded, FileColumns
 
-__all__ = ["read_accuracies"]
+_BENCHMARKS = frozenset({"benchmark", "dataset", "task", "test", "suite"})
+
+__all__ = ["joined_accuracies", "read_accuracies", "with_counts"]
 
 
 def read_accuracies(
@@ -28,16 +31,19 @@ def read_accuracies(
     counts of strata that there are not.
     """
     read = _long(table, layout) if layout.score else _wide(table, layout)
-    if not counts:
-        return read
-    unknown = sorted(counts.keys() - set(read.strata))
+    return with_counts(read, counts) if counts else read
+
+
+def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
+    """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
+    unknown = sorted(counts.keys() - set(found.strata))
     if unknown:
         raise BadUsage(
-            f"{table.name} has no stratum {', '.join(unknown)}",
-            hint=f"its strata: {', '.join(read.strata)}",
+            f"{found.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(found.strata)}",
         )
-    given = np.array([counts.get(name, 0) for name in read.strata], dtype=np.int64)
-    return Accuracies(read.name, read.models, read.strata, read.value, read.overall, given, read.by)
+    given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
+    return replace(found, counts=given)
 
 
 def _wide(table: FileColumns, layout: Layout) -> Accuracies:
@@ -146,3 +152,77 @@ def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np
         if code >= 0 and number is not None and number >= 0:
             counts[code] = int(number)
     return counts
+
+
+def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
+    """Several files of accuracies as one.
+
+    Where no model and stratum comes twice, and all files group by the same column or hold different
+    models, they are parts of one table: its strata are those of all. Else each file is a benchmark,
+    which is then the stratum, with the overall accuracy that the file states or that its strata
+    give. A model or a stratum of which a file says nothing is NaN there; a stratum of which files
+    count different numbers of items has none (0).
+    """
+    if len(found) == 1:
+        return found[0]
+    if not _are_parts(found):
+        found = [_as_benchmark(each) for each in found]
+    models = tuple(dict.fromkeys(model for each in found for model in each.models))
+    strata = tuple(dict.fromkeys(name for each in found for name in each.strata))
+    value = np.full((len(models), len(strata)), np.nan)
+    overall = np.full(len(models), np.nan)
+    counts = np.zeros(len(strata), dtype=np.int64)
+    unlike = np.zeros(len(strata), dtype=bool)
+    for each in found:
+        rows = [models.index(model) for model in each.models]
+        columns = [strata.index(name) for name in each.strata]
+        block = value[np.ix_(rows, columns)]
+        value[np.ix_(rows, columns)] = np.where(np.isnan(each.value), block, each.value)
+        overall[rows] = np.where(np.isnan(each.overall), overall[rows], each.overall)
+        known = counts[columns]
+        unlike[columns] |= (known > 0) & (each.counts != known)
+        counts[columns] = np.where(each.counts > 0, each.counts, known)
+    names = ", ".join(each.name for each in found)
+    return Accuracies(
+        names, models, strata, value, overall, np.where(unlike, 0, counts), found[0].by
+    )
+
+
+def _are_parts(found: Sequence[Accuracies]) -> bool:
+    """Return True if the files are parts of one table, and not benchmarks of their own."""
+    cells = [
+        (each.models[m], each.strata[s])
+        for each in found
+        for m, s in np.argwhere(~np.isnan(each.value)).tolist()
+    ]
+    models = [model for each in found for model in each.models]
+    has_one_grouping = len({each.by for each in found}) == 1 and all(len(x.strata) for x in found)
+    if len(set(models)) == len(models):
+        return has_one_grouping
+    # A wide table's groups are its own; a column of tasks names them for all files.
+    is_named = has_one_grouping and found[0].by in _BENCHMARKS
+    return is_named and len(set(cells)) == len(cells)
+
+
+def _as_benchmark(found: Accuracies) -> Accuracies:
+    """A file as one stratum, named after the file."""
+    name = found.name.rpartition("/")[2].partition(".")[0] or found.name
+    known = np.isnan(found.overall)
+    overall = np.where(known, _means(found), found.overall)
+    return Accuracies(
+        found.name,
+        found.models,
+        (name,),
+        overall[:, None],
+        np.full(len(found.models), np.nan),
+        np.array([found.n_items], dtype=np.int64),
+        "benchmark",
+    )
+
+
+def _means(found: Accuracies) -> NDArray[np.float64]:
+    """The mean of the strata, weighted by items where all are known."""
+    if not len(found.strata):
+        return np.full(len(found.models), np.nan)
+    weights = found.counts if (found.counts > 0).all() else np.ones(len(found.strata))
+    return np.asarray(found.value @ (weights / weights.sum()))

@@ -91,6 +91,9 @@ def assemble(
         roles=tuple(held_roles(hands, facts, n_units)),
         item_names=items.names(),
         tells_outcomes=any(part.layout.outcome for part in parts),
+        unknown_outcomes=tuple(
+            dict.fromkeys(name for part in parts for name in part.layout.unknown_outcomes)
+        ),
         confidence=_confidence(parts),
         tokens=_numbers(parts, "tokens"),
     )
@@ -226,7 +229,10 @@ def _record_of(
 
 def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
     if len(parts) > 1:
-        return "name only one of two files that hold the same scores, such as an older log of a run"
+        return (
+            "name only one of two files that hold the same scores, such as an older log of a run; "
+            "if each file is a benchmark of its own: audit --benchmarks"
+        )
     if parts[0].layout.sample:
         return "each item, model and sample may have one score"
     return "if items were asked several times, name the column that counts it: --sample COLUMN"

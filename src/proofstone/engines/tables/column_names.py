@@ -38,6 +38,16 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "options": ("n_options", "num_options", "options", "n_choices", "num_choices", "choices"),
     "simulated": ("simulated",),
+    "parameters": (
+        "params", "parameters", "params_b", "parameters_b", "params_m", "n_params", "num_params",
+        "total_params", "total_parameters", "total_params_b", "total_parameters_b", "model_size",
+        "size_b", "params_billions", "parameters_billions",
+    ),
+    "active": (
+        "active_params", "active_parameters", "active_params_b", "active_parameters_b",
+        "activated_params",
+    ),
+    "family": ("family", "model_family", "series", "model_series"),
     "count": ("n", "items", "n_items", "count", "questions", "n_questions", "size"),
     "overall": ("all", "overall", "average", "avg", "avg_", "mean", "total", "micro_avg"),
     "strata": (

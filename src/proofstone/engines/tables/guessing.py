@@ -35,7 +35,7 @@ _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "gold", "options"),
     "long": (
         "item", "model", "score", "way", "sample", "outcome", "answer", "gold", "options",
-        "simulated", "certainty", "tokens",
+        "simulated", "certainty", "tokens", "parameters", "active", "family",
     ),
     "accuracies": ("model", "overall"),
     "labels": ("item", "model", "sample"),
@@ -145,7 +145,11 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
     names = list(table.columns)
     model = found.model or first_named(names, "model") or _first_texts(table)
     found = structs.replace(found, model=model)
-    free = [name for name in names if name != model]
+    for role in ("parameters", "active", "family"):
+        free = [name for name in names if name not in _taken(found)]
+        named = getattr(found, role) or first_named(free, role)
+        found = structs.replace(found, **{role: named})
+    free = [name for name in names if name not in _taken(found)]
     score = found.score or first_named(free, "score")
     if model and score and len(table.columns[model].names) < len(table):
         strata = found.strata or tuple(name for name in free if is_named(name, "strata"))[:1]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from proofstone.records.results import Outcome
 from proofstone.wording import listed, say, word
 
 __all__ = ["ONES", "Kind", "Layout"]
@@ -17,6 +18,7 @@ Kind = Literal["wide", "long", "accuracies", "labels"]
 ONES = (
     "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
     "certainty", "tokens", "order", "count", "overall", "human", "judge", "annotator",
+    "parameters", "active", "family",
 )  # fmt: skip
 _MOST_SHOWN = 4
 
@@ -30,9 +32,10 @@ class Layout(Struct, frozen=True, kw_only=True):
     ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
     row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
     the same records by people and by a judge. ``order`` is that in which options were shown. None
-    of these is guessed.
+    of these is guessed. ``parameters``, ``active`` and ``family`` say what a record's model is.
     ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
-    are columns that nothing reads. ``missing`` are the spellings of missing scores that occur.
+    are columns that nothing reads; ``unknown_outcomes`` those of which the column ``outcome`` says
+    nothing. ``missing`` are the spellings of missing scores that occur.
     """
 
     kind: Kind | None = None
@@ -54,12 +57,16 @@ class Layout(Struct, frozen=True, kw_only=True):
     judge: str = ""
     annotator: str = ""
     order: str = ""
+    parameters: str = ""
+    active: str = ""
+    family: str = ""
     labels: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     percent: bool | None = None
     unused: tuple[str, ...] = ()
+    unknown_outcomes: tuple[Outcome, ...] = ()
     missing: tuple[str, ...] = ()
 
     def told(self) -> str:

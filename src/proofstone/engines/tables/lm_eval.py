@@ -1,8 +1,9 @@
-"""What lm-evaluation-harness writes with ``--log_samples``: one file a task, one line an answer.
+"""What lm-evaluation-harness writes: ``results_TIME.json`` with the totals of a run, and with
+``--log_samples`` one file a task, one line an answer.
 
 Each line has ``doc_id``, ``doc`` (the question's fields), ``filter``, ``metrics`` (names) and a
-field for each metric. The model's name stands in ``results_TIME.json`` beside ``samples_TASK_TIME
-.jsonl``, else it is the folder's name. Seen in versions 0.4.9 to 0.4.13.
+field for each metric. Only the results file records the model's name; the harness names the folder
+after it too, with two underscores for each slash. Seen in versions 0.4.9 to 0.4.13.
 """
 
 from __future__ import annotations
@@ -18,14 +19,36 @@ import numpy as np
 from proofstone.errors import BadInput, Problem
 from proofstone.records import FileColumns, Row, coded_texts
 
-__all__ = ["is_lm_eval", "lm_eval_columns", "model_of", "task_of"]
+__all__ = [
+    "LmEvalResults",
+    "is_lm_eval",
+    "lm_eval_accuracies",
+    "lm_eval_columns",
+    "lm_eval_results",
+    "model_of",
+    "task_of",
+    "time_of",
+]
 
-_NAME = re.compile(r"samples_(?P<task>.+?)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(\.gz)?$")
+_TIME = r"(?P<time>\d{4}-\d\d-\d\dT[\d.-]*\d)"
+_NAME = re.compile(rf"samples_(?P<task>.+?)_{_TIME}\.jsonl(\.gz)?$")
+_TIMED = re.compile(rf"_{_TIME}\.jsonl?(\.gz)?$")
+# Metrics of a share of right answers, in the order in which one is taken for the score.
+_METRICS = ("acc", "exact_match", "acc_norm", "mc2", "mc1", "pass@1", "f1", "em")
 _LONGEST = 80  # a field of the question that is longer is its text, and no stratum
+_INVALID = "[invalid]"  # what lm-eval's filters give where their pattern does not match
 
 
-class _Results(msgspec.Struct):
+class LmEvalResults(msgspec.Struct, rename={"n_samples": "n-samples", "n_shot": "n-shot"}):
+    """The totals of a run: by task, each metric under ``METRIC,FILTER``."""
+
+    results: dict[str, dict[str, Any]]
     model_name: str = ""
+    lm_eval_version: str = ""
+    versions: dict[str, Any] | None = None
+    n_shot: dict[str, Any] | None = None
+    n_samples: dict[str, dict[str, Any]] = {}
+    group_subtasks: dict[str, list[str]] = {}
 
 
 def is_lm_eval(first: Mapping[str, Any]) -> bool:
@@ -39,25 +62,93 @@ def task_of(path: Path) -> str:
     return found["task"] if found else path.name.partition(".")[0]
 
 
-def model_of(path: Path) -> str:
-    """The model whose answers these are: of the results beside the file, else the folder's name."""
-    found = _NAME.search(path.name)
-    results = path.with_name(f"results_{found['time']}.json") if found else path
-    if found and results.is_file():
-        try:
-            name = msgspec.json.decode(results.read_bytes(), type=_Results).model_name
-        except msgspec.DecodeError:
-            name = ""
-        if name:
-            return name
-    return path.resolve().parent.name.replace("__", "/")
+def time_of(path: Path) -> str:
+    """When the run began that wrote a file, as its name says: one text for all files of a run."""
+    found = _TIMED.search(path.name)
+    return found["time"] if found else ""
+
+
+def model_of(path: Path, models: Mapping[str, str] | None = None) -> tuple[str, bool]:
+    """The model whose answers these are, and whether it is recorded.
+
+    It is that of the results beside the file, else of ``models`` (by the time of the run), else of
+    a folder that the harness named (``org__name``). Elsewhere no file says it, and a folder's name
+    may be anything: the model is then named after its run."""
+    time = time_of(path)
+    beside = path.with_name(f"results_{time}.json")
+    if time and beside.is_file() and (found := lm_eval_results(beside)) and found.model_name:
+        return found.model_name, True
+    if time and (name := (models or {}).get(time)):
+        return name, True
+    folder = path.resolve().parent.name
+    if "__" in folder:
+        return folder.replace("__", "/"), True
+    return f"unnamed model of {time or path.name}", False
+
+
+def lm_eval_results(path: Path) -> LmEvalResults | None:
+    """The totals in a results file; None for any other JSON."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=LmEvalResults)
+    except (msgspec.DecodeError, OSError):
+        return None
+    is_ours = found.lm_eval_version or found.versions is not None or found.n_shot is not None
+    return found if is_ours else None
+
+
+def lm_eval_accuracies(
+    found: LmEvalResults, *, name: str, metric: str = "", filtered: str = ""
+) -> FileColumns:
+    """The totals of a run as a table: model, task, metric, filter, score, stderr, n; one row a
+    task. Groups of tasks are left out, since their tasks stand beside them. The score is ``metric``
+    under the filter ``filtered``, where named; else the first known metric of a share.
+
+    Raises BadInput where no task has one."""
+    groups = {task for task, parts in found.group_subtasks.items() if parts}
+    rows: list[tuple[str, ...]] = []
+    for task, totals in found.results.items():
+        told = _total(totals, metric, filtered)
+        if task in groups or told is None:
+            continue
+        which, rule = told
+        n = found.n_samples.get(task, {}).get("effective", totals.get("sample_len", ""))
+        error = totals.get(f"{which}_stderr,{rule}" if rule else f"{which}_stderr", "")
+        score = totals[f"{which},{rule}" if rule else which]
+        error = error if isinstance(error, int | float) else ""
+        model = found.model_name or "model"
+        rows.append((model, task, which, rule, str(score), str(error), str(n)))
+    if not rows:
+        what = f"{metric or 'a share of right answers'}{f' under {filtered}' if filtered else ''}"
+        raise BadInput(f"{name}: no task has {what}", hint="name a metric: --score acc_norm")
+    names = ("model", "task", "metric", "filter", "score", "stderr", "n")
+    columns = {
+        column: coded_texts(list(cells))
+        for column, cells in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    return FileColumns(name, columns, np.arange(1, len(rows) + 1, dtype=np.int64), unit="task")
+
+
+def _total(totals: Mapping[str, Any], metric: str, filtered: str) -> tuple[str, str] | None:
+    """The metric and filter of a task's score; None where it has none in [0, 1]."""
+    pairs = [
+        (name, rule)
+        for name, _, rule in (key.partition(",") for key in totals)
+        if "stderr" not in name and (not filtered or rule == filtered)
+    ]
+    for wanted in (metric,) if metric else _METRICS:
+        for name, rule in pairs:
+            value = totals[f"{name},{rule}" if rule else name]
+            if name == wanted and isinstance(value, int | float) and 0 <= value <= 1:
+                return name, rule
+    return None
 
 
 def lm_eval_columns(
     rows: Iterable[Row], *, name: str, model: str, task: str
 ) -> tuple[FileColumns, str]:
     """The lines as a long table, and the name of its first metric. Items are named
-    ``TASK/DOC_ID``; short fields of the question are columns too.
+    ``TASK/DOC_ID``; short fields of the question are columns too. ``outcome`` tells the
+    responses of which the filter extracted no answer.
 
     Raises BadInput where a line has no metric."""
     texts: dict[str, list[str]] = {}
@@ -79,7 +170,7 @@ def lm_eval_columns(
     if not places:
         raise BadInput(f"{name} holds no line")
     first = ["item", "model", "task", "filter", *metrics]
-    order = [*first, *sorted(texts.keys() - set(first))]
+    order = [*first, "outcome", *sorted(texts.keys() - {*first, "outcome"})]
     columns = {column: coded_texts(texts[column]) for column in order if column in texts}
     return FileColumns(name, columns, np.array(places, dtype=np.int64)), next(iter(metrics))
 
@@ -95,7 +186,17 @@ def _of_line(row: Row, model: str, task: str) -> tuple[dict[str, str], list[str]
     values |= {name: _short(line[name]) for name in metrics}
     doc_id = line["doc_id"]
     values |= {"item": f"{task}/{doc_id}", "model": model, "task": task}
-    return values | {"filter": str(line.get("filter", ""))}, metrics
+    name = str(line.get("filter", ""))
+    return values | {"filter": name, "outcome": _outcome(line.get("filtered_resps"), name)}, metrics
+
+
+def _outcome(found: object, name: str) -> str:
+    """``unparsed`` where the filter ``name`` extracted no answer. An empty response counts as
+    unparsed only under a filter that extracts; likelihoods of options are always answered."""
+    texts = found if isinstance(found, list) and found else [found]
+    nothing = {_INVALID} if name in ("", "none") else {_INVALID, ""}
+    is_nothing = all(isinstance(text, str) and text.strip() in nothing for text in texts)
+    return "unparsed" if is_nothing else "answered"
 
 
 def _short(value: object) -> str:

@@ -63,6 +63,7 @@ def _endings(rows: list[BoardRow]) -> str:
             outcome=word(outcome),
         )
         for outcome in ("truncated", "unparsed", "refused")
+        if any(row.rate(outcome).n for row in rows)
     ]
     failed = sum(row.failed for row in rows)
     told = say(

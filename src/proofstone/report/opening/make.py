@@ -14,7 +14,7 @@ from proofstone.report.opening.undecided import undecided_sentences
 from proofstone.report.sections.section import Evidence
 from proofstone.report.sentences import scale_head
 from proofstone.report.sheet import Sheet
-from proofstone.wording import say
+from proofstone.wording import joined, say, word
 
 __all__ = ["make_opening"]
 
@@ -55,6 +55,11 @@ def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:
         yield say(
             "Which replies were refused, unreadable or cut off is not known: the files do not say. "
             "Such a reply counts as its score says."
+        )
+    elif sheet.table.unknown_outcomes:
+        yield say(
+            "The files do not record which responses were {outcomes}.",
+            outcomes=joined([word(name) for name in sheet.table.unknown_outcomes]),
         )
 
 

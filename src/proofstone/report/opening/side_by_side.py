@@ -131,7 +131,11 @@ def _ending_columns(sheet: Sheet, places: Sequence[int]) -> Iterator[_Filled]:
         "wrong": (say("wrong"), say("answers that were read and are wrong")),
     }
     if sheet.table.tells_outcomes:
-        kinds |= _without_answer(judged=sheet.judged)
+        kinds |= {
+            kind: said
+            for kind, said in _without_answer(judged=sheet.judged).items()
+            if kind not in sheet.table.unknown_outcomes
+        }
     for kind, (name, what) in kinds.items():
         if kind != "partly" or any(each.partly for each in ends):
             column = Column(key=kind, name=name, unit="share", help=what)

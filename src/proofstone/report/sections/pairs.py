@@ -12,7 +12,7 @@ from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.numbers import points
 from proofstone.report.sections.pair_columns import PairColumns, further_columns
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
-from proofstone.wording import counted, joined, paragraph, say, word
+from proofstone.wording import counted, joined, listed, paragraph, say, word
 
 __all__ = ["pairs_section"]
 
@@ -34,7 +34,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
         title=say("Which differences are more than noise"),
         finding=paragraph(_finding(resolved, total), _tiers(group)),
         plain=_plain(group),
-        cannot=_cannot(group),
+        cannot=paragraph(_cannot(group), _by_extraction(group)),
         how=_how(evidence.board, paired=paired),
         tables=tuple(_tables(evidence.board, group, columns)),
         figures=tuple(_matrix(group)),
@@ -103,6 +103,24 @@ def _cannot(group: Standings) -> str:
     return say(
         "Neighbours that cannot be told apart: {pairs}.",
         pairs=say("{words} and {n:,} more", words=pairs, n=left) if left else pairs,
+    )
+
+
+def _by_extraction(group: Standings) -> str:
+    """Significant differences no larger than the share of the lower model's unparsed responses:
+    had these been read, nothing might be left of them."""
+    named = []
+    for pair in group.compared:
+        rows = group.ranked[pair.first], group.ranked[pair.second]
+        higher, lower = rows if pair.difference > 0 else rows[::-1]
+        unparsed = lower.rate("unparsed")
+        if pair.resolved and unparsed.count and unparsed.share >= abs(pair.difference):
+            named.append(joined([higher.label, lower.label]))
+    if not named:
+        return ""
+    return say(
+        "Unparsed responses alone could account for the difference between {pairs}.",
+        pairs=listed(named, 3),
     )
 
 

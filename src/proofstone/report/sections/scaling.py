@@ -134,7 +134,7 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
     known = [
         (place, row, size)
         for place, row in enumerate(group.ranked)
-        if (size := size_of(row.name, row.card)) is not None
+        if (size := size_of(row.name, row.card, evidence.families.get(row.name, ""))) is not None
     ]
     places = [place for place, _, _ in known]
     sizes = tuple(_told_apart(row, size) for _, row, size in known)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -170,7 +171,8 @@ class Evidence:
     there are items; the accuracies, where there is nothing else; labels by people and by a judge,
     and by several annotators, where they were named; of our own runs what else is known of their
     items; ``statements``, scores of the parts that items are made of, by the same respondents,
-    where these were asked for.
+    where these were asked for; ``families`` of models by their names, where a file has a column of
+    them.
     ``seed`` is that of all draws; ``estimand`` is what
     intervals speak of."""
 
@@ -181,5 +183,6 @@ class Evidence:
     annotated: Annotated | None = None
     upkeep: Upkeep | None = None
     statements: Sheet | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     estimand: Estimand = "knowledge"

@@ -80,7 +80,7 @@ def _ranking(data: PageData, group: Standings) -> Table:
     has_ranks = group.has_ranks
     has_hands = any(row.hand for row in group.ranked)
     has_samples = any(row.average is not None and row.average.k > 1 for row in group.ranked)
-    has_outcomes = any(row.rates for row in group.ranked)
+    told = [name for name in _OUTCOMES if any(row.rate(name).n for row in group.ranked)]
     columns = [
         *([Column(key="rank", name=say("rank")), Column(key="tied", name=say("tied"))] * has_ranks),
         *who,
@@ -90,7 +90,7 @@ def _ranking(data: PageData, group: Standings) -> Table:
         Column(key="n", name=say("n")),
         Column(key=board.measure, name=word(board.measure), unit="points"),
         *([Column(key="sd_samples", name=say("SD over samples"), unit="points")] * has_samples),
-        *(Column(key=name, name=word(name), unit="share") for name in _OUTCOMES if has_outcomes),
+        *(Column(key=name, name=word(name), unit="share") for name in told),
     ]
     named = {place: each.name for each in group.groups for place in each.ranked}
     rows = [
@@ -103,7 +103,7 @@ def _ranking(data: PageData, group: Standings) -> Table:
             row.estimate.n,
             row.estimate,
             *([row.average.sd if row.average else None] * has_samples),
-            *(row.rate(name).share for name in _OUTCOMES if has_outcomes),
+            *(row.rate(name).share for name in told),
         )
         for place, row in enumerate(group.ranked)
     ]

@@ -85,7 +85,8 @@ def outcome_line(evidence: Evidence, outcome: Outcome) -> TrustLine:
     sheet = evidence.sheet
     is_judged = sheet is not None and sheet.judged and outcome == "unparsed"
     about = say(_UNJUDGED if is_judged else _OUTCOMES[outcome])
-    if sheet is None or not sheet.table.tells_outcomes:
+    is_told = sheet is not None and sheet.table.tells_outcomes
+    if sheet is None or not is_told or outcome in sheet.table.unknown_outcomes:
         said = say("Not known: the files do not say how replies ended.")
         return TrustLine(name=outcome, about=about, says=said, known=False)
     share, groups = _share(sheet, outcome, evidence)
