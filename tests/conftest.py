@@ -1,4 +1,4 @@
-"""What all tests share: databases of both kinds, and an environment that is the same everywhere."""
+"""What all tests share: the command line, databases of both kinds, the same environment."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from typing import Any
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
+
+from proofstone.cli import main
+from told import Proofstone, Told
 
 # A machine with other work on it is no fault of the code: speed is what the benchmarks measure.
 # The same examples every time, so that what passes here passes there; `make test-all` draws new
@@ -33,6 +36,21 @@ providers._get_local_constants = lambda: providers._local_constants
 # Where the environment forbids bytecode, each command of the tests would compile the package anew.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.fixture
+def proofstone(capsys: pytest.CaptureFixture[str]) -> Proofstone:
+    """Runs the command line in this process."""
+
+    def run(*arguments: object) -> Told:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return Told(left.value.code, out, err)
+
+    return run
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,27 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.cli import main
 from proofstone.wiring import create_workspace
 from small_bank import write_bank
-from told import Proofstone, Told
 
 QUESTIONS = 8
-
-
-@pytest.fixture
-def proofstone(capsys: pytest.CaptureFixture[str]) -> Proofstone:
-    """Runs the command line in this process."""
-
-    def run(*arguments: object) -> Told:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert isinstance(left.value.code, int)
-        return Told(left.value.code, out, err)
-
-    return run
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from review.filled import fill
 from told import Proofstone
 
 ANSWER, NEW, WHY = "Your decision", "New wording", "Reason or remark"
+CLAIM = "Truth of the new wording"
 
 
 def answers(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
@@ -24,7 +25,8 @@ def answers(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
     if text == "Leaf 1 of the Herbal shows 3 drawings.":
         return {ANSWER: "drop it", WHY: "it points at a leaf"}
     if text == "Leaf 2 of the Herbal shows 4 drawings.":
-        return {ANSWER: "fix it", NEW: "The second leaf of the Herbal shows 4 drawings."}
+        new = "The second leaf of the Herbal shows 4 drawings."
+        return {ANSWER: "fix it", NEW: new, CLAIM: "it is true"}
     return {ANSWER: "keep it"}
 
 
@@ -85,7 +87,8 @@ TRUE, FALSE = "Leaf 2 of the Herbal shows 4 drawings.", "Leaf 2 of the Herbal sh
 def both_fixed(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
     text = row["Statement"]
     if text in (TRUE, FALSE):
-        return {ANSWER: "fix it", NEW: text.replace("Leaf 2", "The second leaf")}
+        claim = "it is true" if text == TRUE else "it is false"
+        return {ANSWER: "fix it", NEW: text.replace("Leaf 2", "The second leaf"), CLAIM: claim}
     return {ANSWER: "keep it"}
 
 
@@ -93,9 +96,14 @@ def both_fixed(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
 def both(proofstone: Proofstone, made: Path, tmp_path: Path) -> Path:
     """The work list of a review that fixes a true statement and its falsified one."""
     sheet, work = tmp_path / "sheet.xlsx", tmp_path / "work.csv"
-    proofstone("review", "export", "old-books", "--to", sheet, "--people", "Anna", "-w", made)
-    fill(sheet, both_fixed)
-    proofstone("review", "import", sheet, "-w", made)
+    proofstone(
+        "review", "export", "old-books", "--to", sheet, "--people", "Anna,Ben",
+        "--overlap", "100%", "-w", made,
+    )  # fmt: skip
+    files = [tmp_path / "sheet-anna.xlsx", tmp_path / "sheet-ben.xlsx"]
+    for file in files:
+        fill(file, both_fixed)
+    proofstone("review", "import", *files, "-w", made)
     proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
     return work
 

@@ -14,7 +14,7 @@ from proofstone.errors import BadInput
 from proofstone.records import Grid
 from proofstone.wiring import Workspace
 from review.filled import fill, rows_of, save_csv, save_xlsx
-from review.test_sheets import ANSWER, NEW, WHY, give, keep_all
+from review.test_sheets import ANSWER, CLAIM, NEW, WHY, give, keep_all
 from small_bank import write_lines
 
 
@@ -25,15 +25,16 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
     rows_now = rows_of(tmp_path / "sheet.xlsx")
     head, body = rows_now[0], rows_now[1:]
     at = {name: head.index(name) for name in head}
+    heads = {"answer": ANSWER, "new": NEW, "claim": CLAIM, "why": WHY}
 
     def put(row: int, **cells: str) -> None:
         for name, text in cells.items():
-            body[row - 2][at[{"answer": ANSWER, "new": NEW, "why": WHY}.get(name, name)]] = text
+            body[row - 2][at[heads.get(name, name)]] = text
 
     put(2, answer="maybe")
     put(3, answer="drop it")
-    put(4, answer="fix it")
-    put(5, answer="fix it", new=f"  {body[3][at['Statement']]} ")
+    put(4, answer="fix it", claim="it is true")
+    put(5, answer="fix it", claim="it is true", new=f"  {body[3][at['Statement']]} ")
     put(6, answer="keep it", new="Something else.")
     put(7, why="no idea")
     put(8, answer="keep it", Statement="Somebody wrote here.")
@@ -49,14 +50,14 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
         workspace.import_reviews([tmp_path / "back.xlsx"])
     told = [str(problem) for problem in caught.value.problems]
     assert [text.partition(":")[0].partition(", ")[2] for text in told] == [
-        "Statements!E2", "Statements!G3", "Statements!F4", "Statements!F5", "Statements!F6",
+        "Statements!E2", "Statements!H3", "Statements!F4", "Statements!F5", "Statements!F6",
         "Statements!E7", "Statements!C8", "Statements!A9", "Statements!A10", "Statements!A11",
         "Statements!E50",
     ]  # fmt: skip
     assert told[0] == (
         "back.xlsx, Statements!E2: expected one of: keep it, fix it, drop it; came 'maybe'"
     )
-    assert told[5] == "back.xlsx, Statements!E7: no decision, and Statements!G7 is filled in"
+    assert told[5] == "back.xlsx, Statements!E7: no decision, and Statements!H7 is filled in"
     assert told[-1].startswith(
         "back.xlsx, Statements!E50: says otherwise than back.xlsx, Statements!E12"
     )
@@ -113,7 +114,7 @@ def test_a_sign_that_nobody_sees_is_refused_in_its_cell(
 
     def says(number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
         if number == 0:
-            return {ANSWER: "fix it", NEW: "A new\x07 wording."}
+            return {ANSWER: "fix it", NEW: "A new\x07 wording.", CLAIM: "it is true"}
         return {ANSWER: "drop it", WHY: "of no\tuse\nat all"}
 
     fill(tmp_path / "sheet.xlsx", says)

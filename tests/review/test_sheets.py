@@ -20,6 +20,7 @@ from proofstone.wording import speaking
 from review.filled import column_of, fill, rows_of, save_csv, save_xlsx
 
 ANSWER, NEW, WHY = "Your decision", "New wording", "Reason or remark"
+CLAIM = "Truth of the new wording"
 
 
 def give(workspace: Workspace, folder: Path, *people: str, **asked: object) -> GivenOut:
@@ -41,7 +42,7 @@ def test_a_sheet_holds_what_a_reviewer_needs_and_not_what_is_meant(
     assert about.rows[1] == ["For Anna: 48 statements, round 1."]
     assert sheet.rows[0] == [
         "proofstone key", "No.", "Statement", "Source", "Your decision", "New wording",
-        "Reason or remark",
+        "Truth of the new wording", "Reason or remark",
     ]  # fmt: skip
     assert {row[3] for row in sheet.rows[1:]} == {"Herbal", "Almanac"}
     assert {row[2] for row in sheet.rows[1:]} >= {"=1+1 is how the Herbal's first leaf writes two."}
@@ -107,7 +108,7 @@ def test_a_changed_sheet_corrects_and_an_emptied_row_leaves_what_was_said(
     fill(tmp_path / "sheet.xlsx", other)
     taken = workspace.import_reviews([tmp_path / "sheet.xlsx"])
     assert (taken.new, taken.changed, taken.already) == (0, 1, 46)
-    assert (taken.empty, taken.withdrawn) == (1, 1)
+    assert (taken.empty, taken.missing, taken.without_now) == (1, 0, 1)
     decided = workspace.review_decisions("old-books")
     assert decided.outcomes == {"keep": 47, "fix": 0, "drop": 1, "open": 0}
     (row,) = decided.work
@@ -117,8 +118,8 @@ def test_a_changed_sheet_corrects_and_an_emptied_row_leaves_what_was_said(
 def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    """Anna did 10 of her 48, then one of these was fixed; Ben checked 20 for their truth."""
-    give(workspace, tmp_path, "Anna")
+    """Anna did 10 of her 24, then one of these was fixed; Ben checked 20 for their truth."""
+    give(workspace, tmp_path, "Anna", only="true")
     fill(
         tmp_path / "sheet.xlsx",
         lambda n, row: (
@@ -126,7 +127,7 @@ def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
             if n >= 10
             else {ANSWER: "keep it"}
             if n
-            else {ANSWER: "fix it", NEW: f"{row['Statement']} So it is."}
+            else {ANSWER: "fix it", NEW: f"{row['Statement']} So it is.", CLAIM: "it is true"}
         ),
     )
     workspace.import_reviews([tmp_path / "sheet.xlsx"])
@@ -142,7 +143,7 @@ def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
 
     before = lines()
     assert before == [
-        ("Anna", "format", 48, 10, {"keep": 9, "fix": 1}),
+        ("Anna", "format", 24, 10, {"keep": 9, "fix": 1}),
         ("Ben", "truth", 20, 20, {"true": 20}),
         ("Ben", "reason", 10, 0, {}),
     ]

@@ -130,6 +130,9 @@ def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) ->
         after = _read(left, "the edited text")
         changes = {name: None for name in fields if name not in after}
         changes |= {name: value for name, value in after.items() if fields.get(name) != value}
+        # The editor showed the key beside the text, so leaving it there states it.
+        if "text" in changes and "correct" in fields:
+            changes.setdefault("correct", fields["correct"])
     return changes
 
 

@@ -8,7 +8,7 @@ import click
 
 from proofstone.cli.options import json_option, workspace_option
 from proofstone.cli.output import print_json
-from proofstone.cli.review_sheets import export_command, import_command
+from proofstone.cli.review_sheets import export_command, import_command, withdraw_command
 from proofstone.cli.review_shown import agreement_command, decide_command, status_command
 
 __all__ = ["review_command"]
@@ -40,5 +40,8 @@ def erase(person: str, folder: Path | None, as_json: bool) -> None:
         click.echo(f"erased   actor {short(erased.actor)} has no name any more")
 
 
-for _command in (export_command, import_command, status_command, agreement_command, decide_command):
+for _command in (
+    export_command, import_command, withdraw_command, status_command, agreement_command,
+    decide_command,
+):  # fmt: skip
     review_command.add_command(_command)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from proofstone.cli.correcting import by_option
 from proofstone.cli.options import (
     json_option,
     read_once,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from proofstone.stages.review_import import ImportedReviews
     from proofstone.stages.review_sheets import GivenOut
 
-__all__ = ["export_command", "import_command"]
+__all__ = ["export_command", "import_command", "withdraw_command"]
 
 
 class _Share(click.ParamType[float]):
@@ -184,7 +185,10 @@ def _tell_rows(n: int, output: Path, *, as_json: bool) -> None:
 
 def _tell_given(given: GivenOut) -> None:
     print_table(
-        [("file", "reader", "rows"), *((s.file, s.reviewer, s.n_rows) for s in given.sheets)]
+        [
+            ("file", "reader", "rows", "sheet"),
+            *((s.file, s.reviewer, s.n_rows, s.sheet) for s in given.sheets),
+        ]
     )
     n = given.n_statements - given.n_left - given.n_barred
     said = f"{n:,} {given.what} of {given.target}"
@@ -240,7 +244,39 @@ def _tell_imported(taken: ImportedReviews) -> None:
     parts += [f"{taken.empty:,} without a decision"] if taken.empty else []
     parts += [f"{taken.purged:,} of purged statements, passed over"] if taken.purged else []
     click.echo(f"{', '.join(taken.files)}   {', '.join(parts)}")
-    if taken.withdrawn:
-        n = taken.withdrawn
+    if taken.missing:
+        n = taken.missing
+        rows = "row that was given out is" if n == 1 else "rows that were given out are"
+        say(f"{n:,} {rows} in none of these files, and counted as not looked at")
+    if taken.without_now:
+        n = taken.without_now
         has = "row that had a decision has" if n == 1 else "rows that had a decision have"
         say(f"{n:,} {has} none now: the former ones stand")
+
+
+@click.command("withdraw")
+@click.argument("sheet")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
+@by_option
+@workspace_option
+@json_option
+def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_json: bool) -> None:
+    """Withdraw a sheet: none of its decisions counts any more.
+
+    SHEET is the file that was sent out, or the digits of its sheet that 'review export' printed.
+    Its statements can be given to somebody else, and the sheet is not taken in any more. Its
+    decisions stay stored, and enter no figure.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        withdrawn = workspace.withdraw_sheet(sheet, reason=reason, by=by)
+    if as_json:
+        print_json(withdrawn)
+        return
+    n = withdrawn.n_decisions
+    decisions = "1 decision" if n == 1 else f"{n:,} decisions"
+    click.echo(
+        f"withdrawn   sheet {withdrawn.sheet} of {withdrawn.reviewer}, {withdrawn.n_rows:,} rows; "
+        f"{decisions} of it count no longer"
+    )

@@ -17,10 +17,11 @@ from proofstone.identity import short
 if TYPE_CHECKING:
     from proofstone.records import CheckedQuestion, CheckedRate
     from proofstone.stages.review_decided import LastDecision
-    from proofstone.stages.review_standing import Agreed, Standing
+    from proofstone.stages.review_standing import Agreed, EditedStatement, Standing
     from proofstone.stages.review_work import Decided
 
-__all__ = ["agreement_command", "decide_command", "status_command", "tell_agreement"]
+__all__ = ["agreement_command", "decide_command", "status_command", "tell_agreement",
+           "tell_edited"]  # fmt: skip
 
 
 @click.command("status")
@@ -138,12 +139,31 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
 
     with open_workspace(folder) as workspace:
         agreed = workspace.review_agreement(target)
+        edited = workspace.edited_statements(target)
         checked = workspace.judges_checked(target)
     if as_json:
-        print_json({"people": agreed, "judges": checked})
+        print_json({"people": agreed, "edited": edited, "judges": checked})
         return
     tell_agreement(target, agreed, most=most)
+    tell_edited(edited, most=most)
     _tell_judges(checked)
+
+
+def tell_edited(edited: Sequence[EditedStatement], *, most: int) -> None:
+    """Prints the new wordings that readers asked for: what each is meant to be, what it would say,
+    and whether readers find that true."""
+    if edited:
+        n = len(edited)
+        wordings = "1 new wording" if n == 1 else f"{n:,} new wordings"
+        click.echo(f"\n{wordings} asked for")
+    for one in edited[:most]:
+        click.echo(f"  {one.target}  meant to be {one.key or 'neither true nor false'}  {one.text}")
+        click.echo(f"    {one.reviewer}: {one.new}")
+        click.echo(f"    true? {', '.join(f'{who}: {claim}' for who, claim in one.said.items())}")
+        if one.outcome == "open" and one.why:
+            click.echo(f"    open: {one.why}")
+    if len(edited) > most:
+        click.echo(f"  and {len(edited) - most:,} more (--json has all)")
 
 
 def _tell_judges(checked: Sequence[CheckedQuestion]) -> None:

@@ -160,6 +160,7 @@ from proofstone.records.reviews import (
     ReviewSheet,
     ReviewTask,
     ReviewText,
+    SheetWithdrawal,
     review_id,
     review_sheet_id,
 )
@@ -290,6 +291,7 @@ __all__ = [
     "ScoreTable",
     "SheetColumn",
     "SheetTab",
+    "SheetWithdrawal",
     "ShownChunk",
     "SiftedRow",
     "SiftedRows",

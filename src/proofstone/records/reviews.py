@@ -28,12 +28,13 @@ __all__ = [
     "ReviewTask",
     "ReviewText",
     "ReviewedKind",
+    "SheetWithdrawal",
     "review_id",
     "review_sheet_id",
 ]
 
 ReviewedKind = Literal["fact", "item"]
-ReviewTask = Literal["format", "truth", "reason", "answer", "third", "same"]
+ReviewTask = Literal["format", "wording", "truth", "reason", "answer", "third", "same"]
 # Those that check what statements say, by a sample.
 CHECK_TASKS: tuple[ReviewTask, ...] = ("truth", "reason")
 ReviewOutcome = Literal["keep", "fix", "drop", "open"]
@@ -47,7 +48,8 @@ class Review(Struct, frozen=True, gc=False, kw_only=True):
     it took, where that is known; ``at`` in seconds since 1970; ``sheet`` the sheet it was given in;
     ``corrects`` the former decision of the same reviewer on the same version. ``answer`` is what
     the reviewer answers a question with, and ``urls`` the pages that say so; of the task ``same``
-    it is the answer that was compared.
+    it is the answer that was compared, of ``wording`` the new wording that was checked. Whoever
+    asks for a fix says in ``rubric["claim"]`` whether the new wording is true.
     """
 
     id: bytes = b""
@@ -101,12 +103,13 @@ class ReviewSheet(Struct, frozen=True, gc=False, kw_only=True):
 
 class ReviewText(Struct, frozen=True, gc=False, kw_only=True):
     """What a reviewer is shown of a fact or item. ``field`` names what a fix rewrites (empty: no
-    text can be). ``claim`` is whether it is meant to be true; ``because`` the reason that goes with
-    a false one."""
+    text can be). ``claim`` is whether it is meant to be true, ``key_field`` the field of a fact
+    that holds this; ``because`` the reason that goes with a false one."""
 
     text: str
     field: str = ""
     claim: Literal["true", "false", ""] = ""
+    key_field: str = ""
     because: str = ""
 
 
@@ -157,7 +160,8 @@ class ReviewFunnel(Struct, frozen=True, kw_only=True):
 class ReviewDecision(Struct, frozen=True, kw_only=True):
     """What a policy makes of all decisions on one version: ``open`` where one more reviewer is
     needed (Encyclo-K's third), ``why`` in a few words. ``votes`` counts the latest decision of each
-    reviewer by verdict; ``changes`` are those of a fix."""
+    reviewer by verdict; ``changes`` are those of a fix. ``wording`` is the new text of a fix that
+    waits for somebody else to say whether it is true."""
 
     kind: ReviewedKind = "fact"
     target: bytes
@@ -166,6 +170,17 @@ class ReviewDecision(Struct, frozen=True, kw_only=True):
     votes: Mapping[str, int]
     why: str = ""
     changes: Mapping[str, Any] = {}
+    wording: str = ""
+
+
+class SheetWithdrawal(Struct, frozen=True, gc=False, kw_only=True):
+    """A sheet whose decisions count no longer, and which is not taken in any more: who withdrew it
+    (an actor id), why, and when (seconds since 1970)."""
+
+    sheet: bytes
+    actor: bytes
+    reason: str = ""
+    at: float
 
 
 def review_id(review: Review) -> bytes:

@@ -59,7 +59,7 @@ def decided_of(
     """One decision a fact that anybody reviewed: of statements what their readers want, of
     questions what people's own answers come to."""
     if not isinstance(method, ReviewsAnswers):
-        return decide(reviews, policy)
+        return decide(reviews, policy, {fact.id: method.review_text(fact) for fact in facts})
     verdicts: dict[bytes, dict[str, int]] = {}
     for one in latest(reviews):
         if one.task in QUESTIONS and one.reviewer:

@@ -30,16 +30,18 @@ __all__ = ["ImportedReviews", "import_reviews"]
 
 class ImportedReviews(Struct, frozen=True, kw_only=True):
     """What was taken in: decisions that are new, that changed a former one of the same reviewer,
-    and that were here already; rows without a decision, and how many of these had one before
-    (which stands). ``targets`` are the banks and forms that the sheets were of. Rows of statements
-    that were ``purged`` since are passed over: what is said there quotes them."""
+    and that were here already; rows without a decision, rows that were given out and are in no file
+    (``missing``), and how many of both had a decision before, which stands (``without_now``).
+    ``targets`` are the banks and forms that the sheets were of. Rows of statements that were
+    ``purged`` since are passed over: what is said there quotes them."""
 
     files: tuple[str, ...]
     new: int
     changed: int
     already: int
     empty: int
-    withdrawn: int
+    missing: int
+    without_now: int
     purged: int = 0
     targets: tuple[Found, ...] = ()
 
@@ -77,15 +79,17 @@ def import_reviews(
     actors = {one.reviewer for one in fresh if one.reviewer}
     store.reviews.add(fresh, actors, clock.now())
     changed = sum(1 for one in fresh if one.corrects is not None)
-    held = {(one.reviewer, one.target, one.task) for one in _standing(store, read.empty)}
+    silent = [*read.empty, *read.missing]
+    held = {(one.reviewer, one.target, one.task) for one in _standing(store, silent)}
     return ImportedReviews(
         files=tuple(path.name for path in paths),
         new=len(fresh) - changed,
         changed=changed,
         already=len(taken) - len(fresh),
         empty=len(read.empty),
-        withdrawn=sum(
-            1 for sheet, place in read.empty if (sheet.reviewer, place.target, place.task) in held
+        missing=len(read.missing),
+        without_now=sum(
+            1 for sheet, place in silent if (sheet.reviewer, place.target, place.task) in held
         ),
         purged=read.n_purged + n_purged,
         targets=sheets.targets(),
@@ -131,6 +135,7 @@ class _Sheets:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._found: dict[str, SheetOf | None] = {}
+        self._withdrawn = store.reviews.withdrawn()
 
     def find(self, digits: str) -> SheetOf | None:
         """The sheet whose id starts so, if it was given out from this workspace."""
@@ -158,6 +163,7 @@ class _Sheets:
             sheet=sheet,
             texts={identity: shown.text for identity, shown in texts.items()},
             fields={identity: shown.field for identity, shown in texts.items()},
+            is_withdrawn=sheet.id in self._withdrawn,
         )
 
 
@@ -171,11 +177,18 @@ def _answered(answers: Iterable[Answer], clock: Clock) -> list[_Taken]:
                 changes={answer.field: scrub(answer.new)} if answer.new else {},
                 round=answer.sheet.round, at=clock.now(), sheet=answer.sheet.id,
                 answer=scrub(answer.said), urls=tuple(scrub(url) for url in answer.urls),
-                rubric={"model": scrub(answer.model)} if answer.model else {},
+                rubric=_rubric(answer),
             ),
         )
         for answer in answers
     ]  # fmt: skip
+
+
+def _rubric(answer: Answer) -> dict[str, str | int | float]:
+    """What a decision holds besides: the model's answer that was compared, and whether the reader
+    says that the new wording is true."""
+    said = {"model": scrub(answer.model), "claim": answer.claim}
+    return {name: text for name, text in said.items() if text}
 
 
 def _rows(

@@ -9,12 +9,13 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from proofstone.engines.ingest import WORKBOOK_SUFFIXES, write_workbook
+from proofstone.engines.ingest import WORKBOOK_SUFFIXES, read_grids, write_workbook
 from proofstone.engines.review import (
     Assignment,
     assign,
     draw_by_stratum,
     make_workbook,
+    sheets_named,
     size_for,
 )
 from proofstone.engines.store import Found, Store
@@ -29,13 +30,15 @@ from proofstone.records import (
     ReviewSheet,
     ReviewTask,
     ReviewText,
+    SheetWithdrawal,
     review_sheet_id,
 )
-from proofstone.stages.acting import acting_person
+from proofstone.stages.acting import Who, acting_person
 from proofstone.stages.review_answers import decided_of
 from proofstone.stages.review_facts import (
     carried,
     facts_under_review,
+    named,
     reviewed_texts,
     reviewing,
     reviews_of,
@@ -47,7 +50,7 @@ from proofstone.stages.review_questions import QuestionsGiven, completed, questi
 from proofstone.stages.sheets_asked import SheetsAsked
 from proofstone.wording import language
 
-__all__ = ["GivenOut", "GivenSheet", "SheetsAsked", "give_out"]
+__all__ = ["GivenOut", "GivenSheet", "SheetsAsked", "WithdrawnSheet", "give_out", "withdraw_sheet"]
 
 
 class GivenSheet(Struct, frozen=True, kw_only=True):
@@ -74,6 +77,40 @@ class GivenOut(Struct, frozen=True, kw_only=True):
     round: int = 1
 
 
+class WithdrawnSheet(Struct, frozen=True, kw_only=True):
+    """A sheet that counts no longer: whose it was, and how many of its decisions with it."""
+
+    sheet: str
+    reviewer: str
+    n_rows: int
+    n_decisions: int
+
+
+def withdraw_sheet(
+    store: Store, sheet: str, *, who: Who, reason: str, clock: Clock
+) -> WithdrawnSheet:
+    """Withdraws a sheet, named by the first digits of its id or by its file: its decisions count no
+    longer, its rows count as given to nobody, and it is not taken in any more. Raises BadUsage for
+    what names no sheet of this workspace."""
+    path = Path(sheet)
+    is_file = path.suffix.lower() in WORKBOOK_SUFFIXES
+    names = sheets_named(read_grids(path)) if is_file else [sheet.removeprefix("sheet:")]
+    digits = names[0] if len(names) == 1 and re.fullmatch("[0-9a-f]{4,64}", names[0]) else ""
+    found = store.reviews.sheet(digits) if digits else None
+    if found is None:
+        raise BadUsage(
+            f"sheet {sheet!r} not found",
+            hint="give the file that was sent out, or the digits that 'review export' printed",
+        )
+    store.reviews.withdraw(
+        SheetWithdrawal(sheet=found.id, actor=who().actor, reason=reason, at=clock.now())
+    )
+    return WithdrawnSheet(
+        sheet=short(found.id, 16), reviewer=named(store, found.reviewer),
+        n_rows=len(found.places), n_decisions=store.reviews.n_decisions(found.id),
+    )  # fmt: skip
+
+
 def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock: Clock) -> GivenOut:
     """Writes a sheet for each of ``asked.people`` beside ``to`` (``sheet-anna.xlsx``; ``to`` itself
     for one), and stores who was given what. The same command gives the same sheets.
@@ -86,7 +123,7 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     asked = completed(method, asked)
     facts = facts_under_review(store, found)
     texts = reviewed_texts(method, facts)
-    chosen, barred, number = _chosen(store, found, facts, texts, asked)
+    chosen, barred, number, wordings = _chosen(store, found, facts, texts, asked)
     given = questions_given(store, found, method, chosen, asked)
     shares = _shares(chosen, barred, asked)
     kept = [n for n, rows in enumerate(shares.rows) if rows]
@@ -101,16 +138,20 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
     sheets = {
         n: _sheet(
             found, asked, acting_person(store, asked.people[n], clock),
-            _places([chosen[place] for place in shares.rows[n]], texts, asked, given),
+            _places([chosen[place] for place in shares.rows[n]], texts, asked, given, wordings),
             number, clock,
         )
         for n in kept
     }  # fmt: skip
     store.reviews.add_sheets(list(sheets.values()))
-    rows = given.rows if given else shown_rows(store, chosen, texts)
+    rows = dict(given.rows if given else shown_rows(store, chosen, texts))
+    rows |= {one: structs.replace(rows[one], reworded=text) for one, text in wordings.items()}
     for n in kept:
         shown = [rows[place.target] for place in sheets[n].places]
-        book = make_workbook(sheets[n], shown, name=found.name, reviewer=asked.people[n])
+        book = make_workbook(
+            sheets[n], shown, name=found.name, reviewer=asked.people[n],
+            false_share=_false_share(sheets[n], texts),
+        )  # fmt: skip
         write_workbook(files[n], book)
     return GivenOut(
         target=found.name,
@@ -122,6 +163,12 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
         n_barred=len(shares.barred),
         round=number,
     )
+
+
+def _false_share(sheet: ReviewSheet, texts: Mapping[bytes, ReviewText]) -> float:
+    """How much of what a sheet has read for its format is false on purpose."""
+    claims = [texts[place.target].claim for place in sheet.places if place.task == "format"]
+    return claims.count("false") / len(claims) if claims else 0.0
 
 
 # ---------------------------------------------------------------- what is reviewed
@@ -152,8 +199,9 @@ def _chosen(
     facts: Sequence[Fact],
     texts: Mapping[bytes, ReviewText],
     asked: SheetsAsked,
-) -> tuple[list[Fact], dict[bytes, set[str]], int]:
-    """The facts to be read, who must not read which of them, and the number of the round."""
+) -> tuple[list[Fact], dict[bytes, set[str]], int, dict[bytes, str]]:
+    """The facts to be read, who must not read which of them, the number of the round, and new
+    wordings that are to be checked in place of what they say."""
     kept = [fact for fact in facts if asked.only in ("", texts[fact.id].claim)]
     if not kept:
         raise BadUsage(f"{found.name} holds nothing to review", hint="leave --only out")
@@ -165,13 +213,13 @@ def _chosen(
             "|".join((texts[fact.id].claim, fact.stratum.discipline, source_of(fact)))
             for fact in kept
         ]
-        return [kept[n] for n in draw_by_stratum(strata, size, asked.seed)], {}, 1
-    return kept, {}, 1
+        return [kept[n] for n in draw_by_stratum(strata, size, asked.seed)], {}, 1, {}
+    return kept, {}, 1, {}
 
 
 def _undecided(
     store: Store, found: Found, facts: Sequence[Fact], policy: ReviewPolicy
-) -> tuple[list[Fact], dict[bytes, set[str]], int]:
+) -> tuple[list[Fact], dict[bytes, set[str]], int, dict[bytes, str]]:
     reviews, now = reviews_of(store, facts)
     method = reviewing(store, found)
     reviews = carried(store, method, facts, reviews, now)
@@ -193,7 +241,8 @@ def _undecided(
     for one in reviews:
         if one.target in is_open and one.reviewer in names:
             read.setdefault(one.target, set()).add(names[one.reviewer])
-    return chosen, read, max(one.round for one in reviews) + 1
+    wordings = {one.target: one.wording for one in decided if one.wording and one.target in is_open}
+    return chosen, read, max(one.round for one in reviews) + 1, wordings
 
 
 # ---------------------------------------------------------------- sheets and files
@@ -219,13 +268,15 @@ def _places(
     texts: Mapping[bytes, ReviewText],
     asked: SheetsAsked,
     given: QuestionsGiven | None,
+    wordings: Mapping[bytes, str],
 ) -> list[ReviewPlace]:
     """What a sheet asks about these facts, tab by tab."""
     if given is not None:
         return given.places(facts)
     is_truth = asked.truth is not None or asked.half_width is not None
     first: ReviewTask = "truth" if is_truth else "format"
-    places = [ReviewPlace(first, "fact", fact.id) for fact in facts]
+    places = [ReviewPlace(first, "fact", fact.id) for fact in facts if fact.id not in wordings]
+    places += [ReviewPlace("wording", "fact", fact.id) for fact in facts if fact.id in wordings]
     if is_truth:
         reasoned = (fact for fact in facts if texts[fact.id].because)
         places += [ReviewPlace("reason", "fact", fact.id) for fact in reasoned]

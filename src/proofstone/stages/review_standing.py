@@ -34,6 +34,7 @@ from proofstone.records import (
     ReviewOutcome,
     ReviewPolicy,
     ReviewTask,
+    ReviewText,
     policy_words,
 )
 from proofstone.report.numbers import shown_estimate
@@ -55,10 +56,12 @@ __all__ = [
     "RATE_NAMES",
     "Agreed",
     "Differing",
+    "EditedStatement",
     "ReaderProgress",
     "Standing",
     "agreed",
     "checked_rates",
+    "edited_statements",
     "is_fixed",
     "purged_among",
     "review_funnel",
@@ -112,6 +115,21 @@ class Differing(Struct, frozen=True, kw_only=True):
     text: str
     said: tuple[tuple[str, str, str], ...]
     """Reviewer, verdict, and the new wording or reason."""
+
+
+class EditedStatement(Struct, frozen=True, kw_only=True):
+    """A statement for which a reviewer asked for another wording: what it said, what it is meant to
+    be (``key``), the new wording, who wrote it, and what readers said of the wording's truth, by
+    name; ``outcome`` is what all of it came to."""
+
+    target: str
+    text: str
+    key: str
+    new: str
+    reviewer: str
+    said: Mapping[str, str]
+    outcome: ReviewOutcome
+    why: str = ""
 
 
 class Agreed(Struct, frozen=True, kw_only=True):
@@ -303,6 +321,50 @@ def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
         estimand="knowledge" if several else "bank", confidence=_CONFIDENCE,
     )  # fmt: skip
     return estimate
+
+
+# ---------------------------------------------------------------- new wordings
+
+
+def edited_statements(store: Store, found: Found) -> tuple[EditedStatement, ...]:
+    """Each new wording that a reviewer of a bank or form asked for, one a reviewer, also of
+    statements that were edited since: what it changes, and whether readers find it true."""
+    facts = facts_held(store, found).facts
+    method = reviewing(store, found)
+    reviews, now = reviews_of(store, facts)
+    here = carried(store, method, facts, reviews, now)
+    policy = policy_in_force(store, found)
+    decided = {one.target: one for one in decided_of(method, facts, here, policy)}
+    asked = [one for one in latest(here) if one.task == "format" and one.verdict == "fix"]
+    targets = store.knowledge.facts_by_id({one.target for one in asked}, readable=True)
+    texts = reviewed_texts(method, targets.values())
+    checks = [one for one in latest(here) if one.task == "wording"]
+    return tuple(
+        _edited(store, one, texts[one.target], decided[one.target], checks)
+        for one in asked
+        if one.target in texts and texts[one.target].field in one.changes
+    )
+
+
+def _edited(
+    store: Store,
+    asked: Review,
+    shown: ReviewText,
+    decided: ReviewDecision,
+    checks: Sequence[Review],
+) -> EditedStatement:
+    new = str(asked.changes[shown.field])
+    own = {named(store, asked.who): str(asked.rubric.get("claim", "") or "not said")}
+    others = {
+        named(store, one.who): one.verdict
+        for one in checks
+        if one.target == asked.target and one.answer == new and one.who != asked.who
+    }
+    return EditedStatement(
+        target=f"fact:{short(asked.target)}", text=shown.text, key=shown.claim, new=new,
+        reviewer=named(store, asked.who), said=own | others, outcome=decided.outcome,
+        why=decided.why,
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- agreement

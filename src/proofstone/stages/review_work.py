@@ -20,6 +20,7 @@ from proofstone.records import (
     ReviewDecision,
     ReviewOutcome,
     ReviewPolicy,
+    ReviewText,
     policy_words,
 )
 from proofstone.stages.review_answers import decided_of
@@ -39,10 +40,11 @@ _DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
 
 class ReviewedRow(Struct, frozen=True, kw_only=True):
     """A statement on which something is to be done, or left open, as a row of a work list; a person
-    may write another ``decision``."""
+    may write another ``decision``. ``key`` is what the statement is meant to be, true or false."""
 
     target: str
     text: str
+    key: str
     outcome: ReviewOutcome
     votes: str
     decision: str
@@ -90,9 +92,9 @@ def decide_target(store: Store, found: Found, policy: ReviewPolicy) -> Decided:
         and not (one.outcome == "fix" and is_fixed(store, one, one.target))
     ]
     texts = reviewed_texts(method, here.values())
-    work = [_row(one, texts[one.target].text) for one in left]
+    work = [_row(one, texts[one.target]) for one in left]
     work += [
-        _wrong(one, texts[one.target].text)
+        _wrong(one, texts[one.target])
         for one in _found_wrong(store, found, list(here.values()), reviews)
         if one.target not in gone
     ]
@@ -117,10 +119,11 @@ def _decided(
     )
 
 
-def _row(one: ReviewDecision, text: str) -> ReviewedRow:
+def _row(one: ReviewDecision, shown: ReviewText) -> ReviewedRow:
     return ReviewedRow(
         target=f"{one.kind}:{short(one.target)}",
-        text=text,
+        text=shown.text,
+        key=shown.claim,
         outcome=one.outcome,
         votes=", ".join(f"{n} {verdict}" for verdict, n in one.votes.items()),
         decision=_DECISION[one.outcome],
@@ -139,9 +142,10 @@ def _found_wrong(
     yield from (one for one in found_otherwise(reviews, meant, "truth") if one.state == "otherwise")
 
 
-def _wrong(one: Checked, text: str) -> ReviewedRow:
+def _wrong(one: Checked, shown: ReviewText) -> ReviewedRow:
     votes = ", ".join(f"{n} {verdict}" for verdict, n in one.votes.items())
     return ReviewedRow(
-        target=f"fact:{short(one.target)}", text=text, outcome="drop", votes=votes,
+        target=f"fact:{short(one.target)}", text=shown.text, key=shown.claim, outcome="drop",
+        votes=votes,
         decision="retire", why="; ".join(("found otherwise than meant", *one.reasons)),
     )  # fmt: skip

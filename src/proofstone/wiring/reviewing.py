@@ -17,8 +17,8 @@ from proofstone.wiring.targets import Target, find_target
 if TYPE_CHECKING:
     from proofstone.stages.review_decided import LastDecision
     from proofstone.stages.review_import import ImportedReviews
-    from proofstone.stages.review_sheets import GivenOut, SheetsAsked
-    from proofstone.stages.review_standing import Agreed, Standing
+    from proofstone.stages.review_sheets import GivenOut, SheetsAsked, WithdrawnSheet
+    from proofstone.stages.review_standing import Agreed, EditedStatement, Standing
     from proofstone.stages.review_work import Decided
 
 __all__ = ["Reviewing", "decide_reviews"]
@@ -38,6 +38,14 @@ class Reviewing:
 
         found = find_target(self.store, target, _KINDS)
         return give_out(self.store, found, asked, Path(to), clock=self.clock)
+
+    def withdraw_sheet(self, sheet: str, *, reason: str = "", by: str = "") -> WithdrawnSheet:
+        """Withdraws a sheet, by its file or the first digits of its id: none of its decisions
+        counts any more."""
+        from proofstone.stages.review_sheets import withdraw_sheet  # noqa: PLC0415
+
+        who = partial(acting_person, self.store, acting_name(by), self.clock)
+        return withdraw_sheet(self.store, sheet, who=who, reason=reason, clock=self.clock)
 
     def import_reviews(self, paths: Iterable[Path | str], *, encoding: str = "") -> ImportedReviews:
         """Takes in sheets and rows of reviews, all or nothing; what is here already is passed
@@ -84,6 +92,12 @@ class Reviewing:
         from proofstone.stages.review_standing import agreed  # noqa: PLC0415
 
         return agreed(self.store, find_target(self.store, target, _KINDS))
+
+    def edited_statements(self, target: Target) -> Sequence[EditedStatement]:
+        """The new wordings that reviewers asked for, and whether readers find them true."""
+        from proofstone.stages.review_standing import edited_statements  # noqa: PLC0415
+
+        return edited_statements(self.store, find_target(self.store, target, _KINDS))
 
     def judges_checked(self, target: Target) -> Sequence[CheckedQuestion]:
         """How far the judges of its builds agree with people on the same statements."""

@@ -13,7 +13,13 @@ from proofstone.engines.review.addresses import (
     split_addresses,
 )
 from proofstone.engines.review.agreed import Ratings, rate, shared_targets
-from proofstone.engines.review.answers import Answer, ReadSheets, SheetOf, read_answers
+from proofstone.engines.review.answers import (
+    Answer,
+    ReadSheets,
+    SheetOf,
+    read_answers,
+    sheets_named,
+)
 from proofstone.engines.review.assigning import Assignment, assign
 from proofstone.engines.review.deciding import decide, latest
 from proofstone.engines.review.rows import (
@@ -57,6 +63,7 @@ __all__ = [
     "read_site",
     "row_key",
     "shared_targets",
+    "sheets_named",
     "size_for",
     "split_addresses",
     "unseen_sign",

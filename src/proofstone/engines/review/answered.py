@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TypedDict
 
 from proofstone.engines.review.addresses import (
@@ -13,12 +14,16 @@ from proofstone.engines.review.addresses import (
 )
 from proofstone.engines.review.sheets import Role
 from proofstone.engines.review.tasks import Task
+from proofstone.records import ReviewTask
 
 __all__ = ["Stated", "answer_problems", "stated_answer"]
 
 _Cell = Callable[[Role], str]
 _PAGES: tuple[Role, ...] = ("url", "url2", "urls")
-_SHOWN: tuple[Role, ...] = ("found", "model")
+# What a decision speaks of besides the text itself, and so must still be in its row.
+_COMPARED: Mapping[ReviewTask, tuple[Role, ...]] = MappingProxyType(
+    {"same": ("found", "model"), "wording": ("reworded",)}
+)
 _LOST = "what was compared is no longer there: take the row from the file that was sent out"
 
 
@@ -35,6 +40,8 @@ def stated_answer(cell: _Cell, task: Task) -> Stated:
     of the model's its first line: aliases stand below. Empty for tasks without any."""
     if task.name == "same":
         return {"said": cell("found"), "model": next(iter(cell("model").splitlines()), "")}
+    if task.name == "wording":
+        return {"said": cell("reworded")}
     if not task.needs_answer:
         return {}
     urls = tuple(url for role in _PAGES for url in split_addresses(cell(role)))
@@ -46,8 +53,8 @@ def answer_problems(
 ) -> Iterator[tuple[Role, str]]:
     """What is wrong with the cells of a row with this ``verdict`` (``words`` as it is shown): a
     cell each."""
-    if task.name == "same":
-        yield from ((role, _LOST) for role in _SHOWN if not cell(role))
+    if task.name in _COMPARED:
+        yield from ((role, _LOST) for role in _COMPARED[task.name] if not cell(role))
         return
     yield from _page_problems(cell)
     answer, pages = cell("answer"), [url for role in _PAGES for url in split_addresses(cell(role))]

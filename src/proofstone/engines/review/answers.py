@@ -16,9 +16,9 @@ from proofstone.errors import Problem
 from proofstone.records import Grid, ReviewPlace, ReviewSheet, cell_name
 from proofstone.wording import LANGUAGES, speaking, word
 
-__all__ = ["Answer", "ReadSheets", "SheetOf", "read_answers"]
+__all__ = ["Answer", "ReadSheets", "SheetOf", "read_answers", "sheets_named"]
 
-_FILLED: tuple[Role, ...] = ("verdict", "new", "answer", "url", "url2", "urls", "why")
+_FILLED: tuple[Role, ...] = ("verdict", "new", "claim", "answer", "url", "url2", "urls", "why")
 _CHANGED = {
     False: "the statement was changed in its own column: put it back, and write the new one under "
     "'New wording'",
@@ -30,17 +30,20 @@ _KEY = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,8})-([0-9a-f]{8})")
 
 class SheetOf(Struct, frozen=True, kw_only=True):
     """A sheet that was given out, with the texts that it showed, and the fields that new wordings
-    go into, by target. A target without a text was purged since."""
+    go into, by target. A target without a text was purged since. Of a sheet that ``is_withdrawn``
+    nothing is read."""
 
     sheet: ReviewSheet
     texts: Mapping[bytes, str]
     fields: Mapping[bytes, str] = {}
+    is_withdrawn: bool = False
 
 
 class Answer(Struct, frozen=True, kw_only=True):
     """A row that was filled in: where (``Statements!G14``), of which sheet, and what; ``field`` is
-    the one that ``new`` is the new text of. ``said`` is the answer to a question, and ``urls`` its
-    pages; of a comparison ``said`` is what people had found, and ``model`` what it was set against.
+    the one that ``new`` is the new text of, and ``claim`` whether that is true. ``said`` is the
+    answer to a question, and ``urls`` its pages; of a comparison ``said`` is what people had found,
+    and ``model`` what it was set against; of a checked wording ``said`` is that wording.
     """
 
     where: str
@@ -49,6 +52,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     verdict: str
     field: str = ""
     new: str = ""
+    claim: str = ""
     why: str = ""
     said: str = ""
     urls: tuple[str, ...] = ()
@@ -56,11 +60,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class ReadSheets(Struct, frozen=True, kw_only=True):
-    """What all files held: an answer a row, the rows that were left empty, and what is wrong; how
-    many rows are of statements that were purged since, of which nothing is read."""
+    """What all files held: an answer a row, the rows that were left empty, those that were given
+    out and that no file has (``missing``), and what is wrong; how many rows are of statements that
+    were purged since, of which nothing is read."""
 
     answers: tuple[Answer, ...]
     empty: tuple[tuple[ReviewSheet, ReviewPlace], ...]
+    missing: tuple[tuple[ReviewSheet, ReviewPlace], ...]
     problems: tuple[Problem, ...]
     n_purged: int = 0
 
@@ -84,9 +90,16 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
     return ReadSheets(
         answers=tuple(reading.answers.values()),
         empty=tuple(empty for key, empty in reading.empty.items() if key not in reading.answers),
+        missing=tuple(reading.missing()),
         problems=tuple(reading.problems),
         n_purged=len(reading.purged),
     )
+
+
+def sheets_named(grids: Sequence[Grid]) -> list[str]:
+    """The first 16 digits of each sheet that a file's row keys name, each once."""
+    cells = (cell.strip() for grid in grids for row in grid.rows for cell in row)
+    return list(dict.fromkeys(found[1] for cell in cells if (found := _KEY.fullmatch(cell))))
 
 
 class _Reading:
@@ -98,6 +111,8 @@ class _Reading:
         self.empty: dict[tuple[bytes, int], tuple[ReviewSheet, ReviewPlace]] = {}
         self.answers: dict[tuple[bytes, int], Answer] = {}
         self.purged: set[tuple[bytes, int]] = set()
+        self._sheets: dict[bytes, ReviewSheet] = {}
+        self._met: set[tuple[bytes, int]] = set()
         self.problems: list[Problem] = []
 
     def read(self, file: str, grid: Grid) -> None:
@@ -111,6 +126,13 @@ class _Reading:
             if row.is_blank:
                 continue
             self._row(row)
+
+    def missing(self) -> Iterator[tuple[ReviewSheet, ReviewPlace]]:
+        """The rows of sheets that came back, in none of whose files they are."""
+        for identity, sheet in self._sheets.items():
+            for position, place in enumerate(sheet.places):
+                if (identity, position) not in self._met:
+                    yield sheet, place
 
     def _row(self, row: _Row) -> None:
         key = row.text("key")
@@ -126,10 +148,16 @@ class _Reading:
         if of is None:
             self._wrong(row, "key", f"sheet {found[1]} was not given out from this workspace")
             return
+        if of.is_withdrawn:
+            if any(row.text(role) for role in _FILLED):
+                self._wrong(row, "key", f"sheet {found[1]} was withdrawn")
+            return
         position = int(found[2]) - 1
         if position >= len(of.sheet.places) or row_key(of.sheet, position) != key:
             self._wrong(row, "key", f"the row's hidden key {key!r} was changed")
             return
+        self._sheets[of.sheet.id] = of.sheet
+        self._met.add((of.sheet.id, position))
         self._answer(row, of, position)
 
     def _answer(self, row: _Row, of: SheetOf, position: int) -> None:
@@ -149,7 +177,9 @@ class _Reading:
         answer = Answer(
             where=row.at("verdict"), sheet=of.sheet, place=place,
             verdict=_labels(task)[_plain(said)], field=of.fields.get(place.target, ""),
-            new=row.text("new"), why=row.text("why"), **stated_answer(row.text, task),
+            new=row.text("new"), why=row.text("why"),
+            claim=_labels(TASKS["wording"]).get(_plain(row.text("claim")), ""),
+            **stated_answer(row.text, task),
         )  # fmt: skip
         before = self.answers.setdefault((of.sheet.id, position), answer)
         if structs.replace(before, where=answer.where) != answer:
@@ -169,6 +199,10 @@ class _Row:
     @property
     def is_blank(self) -> bool:
         return not any(cell.strip() for cell in self._grid.rows[self._number])
+
+    def has(self, role: Role) -> bool:
+        """Whether the sheet has such a column."""
+        return role in self._columns
 
     def text(self, role: Role) -> str:
         """The cell's text without white space around it; empty where there is no such column."""
@@ -202,7 +236,7 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
         return
     words = word(task.verdicts[verdict])
     yield from _wording_problems(row, task, verdict, words, shown)
-    if task.name in QUESTIONS:
+    if task.name in QUESTIONS or task.name == "wording":
         found = answer_problems(row.text, task, verdict, words)
         yield from (Problem(row.at(role), what) for role, what in found)
     if verdict in task.needs_reason and not why:
@@ -218,8 +252,21 @@ def _wording_problems(
             yield Problem(row.at("new"), f"{words!r} needs the new wording, and there is none")
         elif _spaced(new) == _spaced(shown):
             yield Problem(row.at("new"), "the new wording is the old one")
-    elif new:
-        yield Problem(row.at("new"), f"there is a new wording, and the decision is {words!r}")
+        yield from _claim_problems(row)
+    elif new or row.text("claim"):
+        role: Role = "new" if new else "claim"
+        what = "a new wording" if new else "something about a new wording"
+        yield Problem(row.at(role), f"there is {what}, and the decision is {words!r}")
+
+
+def _claim_problems(row: _Row) -> Iterator[Problem]:
+    """A reader must say whether the new wording is true, of every statement alike: what is asked of
+    falsified ones alone would tell which they are. Sheets of before have no such column."""
+    said, truth = row.text("claim"), TASKS["wording"]
+    if row.has("claim") and _plain(said) not in _labels(truth):
+        choices = ", ".join(word(text) for text in truth.verdicts.values())
+        came = f"came {said!r}" if said else "it is empty"
+        yield Problem(row.at("claim"), f"expected one of: {choices}; {came}")
 
 
 def _unseen(row: _Row) -> Iterator[Problem]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from msgspec import structs
+
 from proofstone.identity import canonical_json
-from proofstone.records import Review, ReviewDecision, ReviewOutcome, ReviewPolicy
+from proofstone.records import Review, ReviewDecision, ReviewOutcome, ReviewPolicy, ReviewText
 
 __all__ = ["decide", "latest"]
 
@@ -26,19 +29,64 @@ def latest(reviews: Iterable[Review]) -> list[Review]:
     return list(newest.values())
 
 
-def decide(reviews: Iterable[Review], policy: ReviewPolicy) -> list[ReviewDecision]:
+def decide(
+    reviews: Iterable[Review],
+    policy: ReviewPolicy,
+    shown: Mapping[bytes, ReviewText] = MappingProxyType({}),
+) -> list[ReviewDecision]:
     """One decision a version that anybody reviewed for its format, in the order of first reviews.
 
     First whether it goes: by ``policy.drop`` of those who read it. Of those who would keep it,
     ``policy.fix`` of them asking for a change make it a fix, provided that they want the same
     change. Fewer than ``policy.quorum``, half against half, and different changes leave it open:
     a third reviewer decides. Encyclo-K's review is ``ReviewPolicy(quorum=3)``.
+
+    ``shown`` says what versions are meant to be. A fix of one that is meant to be false needs
+    somebody besides its author who finds the new wording false; a fix of any version stays open
+    where as many readers or more find its new wording to be otherwise than meant.
     """
     of: dict[tuple[Any, ...], list[Review]] = {}
+    checks: dict[bytes, list[Review]] = {}
     for one in latest(reviews):
         if one.task == "format":
             of.setdefault((one.kind, one.target), []).append(one)
-    return [_decided(members, policy) for members in of.values()]
+        elif one.task == "wording":
+            checks.setdefault(one.target, []).append(one)
+    return [
+        _with_key(_decided(members, policy), members, checks.get(target, []), shown.get(target))
+        for (_kind, target), members in of.items()
+    ]
+
+
+def _with_key(
+    decided: ReviewDecision,
+    reviews: Sequence[Review],
+    checks: Sequence[Review],
+    shown: ReviewText | None,
+) -> ReviewDecision:
+    """The decision; a fix of a statement whose truth is meant names its key, or is open until
+    enough readers have said that its new wording keeps it."""
+    if decided.outcome != "fix" or shown is None or not shown.claim:
+        return decided
+    wording = str(decided.changes.get(shown.field, ""))
+    authors = [one for one in reviews if one.verdict == "fix" and one.changes == decided.changes]
+    others = [
+        one for one in checks if one.answer == wording and one.who not in {a.who for a in authors}
+    ]
+    said = [str(one.rubric.get("claim", "")) for one in authors] + [one.verdict for one in others]
+    votes = Counter(claim for claim in said if claim in ("true", "false"))
+    other = "true" if shown.claim == "false" else "false"
+    why = ""
+    if votes[other] and votes[other] >= votes[shown.claim]:
+        found = f"{votes[other]} of {votes.total()} readers find the new wording {other}"
+        why = f"meant to be {shown.claim}, and {found}"
+    elif shown.claim == "false" and not {"false"} & set(said[1:]):
+        why = "false on purpose: a second reader must say whether the new wording still is"
+    if why:
+        return structs.replace(decided, outcome="open", changes={}, why=why, wording=wording)
+    if shown.claim == "true" or not shown.key_field:
+        return decided
+    return structs.replace(decided, changes={**decided.changes, shown.key_field: False})
 
 
 def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:

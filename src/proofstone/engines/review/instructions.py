@@ -16,9 +16,14 @@ __all__ = ["what_to_do"]
 
 
 def what_to_do(
-    sheet: ReviewSheet, tasks: Sequence[ReviewTask], name: str, reviewer: str
+    sheet: ReviewSheet,
+    tasks: Sequence[ReviewTask],
+    name: str,
+    reviewer: str,
+    false_share: float = 0.0,
 ) -> Iterator[str]:
-    """The lines of a sheet's first page, for the tasks that it holds."""
+    """The lines of a sheet's first page, for the tasks that it holds; ``false_share`` of the
+    statements that are read for their format were made false on purpose."""
     is_asked = not QUESTIONS.isdisjoint(tasks)
     n = len({place.target for place in sheet.places})
     noun = "question" if is_asked else "statement"
@@ -28,6 +33,8 @@ def what_to_do(
     yield ""
     for task in tasks:
         yield from _TASK_LINES[task]()
+        if task == "format" and false_share:
+            yield from _about_false(false_share)
         yield ""
     yield say("Fill in the yellow columns only. Empty rows count as not looked at; you can send "
               "the file back half done, and again when there is more.")  # fmt: skip
@@ -54,6 +61,28 @@ def _about_format() -> Iterator[str]:
     yield say("{drop}: it points at a figure, a chapter or a formula that is not there, has no "
               "clear meaning, or is no statement of knowledge. Say why.",
               drop=labels[2])  # fmt: skip
+
+
+def _about_false(share: float) -> Iterator[str]:
+    if share == 1.0:
+        yield say("All of these statements are false on purpose. Leave them false.")
+    elif abs(share - 0.5) < 0.1:
+        yield say("About half of these statements are false on purpose; the sheet does not say "
+                  "which. Leave them false.")  # fmt: skip
+    else:
+        yield say("About {percent}% of these statements are false on purpose; the sheet does not "
+                  "say which. Leave them false.",
+                  percent=min(max(round(share * 10), 1), 9) * 10)  # fmt: skip
+    labels = [word(text) for text in TASKS["format"].verdicts.values()]
+    yield say("{fix} is for language only. Do not correct what a statement claims. With each new "
+              "wording say whether the new wording is true; a second reader checks it.",
+              fix=labels[1])  # fmt: skip
+
+
+def _about_wording() -> Iterator[str]:
+    yield say("{tab}: another reader proposed a new wording for each of these statements. Say "
+              "whether the new wording is true. Look up what you do not know.",
+              tab=word(TABS["wording"]))  # fmt: skip
 
 
 def _about_truth() -> Iterator[str]:
@@ -97,6 +126,7 @@ def _about_same() -> Iterator[str]:
 _TASK_LINES: Mapping[ReviewTask, Callable[[], Iterator[str]]] = MappingProxyType(
     {
         "format": _about_format,
+        "wording": _about_wording,
         "truth": _about_truth,
         "reason": _about_reason,
         "answer": _about_answer,

@@ -20,13 +20,15 @@ from proofstone.wording import noted, say, word
 
 __all__ = ["TITLES", "Role", "SheetRow", "make_workbook", "row_key"]
 
-Role = Literal["key", "number", "text", "because", "passage", "page", "source", "found", "model",
-               "verdict", "new", "answer", "url", "url2", "urls", "why"]  # fmt: skip
+Role = Literal["key", "number", "text", "reworded", "because", "passage", "page", "source", "found",
+               "model", "verdict", "new", "claim", "answer", "url", "url2", "urls", "why"
+               ]  # fmt: skip
 
 _LONGEST_PASSAGE = 8_000
 _QUESTIONS: Mapping[ReviewTask, str] = MappingProxyType(
     {
         "format": noted("Your decision"),
+        "wording": noted("Is the new wording true?"),
         "truth": noted("Is it true?"),
         "reason": noted("Does the reason fit?"),
         "answer": noted("Is the question fit?"),
@@ -40,6 +42,7 @@ TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
         "key": ("proofstone key",),
         "number": (noted("No."),),
         "text": (noted("Statement"), noted("Question")),
+        "reworded": (noted("Wording that a reader proposed"),),
         "because": (noted("Why it is said to be false"),),
         "passage": (noted("Passage it was taken from"),),
         "page": (noted("Page"),),
@@ -48,6 +51,7 @@ TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
         "model": (noted("What the model said"),),
         "verdict": tuple(dict.fromkeys(_QUESTIONS.values())),
         "new": (noted("New wording"),),
+        "claim": (noted("Truth of the new wording"),),
         "answer": (noted("Your answer"),),
         "url": (noted("First page (URL)"),),
         "url2": (noted("Second page (URL)"),),
@@ -57,20 +61,26 @@ TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
 )
 _WIDTHS: Mapping[Role, int] = MappingProxyType(
     {
-        "key": 12, "number": 6, "text": 52, "because": 36, "passage": 60, "page": 12, "source": 18,
-        "found": 48, "model": 32, "verdict": 18, "new": 44, "answer": 28, "url": 32, "url2": 32,
-        "urls": 24, "why": 36,
+        "key": 12, "number": 6, "text": 52, "reworded": 52, "because": 36, "passage": 60,
+        "page": 12, "source": 18, "found": 48, "model": 32, "verdict": 18, "new": 44, "claim": 18,
+        "answer": 28, "url": 32, "url2": 32, "urls": 24, "why": 36,
     }
 )  # fmt: skip
-_ANSWERS: frozenset[Role] = frozenset({"verdict", "new", "answer", "url", "url2", "urls", "why"})
-_OPTIONAL: tuple[Role, ...] = ("because", "passage", "page", "source", "found", "model")
+_ANSWERS: frozenset[Role] = frozenset(
+    {"verdict", "new", "claim", "answer", "url", "url2", "urls", "why"}
+)
+_OPTIONAL: tuple[Role, ...] = (
+    "reworded", "because", "passage", "page", "source", "found", "model",
+)  # fmt: skip
 
 
 class SheetRow(Struct, frozen=True, kw_only=True):
     """What is shown of one fact or item; empty where there is nothing to show. ``found`` is what
-    people answered a question with, ``model`` the answer that stands with it."""
+    people answered a question with, ``model`` the answer that stands with it; ``reworded`` the
+    wording that a reader proposed, which somebody else checks."""
 
     text: str
+    reworded: str = ""
     because: str = ""
     passage: str = ""
     page: str = ""
@@ -88,13 +98,19 @@ def row_key(sheet: ReviewSheet, position: int) -> str:
 
 
 def make_workbook(
-    sheet: ReviewSheet, rows: Sequence[SheetRow], *, name: str, reviewer: str
+    sheet: ReviewSheet,
+    rows: Sequence[SheetRow],
+    *,
+    name: str,
+    reviewer: str,
+    false_share: float = 0,
 ) -> Workbook:
-    """The workbook of a sheet whose places show ``rows``; ``name`` is the bank's or form's."""
+    """The workbook of a sheet whose places show ``rows``; ``name`` is the bank's or form's, and
+    ``false_share`` how much of what is read was made false on purpose."""
     tasks = list(dict.fromkeys(place.task for place in sheet.places))
     return Workbook(
         about_name=say("What to do"),
-        about=tuple(what_to_do(sheet, tasks, name, reviewer)),
+        about=tuple(what_to_do(sheet, tasks, name, reviewer, false_share)),
         tabs=tuple(_tab(sheet, rows, TASKS[task]) for task in tasks),
     )
 
@@ -104,7 +120,7 @@ def _tab(sheet: ReviewSheet, rows: Sequence[SheetRow], task: Task) -> SheetTab:
     shown = [role for role in _OPTIONAL if any(_fact_text(rows[n], role, task) for n in places)]
     roles: list[Role] = ["key", "number", "text", *shown, "verdict"]
     roles += ["answer", "url", "url2", "urls"] if task.needs_answer else []
-    roles += ["new", "why"] if task.needs_text else ["why"]
+    roles += ["new", "claim", "why"] if task.needs_text else ["why"]
     return SheetTab(
         name=word(TABS[task.name]),
         columns=tuple(_column(role, task) for role in roles),
@@ -120,7 +136,8 @@ def _column(role: Role, task: Task) -> SheetColumn:
     title = TITLES[role][0] if not is_verdict else _QUESTIONS[task.name]
     if role == "text" and task.name in QUESTIONS:
         title = TITLES[role][1]
-    choices = tuple(word(text) for text in task.verdicts.values()) if is_verdict else ()
+    labels = {"verdict": task.verdicts, "claim": TASKS["wording"].verdicts}.get(role, {})
+    choices = tuple(word(text) for text in labels.values())
     return SheetColumn(
         title=title if role == "key" else word(title),
         width=_WIDTHS[role],
@@ -151,6 +168,8 @@ def _fact_text(row: SheetRow, role: Role, task: Task) -> str:
         shown = {"found": row.found if task.name != "answer" else "",
                  "model": row.model if task.name == "same" else ""}  # fmt: skip
         return shown.get(role, "")
+    if role == "reworded":
+        return row.reworded if task.name == "wording" else ""
     if role == "passage":
         cut = row.passage[:_LONGEST_PASSAGE]
         return cut if cut == row.passage else f"{cut} [...]"

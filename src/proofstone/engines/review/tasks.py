@@ -3,7 +3,9 @@
 ``format`` is Encyclo-K's review (appendix C): does a statement stand alone and is it well formed.
 ``truth`` asks of a statement whether it is true, without saying what it is meant to be; ``reason``
 whether the reason fits that goes with a falsified one. The paper's check of 200 kept the last two
-apart: all 200 were false, and the reasons of five did not fit.
+apart: all 200 were false, and the reasons of five did not fit. ``wording`` asks somebody else
+whether the new wording that a reviewer wrote for a statement is true: the reviewer may have made a
+false statement true.
 
 ``answer`` is Chinese SimpleQA's (3.3): is a question fit, and what is its answer by one's own
 search. ``third`` asks the same of somebody who sees what others found; ``same`` whether what people
@@ -38,6 +40,11 @@ class Task(Struct, frozen=True, kw_only=True):
     n_pages: int = 0
 
 
+_TRUTH = {
+    "true": noted("it is true"),
+    "false": noted("it is false"),
+    "unsure": noted("I cannot tell"),
+}
 _FIT = {"answered": noted("it is fit"), "unfit": noted("it is not fit")}
 
 TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
@@ -48,15 +55,8 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
             needs_reason=frozenset({"drop"}),
             needs_text=frozenset({"fix"}),
         ),
-        "truth": Task(
-            name="truth",
-            verdicts={
-                "true": noted("it is true"),
-                "false": noted("it is false"),
-                "unsure": noted("I cannot tell"),
-            },
-            undecided="unsure",
-        ),
+        "wording": Task(name="wording", verdicts=_TRUTH, undecided="unsure"),
+        "truth": Task(name="truth", verdicts=_TRUTH, undecided="unsure"),
         "reason": Task(
             name="reason",
             verdicts={
@@ -91,6 +91,7 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
 TABS: Mapping[ReviewTask, str] = MappingProxyType(
     {
         "format": noted("Statements"),
+        "wording": noted("Changed statements"),
         "truth": noted("1 True or false"),
         "reason": noted("2 Reasons"),
         "answer": noted("Questions"),

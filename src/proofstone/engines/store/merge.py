@@ -130,6 +130,7 @@ _PLAN = (
         {"sheet_id": _s.review_sheet, "fact_id": _s.fact, "item_id": _s.item},
         (),
     ),
+    _Copied(_s.withdrawn_sheet, {"sheet_id": _s.review_sheet, "actor_id": _s.actor}),
     _Copied(
         _s.review,
         {

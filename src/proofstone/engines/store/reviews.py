@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import Connection, Row, and_, func, or_, select
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, keys_by
-from proofstone.identity import canonical_json
-from proofstone.records import CHECK_TASKS, Review, ReviewPlace, ReviewSheet
+from proofstone.engines.store.rows import chunks, insert_missing, insert_rows, key_of, keys_by
+from proofstone.identity import canonical_json, content_id
+from proofstone.records import CHECK_TASKS, Review, ReviewPlace, ReviewSheet, SheetWithdrawal
 
 __all__ = ["ReadItems", "ReviewStore"]
 
@@ -21,6 +21,7 @@ _REVIEW = (
     "round", "sheet_id", "created_at", "corrects_id",
 )  # fmt: skip
 _SHEET = ("hash", "bank_id", "item_set_id", "actor_id", "round", "recipe", "created_at")
+_WITHDRAWN = ("hash", "sheet_id", "actor_id", "reason", "created_at")
 _PLACE = ("sheet_id", "position", "task", "fact_id", "item_id")
 _CHUNK = 4000
 
@@ -45,7 +46,8 @@ class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ReviewStore:
-    """Adds and reads reviews and sheets. Adding what is there changes nothing."""
+    """Adds and reads reviews and sheets. Adding what is there changes nothing. Decisions of sheets
+    that were withdrawn are not read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -78,10 +80,33 @@ class ReviewStore:
         found = self._sheets(schema.review_sheet.c.hash.between(low, high))
         return found[0] if len(found) == 1 else None
 
+    def withdraw(self, one: SheetWithdrawal) -> None:
+        """Stores that a sheet is withdrawn; again changes nothing."""
+        with self._database.writing() as connection:
+            sheet = key_of(connection, schema.review_sheet, one.sheet)
+            actor = key_of(connection, schema.actor, one.actor)
+            identity = content_id("withdrawn-sheet", [one.sheet])
+            row = (identity, sheet, actor, one.reason, one.at)
+            insert_missing(connection, schema.withdrawn_sheet, _WITHDRAWN, {identity: row})
+
+    def withdrawn(self) -> frozenset[bytes]:
+        """The ids of all sheets that were withdrawn."""
+        sheet = schema.review_sheet
+        query = select(sheet.c.hash).where(sheet.c.id.in_(_withdrawn()))
+        with self._database.reading() as connection:
+            return frozenset(connection.scalars(query))
+
+    def n_decisions(self, sheet: bytes) -> int:
+        """How many decisions were taken in from a sheet."""
+        review, of = schema.review, schema.review_sheet
+        query = select(func.count()).select_from(review).join(of, of.c.id == review.c.sheet_id)
+        with self._database.reading() as connection:
+            return int(connection.scalar(query.where(of.c.hash == sheet)) or 0)
+
     def sheets_of(self, target: bytes) -> list[ReviewSheet]:
-        """All sheets of a bank or form, oldest first."""
+        """All sheets of a bank or form that were not withdrawn, oldest first."""
         of = or_(schema.bank.c.hash == target, schema.item_set.c.hash == target)
-        return self._sheets(of)
+        return self._sheets(and_(of, schema.review_sheet.c.id.not_in(_withdrawn())))
 
     def of_facts(self, facts: Iterable[bytes]) -> list[Review]:
         """All reviews of these facts, oldest first."""
@@ -100,7 +125,7 @@ class ReviewStore:
             .join(schema.bank, schema.bank.c.id == held.c.bank_id)
             .where(schema.bank.c.hash == bank)
         )
-        reviewed = select(review.c.fact_id).where(review.c.fact_id.is_not(None))
+        reviewed = select(review.c.fact_id).where(review.c.fact_id.is_not(None), _counts())
         former = select(fact.c.corrects_id).where(fact.c.corrects_id.is_not(None))
         with self._database.reading() as connection:
             query = reviewed.where(review.c.fact_id.in_(own))
@@ -133,7 +158,7 @@ class ReviewStore:
         was reviewed came out of that review, and counts as read."""
         review, rests, member = schema.review, schema.item_fact, schema.item_set_item
         people = select(review.c.fact_id, review.c.item_id, review.c.actor_id).where(
-            review.c.actor_id.is_not(None)
+            review.c.actor_id.is_not(None), _counts()
         )
         within = (
             select(schema.item.c.id, schema.item.c.hash, rests.c.fact_id)
@@ -293,6 +318,17 @@ def _places(connection: Connection, sheet: int) -> tuple[ReviewPlace, ...]:
     )
 
 
+def _withdrawn() -> Any:
+    """The keys of sheets that were withdrawn."""
+    return select(schema.withdrawn_sheet.c.sheet_id)
+
+
+def _counts() -> Any:
+    """Whether a review is of no sheet that was withdrawn."""
+    sheet = schema.review.c.sheet_id
+    return or_(sheet.is_(None), sheet.not_in(_withdrawn()))
+
+
 def _select() -> Any:
     table, former = schema.review, schema.review.alias("former")
     return (
@@ -307,6 +343,7 @@ def _select() -> Any:
         .outerjoin(schema.actor, schema.actor.c.id == table.c.actor_id)
         .outerjoin(former, former.c.id == table.c.corrects_id)
         .outerjoin(schema.review_sheet, schema.review_sheet.c.id == table.c.sheet_id)
+        .where(_counts())
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ from proofstone.engines.store.schema_reviews import (
     review_decision,
     review_place,
     review_sheet,
+    withdrawn_sheet,
 )
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "review_decision",
     "review_place",
     "review_sheet",
+    "withdrawn_sheet",
 ]
 
 HEAD = "0018"  # the newest migration in migrations/versions; a test compares them

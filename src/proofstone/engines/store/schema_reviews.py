@@ -9,7 +9,7 @@ from sqlalchemy import Column, Float, Index, Integer, LargeBinary, Table, Text
 
 from proofstone.engines.store.schema_columns import hash_of, key, metadata, of_target, ref, text
 
-__all__ = ["review", "review_decision", "review_place", "review_sheet"]
+__all__ = ["review", "review_decision", "review_place", "review_sheet", "withdrawn_sheet"]
 
 review_sheet = Table(
     "review_sheet", metadata, key(), hash_of(), ref("bank_id", "bank", optional=True),
@@ -24,6 +24,13 @@ review_place = Table(
     "review_place", metadata, ref("sheet_id", "review_sheet", primary=True),
     Column("position", Integer, primary_key=True), Column("task", Text, nullable=False),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
+)  # fmt: skip
+
+# Sheets whose decisions count no longer, and which are not taken in any more.
+withdrawn_sheet = Table(
+    "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
+    ref("actor_id", "actor"), text("reason"), Column("created_at", Float, nullable=False),
+    Index("ix_withdrawn_sheet_sheet_id", "sheet_id"),
 )  # fmt: skip
 
 review = Table(

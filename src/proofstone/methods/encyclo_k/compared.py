@@ -18,7 +18,7 @@ __all__ = ["COMPARED"]
 
 
 def _drafted(row: Draft) -> JudgedText:
-    text = ReviewText(text=row.text, field="text", claim="true")
+    text = ReviewText(text=row.text, field="text", claim="true", key_field="correct")
     return JudgedText(text, row.ground.passage, row.ground.source)
 
 
@@ -26,7 +26,9 @@ def _falsified(row: Claim) -> JudgedText | None:
     if row.false is None:
         return None
     ground, false = row.draft.ground, row.false
-    text = ReviewText(text=false.text, field="text", claim="false", because=false.reason)
+    text = ReviewText(
+        text=false.text, field="text", claim="false", key_field="correct", because=false.reason
+    )
     return JudgedText(text, ground.passage, ground.source)
 
 

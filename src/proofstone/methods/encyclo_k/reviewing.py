@@ -16,5 +16,6 @@ def review_text(fact: Fact) -> ReviewText:
         text=statement.text,
         field="text",
         claim="true" if statement.correct else "false",
+        key_field="correct",
         because="" if statement.correct else statement.reason,
     )

@@ -57,6 +57,8 @@ def revise_fact(
     own = theirs or {}
     for each in (changes, *own.values()):
         _refuse_unknown(each, _FACT_FIELDS, "this statement")
+    for built in (fact, *naming):
+        _refuse_without_key(built, changes if built is fact else own.get(built.fact.id, {}))
     edited = {**_new_row(fact, "edited"), **changes}
     rows = [_stated("the statement", edited)]
     for number, other in enumerate(naming, start=1):
@@ -68,6 +70,18 @@ def revise_fact(
         return made
     moved = {each for each, new in own.items() if not new.keys().isdisjoint(_SOURCE_FIELDS)}
     return _from_their_sources([fact, *naming], made, moved)
+
+
+def _refuse_without_key(fact: BuiltFact, changes: Mapping[str, Any]) -> None:
+    """A new text may turn a false statement true, so it comes with what the statement is now."""
+    statement = fact.fact.payload
+    if "text" in changes and not statement.correct and "correct" not in changes:
+        raise BadInput(
+            f"statement {fact.fact.id.hex()[:8]} is false on purpose; state whether its new text "
+            "is true",
+            [Problem("correct", "expected true or false beside a new text")],
+            hint="still false: --set correct=false; true now: --set correct=true",
+        )
 
 
 def _from_their_sources(
