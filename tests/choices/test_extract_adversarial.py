@@ -21,7 +21,12 @@ REPEATED = (
     "A ", "A\n", "B. x\n", "- (A", "I ", "I think ", "A", "i", "ix", "i, ii, ", "A、", "Ａ", "İ",
     "B is the best answer ", "A is the correct ", "is ", "abc def ", " ", "\n", "-\n", "\t\n", ",",
     "<", "</s>", "<think>", "答案选项", "选", "选项是", "正确", "不选A", "\u0000",
-    "答案 answer \\boxed{ (B choice option ",
+    "答案 answer \\boxed{ (B choice option ", "[[", "[[B]] ", "[[A]] or ",
+    "respuesta es la ",
+    "respuesta que es ", "antwort ", "Antwort, die ist ", "la opción A o ",
+    "B es la respuesta ",
+    "resposta é a ", "ответ ", "ответ на x ", "B — правильный ", "答えは", "答えとして", "選択肢A、",
+    "Aが", "답은 ", "정답으로 ", "보기 A ", "الإجابة هي ", "إجاب ", "الخيار A و", "réponse : A) ",
 )  # fmt: skip
 OPTIONS = (
     (),

@@ -10,13 +10,20 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from proofstone.engines.choices.answer_words import ANSWER_WORDS
+
 __all__ = ["MOST_ANCHORS", "Anchor", "anchors_from_end", "lowered"]
 
 # A reply that names its answer more often than this has degenerated; the last ones decide.
 MOST_ANCHORS = 250
 
-_LATIN = ("answer", "boxed", "option", "choice", "closest")
+_ENGLISH = ("answer", "boxed", "option", "choice", "closest", "[[")
 _CHINESE = ("答案", "选", "正确")
+_OTHERS = tuple(
+    anchor for words in ANSWER_WORDS for anchor in words.anchors if anchor not in _ENGLISH
+)
+_ASCII = _ENGLISH + tuple(anchor for anchor in _OTHERS if anchor.isascii())
+_ALL = _ENGLISH + _CHINESE + _OTHERS
 
 
 class Anchor(Struct, frozen=True):
@@ -39,7 +46,7 @@ def anchors_from_end(lower: str, words: Sequence[str] | None = None) -> Iterator
     """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them; ``words`` are
     those of questions with options, unless others are given."""
     if words is None:
-        words = _LATIN if lower.isascii() else _LATIN + _CHINESE
+        words = _ASCII if lower.isascii() else _ALL
     last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
     for _ in range(MOST_ANCHORS):
         if not last:

@@ -30,7 +30,8 @@ _NUMERALS = re.compile(rf"(?<![a-z]){_NUMERAL}(?![a-z])", re.IGNORECASE)
 _EDGES = " \t\r\n*_`#$\"'“”‘’.。,，;；:：!！()（）[]【】{}"
 _SAID = re.compile(
     r"(?:s\b)?[\s*_`\"'“”$(\[{：:=>]*+(?:(?:is|are|be|was|would be|should be|option|choice|the|"
-    r"statements?|即|为|是|应为|应该是|项|陈述|说法)(?![a-z])[\s*_`\"'“”$(\[{：:=>]*){0,5}",
+    r"statements?|即|为|是|应为|应该是|项|陈述|说法|"
+    r"es|est|ist|lautet|é|correcta|correcte|correta|это|является|は|هي|هو)(?![a-z])[\s*_`\"'“”$(\[{：:=>]*){0,5}",
     re.IGNORECASE,
 )
 _FORMATTING = re.compile(r"\\(?:text(?:bf|rm|it)?|math(?:rm|bf|it)|boxed)(?![A-Za-z])|[$*`]")

@@ -14,6 +14,7 @@ __all__ = [
     "ANY_LETTER",
     "CLAUSE_END",
     "CLOSING",
+    "NEGATES",
     "NOT_IN_WORD",
     "OPENING",
     "PAD",
@@ -44,6 +45,12 @@ CLAUSE_END = (
 
 # What may stand between two members of a list.
 PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
+# What says before a letter that it is not the answer.
+NEGATES = re.compile(
+    r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong|\bno es|\bnicht|\bn['’]est pas|\bnão é)|"
+    r"不是|非|不选|排除|\bне)"
+    r"[\s(*]{0,3}(?:(?i:option|choice)|选项?)?[\s(*]{0,3}$"
+)
 _ROMAN_LIST = re.compile(
     rf"([IVXivx]){PAD}(?:(?:[,，、;&+]|(?i:and)\b|[和与及]){PAD}){{1,2}}"
     r"(?:[IVXivx]{2,5}|(?!\1)[IVXivx])(?![A-Za-z])"

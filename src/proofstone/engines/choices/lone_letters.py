@@ -16,6 +16,7 @@ from msgspec import Struct
 from proofstone.engines.choices.letters import (
     ANY_LETTER,
     CLOSING,
+    NEGATES,
     NOT_IN_WORD,
     OPENING,
     UPPER_LETTER,
@@ -39,7 +40,10 @@ class Lone(Struct, frozen=True):
     tier: Literal["bracketed", "bare"]
 
 
-_NAMED = r"(?:(?i:option|choice|answer)[ \t]|选项?)?"
+_NAMED = (
+    r"(?:(?i:option|choice|answer|opci[oó]n|opç[aã]o|letra|lettre|вариант|الخيار)[ \t]|"
+    r"选项?|選択肢|선택지[ \t]?|보기[ \t]?)?"
+)
 _ALONE = re.compile(
     rf"{OPENING}{{0,12}}+{_NAMED}(?P<letter>{ANY_LETTER})(?![A-Za-z0-9])[.。,，:：;；!]?"
     rf"{CLOSING}{{0,12}}+[.。]?\s*$"
@@ -51,17 +55,20 @@ _LINE_ALONE = re.compile(
     re.MULTILINE,
 )
 _BRACKETED = re.compile(
-    rf"(?<![A-Za-z0-9_^\\}}\])])[(\[（［【「『][*\s`]{{0,3}}{_NAMED}"
+    rf"(?<![A-Za-z0-9_^\\}}\])\[])[(\[（［【「『][*\s`]{{0,3}}{_NAMED}"
     rf"(?P<letter>{UPPER_LETTER})[*\s`]{{0,3}}[)\]）］】」』]"
 )
 # A word that leads up to a letter, and what may follow one that ends its sentence.
 _LEADS = re.compile(r"(?i:\b(?:is|be|option|choice|answer)|[:：是为选])[\s*_`]{0,3}$")
 _ENDS = re.compile(r"[*_`\"'”’ \t]{0,4}[.。!！]?[*_`\"'”’)\]）】 \t]{0,4}(?:$|[\r\n<])")
-_NEGATES = re.compile(
-    r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong)|不是|非|不选|排除)"
-    r"[\s(*]{0,3}(?:(?i:option|choice)|选项?)?[\s(*]{0,3}$"
-)
 _LISTED = re.compile(r"[A-Z][)\]）】]\s?(?:[,，、;/&]|\b(?:and|or)\b|[和或与及])[\s\w]{0,6}$")
+_LIST_FOLLOWS = re.compile(
+    r"[*_`]{0,3}\s?(?:[,，、;/&]|(?:and|or|y|o|et|ou|und|oder|e|и|или)\b|[和或与及])\s?"
+    r"[*_`]{0,3}[(\[（【][A-Z][)\]）】]"
+)
+_TWO_NAMED = re.compile(
+    r"\W{0,8}[A-Z]\W{1,4}(?:(?:and|or|y|et|und|e|и)\W{1,4}|[,、]\W{0,3})[A-Z]\W"
+)
 _DENIED = re.compile(
     r"[\s)\]）】*_`]{0,4}(?:(?i:(?:is|was) (?:not|incorrect|wrong|false)|isn't)|"
     r"(?:选项|项)?(?:是|为)?(?:不正确|错误|不对))"
@@ -88,7 +95,10 @@ _CUED = (
     ),
     # "Therefore, it must be B."
     re.compile(
-        rf"(?:(?i:(?:\b(?:is|be|therefore|thus|so|hence|choose|select|pick|with|say)|['’]s)\b)|[→:：是为选])"
+        r"(?:(?i:\b(?:(?:it|that|this|which|one|solution|result|pick)\s"
+        r"(?:is|must be|should be|would be)|"
+        r"(?:must|should|would|has to|have to) be|therefore|thus|so|hence|choose|select|pick|"
+        r"(?:go|going|stick|stay) with|would say|(?:it|that|here)['’]s)\b)|[→:：是为选])"
         rf"[,，\s*_`\"]{{0,4}}(?P<letter>{UPPER_LETTER}){NOT_IN_WORD}(?=[*_`\"]{{0,4}}[.。!]?\s*$)"
     ),
 )
@@ -172,9 +182,13 @@ def _bracketed(text: str, listed: bool) -> Iterator[str]:
     """Letters in brackets that end a sentence or are led up to; or open a line, outside lists."""
     for match in _BRACKETED.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
-        if _NEGATES.search(before) or _DENIED.match(text, match.end()):
+        if NEGATES.search(before) or _DENIED.match(text, match.end()):
             continue
-        if _LISTED.search(before) or opens_roman_list(text, match.start("letter")):
+        if (
+            _LISTED.search(before)
+            or _LIST_FOLLOWS.match(text, match.end())
+            or opens_roman_list(text, match.start("letter"))
+        ):
             continue
         opens = not listed and not before.rpartition("\n")[2].strip(" \t*_`#>-")
         if opens or _ENDS.match(text, match.end()) or _LEADS.search(before):
@@ -187,6 +201,8 @@ def _label(line: Line) -> Lone | None:
     # "A:" introduces an answer, and "I." or "A." a name, more often than it labels an option.
     if match is None or line.text[match.start("letter") :][:2] == "A:":
         return None
+    if _TWO_NAMED.match(line.text):
+        return None  # "[A] and [B] are ..."
     return Lone(canonical(match["letter"]), "bare")
 
 
@@ -195,5 +211,5 @@ def _cued(text: str) -> Iterator[str]:
     for pattern in _CUED:
         for match in pattern.finditer(text):
             before = text[max(0, match.start("letter") - 24) : match.start("letter")]
-            if not _NEGATES.search(before) and not _DENIED.match(text, match.end()):
+            if not NEGATES.search(before) and not _DENIED.match(text, match.end()):
                 yield match["letter"]

@@ -13,10 +13,12 @@ from typing import Literal
 from msgspec import Struct
 
 from proofstone.engines.choices.anchors import Anchor, anchors_from_end
+from proofstone.engines.choices.answer_words import AnswerWords, words_of
 from proofstone.engines.choices.letters import (
     ANY_LETTER,
     CLAUSE_END,
     CLOSING,
+    NEGATES,
     NOT_IN_WORD,
     OPENING,
     PAD,
@@ -48,7 +50,7 @@ _BETWEEN = (
     r"应该|应|就|选择|选项|选|项|择|最终|正确|的|可能)"
 )
 _FORWARD = re.compile(
-    rf"(?:{OPENING}|{_STATES}|{_BETWEEN}|,){{0,20}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
+    rf"(?:{OPENING}|[】」』]|{_STATES}|{_BETWEEN}|,){{0,20}}+(?P<letter>{ANY_LETTER}){NOT_IN_WORD}"
 )
 _STATED = re.compile(_STATES)
 # "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
@@ -86,7 +88,9 @@ _UPPER_END = re.compile(CLAUSE_END)
 # After the words "A" and "I" the sentence may go on; after the letters, only like this.
 _WORD_FOLLOWS = re.compile(r"[ \t]{1,9}+[A-Za-z\"“'*`$]")
 _GOES_ON = re.compile(
-    r"[ \t]{1,9}+(?i:because|since|as|is|and|or|which|due|but|based|given|according)\b"
+    r"[ \t]{1,9}+(?i:because|since|as|is|and|or|which|due|but|based|given|according|"
+    r"porque|ya|dado|debido|por|puesto|es|está|sería|y|o|car|parce|puisque|est|serait|et|ou|weil|da|denn|ist|und|oder|wäre|"
+    r"pois|já|devido|é|seria|e)\b"
 )
 
 # Only these may have their letter on the next line.
@@ -95,7 +99,8 @@ _OVER_LINES = frozenset({"boxed", "answer", "答案"})
 _LIST_GOES_ON = re.compile(r"[^\n]{0,400}\n\s{0,4}[*_(\[（-]{0,3}[A-Z][.．、:：)）\]]")
 
 _OR_ANOTHER = re.compile(
-    rf"{PAD}(?:(?:[,，、;/&+]|(?i:and|or)\b|[和或与及]){PAD}){{1,2}}(?:(?i:option|choice)\s)?"
+    rf"{PAD}(?:(?:[,，、;/&+،]|(?i:and|or|y|o|u|e|et|ou|und|oder|и|или|또는|혹은)\b|"
+    rf"[和或与及とか와과및و]|أو|나\s){PAD}){{1,2}}(?:(?i:option|choice)\s)?"
     rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}"
     r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b))"
 )
@@ -114,6 +119,13 @@ def last_mark(text: str, lower: str, letters: str) -> Mark | None:
 
 def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
     """What one anchor states, if anything."""
+    if anchor.word == "[[":
+        return _double_bracket(text, anchor, letters)
+    words = words_of(anchor.word)
+    if words is not None:
+        mark = _in_words(text, anchor, words, letters)
+        if mark is not None or anchor.word != "option":  # which English has, too
+            return mark
     end = anchor.end
     if anchor.word == "answer" and text.startswith("s", end):
         end += 1
@@ -127,6 +139,92 @@ def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
         if mark is not None:
             return mark
     return _no_single(text, end, letters) if anchor.word in {"answer", "答案"} else None
+
+
+_DOUBLE = re.compile(
+    r"[\s*_`\"']{0,4}(?P<letters>[A-Za-zＡ-Ｚ](?:[ ,;/&|]{1,3}[A-Z]){0,9})[\s*_`\"']{0,4}\]\]"
+)
+# "or [[B]]" behind one: a choice that is still open.
+_OR_DOUBLE = re.compile(r"[\s*_`]{0,4}(?:,|/|\||(?i:and|or|vs\.?)\b)[\s*_`]{0,4}\[\[")
+
+_DOUBLE_OR = re.compile(r"\]\][\s*_`]{0,4}(?:/|\||,?\s?(?i:and|or|vs\.?)\b|,)[\s*_`]{0,4}$")
+_INDEXED = re.compile(r"[A-Za-z0-9_\])\[]$")
+
+
+def _double_bracket(text: str, anchor: Anchor, letters: str) -> Mark | None:
+    """``[[B]]``, wherever it stands, but for an index, x[[B]], and what is ruled out."""
+    match = _DOUBLE.match(text, anchor.end)
+    before = text[max(0, anchor.start - 24) : anchor.start]
+    if match is None or _INDEXED.search(before) or NEGATES.search(before):
+        return None
+    named = [letter for letter in match["letters"] if letter.isalpha()]
+    if len(named) > 1 or _OR_DOUBLE.match(text, match.end()) or _DOUBLE_OR.search(before):
+        return Mark("", match.start("letters"), "several")
+    letter = canonical(named[0])
+    if named[0].islower() and letter not in letters:
+        return None
+    return Mark(letter, match.start("letters"))
+
+
+def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Mark | None:
+    """What an anchor of another language than English or Chinese states, if anything."""
+    ending = words.ending.match(text, anchor.end)
+    is_within = anchor.word[0] < "\u0590" and text[anchor.start - 1 : anchor.start].isalpha()
+    if ending is None or is_within:  # "incorrecta" is not "correcta"
+        return None
+    end = ending.end()
+    match = words.forward.match(text, end)
+    if match is not None and not _lists(text, anchor, end, match, words):
+        mark = _letter_at(text, match.start("letter"), letters, boxed=False)
+        after = match.end("letter")
+        is_said = words.states.search(text, end, match.start("letter")) is not None
+        is_right = words.is_right.match(text, after) is not None
+        is_clause = anchor.word in words.answers and _at_once(text, anchor, end, match, words)
+        if mark is not None and words.denies.match(text, after):
+            return None
+        if mark is not None and (is_said or is_right or is_clause):
+            return mark
+    match = words.further.match(text, end)
+    if match is not None:
+        letter = canonical(match["letter"])
+        several = _names_another(text, letter, match.end("letter"))
+        return Mark(
+            "" if several else letter, match.start("letter"), "several" if several else "one"
+        )
+    match = words.before.search(text, max(0, anchor.start - 60), anchor.start)
+    if match is not None and (
+        match.groupdict().get("right") or words.and_right.match(text, anchor.end)
+    ):
+        return Mark(canonical(match["letter"]), match.start("letter"))
+    return Mark("", end, "none") if words.nothing.match(text, end) else None
+
+
+# "A) ... B) ...": the options again, and no statement of the first.
+_OPTIONS_AGAIN = re.compile(r"[)\].:：、．）][\s\S]{1,400}?(?<![A-Za-z])B[)\].:：、．）]")
+
+
+def _lists(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
+    """Whether the letter labels an option of a list that the anchor introduces."""
+    is_answer = anchor.word in words.answers
+    if end > anchor.end and text[anchor.end : end] in {"s", "es"} and not is_answer:
+        return True
+    if "\n" in text[end : match.start("letter")] and (
+        not is_answer or _LIST_GOES_ON.match(text, match.end())
+    ):
+        return True
+    is_first = text[match.start("letter")] in "AaＡ"
+    return is_first and _OPTIONS_AGAIN.match(text, match.end("letter")) is not None
+
+
+def _at_once(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
+    """Whether an answer word and a letter, with nothing between, are a clause: "Antwort C." """
+    if text[end : match.start("letter")].strip(" \n*_`([（"):
+        return False
+    if _UPPER_END.match(text, match.end("letter")) is None:
+        return False
+    if text[match.end("letter") : match.end("letter") + 2].lstrip("*_` ").startswith((":", "：")):
+        return False  # "Antwort B: ..." goes through the options
+    return words.opens.search(text[max(0, anchor.start - 24) : anchor.start]) is not None
 
 
 def _no_single(text: str, end: int, letters: str) -> Mark | None:
