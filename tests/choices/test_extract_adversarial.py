@@ -25,8 +25,10 @@ REPEATED = (
     "respuesta es la ",
     "respuesta que es ", "antwort ", "Antwort, die ist ", "la opción A o ",
     "B es la respuesta ",
-    "resposta é a ", "ответ ", "ответ на x ", "B — правильный ", "答えは", "答えとして", "選択肢A、",
-    "Aが", "답은 ", "정답으로 ", "보기 A ", "الإجابة هي ", "إجاب ", "الخيار A و", "réponse : A) ",
+    "resposta é a ", "ответ ", "ответ на x ", "B — правильный ", "答えは", "答えとして",
+    "選択肢A、",
+    "Aが", "답은 ",
+    "정답으로 ", "보기 A ", "الإجابة هي ", "إجاب ", "الخيار A و", "réponse : A) ",
 )  # fmt: skip
 OPTIONS = (
     (),

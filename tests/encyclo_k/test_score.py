@@ -197,7 +197,7 @@ def test_what_each_outcome_counts_as() -> None:
 
 
 def test_the_scorer_has_a_version() -> None:
-    assert SCORER_VERSION == 1
+    assert SCORER_VERSION == 2
 
 
 # ---------------------------------------------------------------- single statements

@@ -27,7 +27,7 @@ from proofstone.records import LoadedItem, Outcome, PanelVerdict, Reply, Score, 
 __all__ = ["SCORER_VERSION", "gold", "score", "units"]
 
 # Raised with every change that can move a score (the words to a judge too); each score names it.
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 _SHOWN = 200  # characters of an answer that are kept with its score
 _WAYS = {step: way for way, step in STEPS.items()}
 

@@ -34,7 +34,7 @@ from proofstone.records import Fact, LoadedItem, Reply, Score, Unit
 __all__ = ["SCORER_VERSION", "gold", "score", "units"]
 
 # Raised with every change that can move a score; each stored score names it.
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 
 _Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
 
