@@ -290,10 +290,10 @@ def test_ends_of_intervals_align_and_no_wider_than_they_must() -> None:
     rows = right_of(60, 2, 0) + right_of(60, 40, 1)
     table = table_of([Respondent("a", ""), Respondent("b", "")], rows, n_units=60)
     page = render_page(page_of(table))
-    assert ">3.3 [\u20070.9,\u00a011.4]<" in page
+    assert ">3.3 [\u20070.4,\u00a011.5]<" in page
     assert ">66.7 [54.1,\u00a077.3]<" in page
     alone = table_of([Respondent("a", "")], right_of(60, 2, 0), n_units=60)
-    assert ">3.3 [0.9,\u00a011.4]<" in render_page(page_of(alone))
+    assert ">3.3 [0.4,\u00a011.5]<" in render_page(page_of(alone))
 
 
 def test_an_empty_board_says_what_to_do() -> None:

@@ -57,7 +57,7 @@ def test_a_small_leaderboard() -> None:
 
 MIXED = f"""\
 rank  model                n  accuracy           truncated  unparsed  refused
-   1  lab/large   direct  40  87.3 [71.5, 95.0]       0.0%      0.0%     0.0%
+   1  lab/large   direct  40  87.3 [70.5, 96.5]       0.0%      0.0%     0.0%
    2  lab/小模型  direct  40  28.7 [14.5, 48.8]       0.0%      0.0%     2.5%
 1 of 2 intervals lies above chance and 1 around chance: what lies around chance does not show \
 knowledge. Chance is 20.0%.
@@ -78,7 +78,7 @@ def test_a_leaderboard_of_all_kinds_of_respondents() -> None:
 
 FULL_MARKS = """\
 rank  model           n  accuracy              avg@2 sd  truncated  unparsed  failed
-   1  all    direct  10  100.0 [ 72.2, 100.0]       0.0       0.0%      0.0%       0
+   1  all    direct  10  100.0 [ 69.2, 100.0]       0.0       0.0%      0.0%       0
    2  half   direct  10   55.0 [ 24.3,  82.3]       7.1       0.0%      0.0%       1
 95% intervals for knowledge like this bank's; each item counts the same (all replies)
 """

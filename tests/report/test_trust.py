@@ -62,8 +62,8 @@ def test_of_our_own_runs_without_evidence() -> None:
         "rulings": "None: nobody ruled on any of 120 replies.",
         "roles": "Not known: no model's part in these items is on record.",
         "complete": "3 of 3 respondents answered everything; 120 of 120 replies came, 100.0%.",
-        "truncated": "1 of 120 replies, 0.8% [0.1, 4.8]. Most of them for poor direct: 2.5%.",
-        "unparsed": "2 of 120 replies, 1.7% [0.4, 6.1]. Most of them for poor direct: 5.0%.",
+        "truncated": "1 of 120 replies, 0.8% [0.0, 4.8]. Most of them for poor direct: 2.5%.",
+        "unparsed": "2 of 120 replies, 1.7% [0.2, 6.1]. Most of them for poor direct: 5.0%.",
         "cost": "None of 4.4200 USD: endpoints counted every call.",
         "clusters": "Not known: nothing says which items rest on the same source or fact. "
         "Intervals take each as independent, and may be too narrow.",

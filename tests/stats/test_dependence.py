@@ -81,7 +81,8 @@ def test_a_share_without_dependence_is_wilsons_and_never_leaves_0_to_1(
     found, parts = given_
     right = (parts[:, 0] > 0).astype(float)
     member = np.column_stack([np.ones(len(right)), parts[:, 1] > 0]).astype(float)
-    means, low, high = found.shares(member, right, 0.95)
+    means, ends = found.shares(member, right, 0.95)
+    low, high = ends.low, ends.high
     known = ~np.isnan(means)
     assert (low[known] >= 0).all()
     assert (low[known] <= means[known] + 1e-12).all()
@@ -90,16 +91,16 @@ def test_a_share_without_dependence_is_wilsons_and_never_leaves_0_to_1(
 
 
 def test_a_share_of_copies_is_the_share_once() -> None:
-    """20 units of three copies each: the effective size is 20, t on 19 degrees."""
+    """20 units of three copies each: the effective size is 19 * 60 / 59, t on 19 degrees."""
     right = (np.arange(20) < 13).astype(float)
     found = Dependence.of(60, np.repeat(np.arange(20), COPIES))
-    means, low, high = found.shares(np.ones((60, 1)), np.repeat(right, COPIES), 0.95)
+    means, ends = found.shares(np.ones((60, 1)), np.repeat(right, COPIES), 0.95)
     assert [means[0], found.groups] == pytest.approx([13 / 20, 20])
     t = 2.0930240544082634  # of 19 degrees
-    centre, n, p = 13 / 20, 20, 13 / 20
-    middle = (centre + t**2 / 40) / (1 + t**2 / 20)
-    half = t * np.sqrt(p * (1 - p) / n + t**2 / 1600) / (1 + t**2 / 20)
-    assert [low[0], high[0]] == pytest.approx([middle - half, middle + half])
+    p, n = 13 / 20, 19 * 60 / 59
+    middle = (p + t**2 / (2 * n)) / (1 + t**2 / n)
+    half = t * np.sqrt(p * (1 - p) / n + t**2 / (4 * n**2)) / (1 + t**2 / n)
+    assert [ends.low[0], ends.high[0]] == pytest.approx([middle - half, middle + half])
 
 
 def stated(seed: int, n: int) -> tuple[Floats, Floats]:

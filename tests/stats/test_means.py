@@ -17,6 +17,7 @@ from proofstone.engines.stats import (
     group_weights,
     mean_estimates,
     measure_spread,
+    share_interval,
     t_quantile,
     wilson,
 )
@@ -74,10 +75,21 @@ def test_equal_disjoint_clusters_have_cr1s_variance() -> None:
     assert spread.groups == pytest.approx(4)
     (estimate,) = mean_estimates(column(values), equal_weights(8), keys, estimand="knowledge")
     effective = 8 / 7 * mean * (1 - mean) / expected
-    low, high = wilson(np.array([mean]), np.array([effective]), t_quantile(3, 0.95))
+    low, high = share_interval(np.array([mean]), np.array([effective]), 0.95, 3)
     assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
+    assert estimate.made_by == "Clopper-Pearson at the effective size, t on 3.0 degrees"
     assert estimate.effective_n == pytest.approx(effective)
     assert estimate.flags == ("few-groups",)
+
+
+def test_enough_dependent_answers_have_wilsons_interval_at_the_effective_size() -> None:
+    """30 clusters of two alike, half of them right: n_eff is 29 * 60 / 59, t on 29 degrees."""
+    estimate = one(
+        [float(i % 4 < 2) for i in range(60)], [(i, i // 2) for i in range(60)], "knowledge"
+    )
+    low, high = wilson(np.array([0.5]), np.array([29 * 60 / 59]), t_quantile(29, 0.95))
+    assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
+    assert estimate.made_by == "Wilson at the effective size, t on 29.0 degrees"
 
 
 def test_fully_correlated_clusters_have_kishs_design_effect() -> None:
@@ -153,18 +165,22 @@ def test_copies_that_share_a_key_add_nothing(right: int) -> None:
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_all_right_or_all_wrong_counts_only_the_effective_groups(value: float) -> None:
-    """60 items in 20 clusters of three: n_eff = G = 60**2 / (60 * 3) = 20, t on 19 degrees."""
+    """60 items in 20 clusters of three: n_eff = G = 60**2 / (60 * 3) = 20, and of 20 alike the
+    97.5% end is 1 - 0.025^(1 / 20)."""
     estimate = one([value] * 60, [(i, i // 3) for i in range(60)], "knowledge")
-    low, high = wilson(np.array([value]), np.array([20.0]), t_quantile(19, 0.95))
-    assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
+    far = 1 - 0.025 ** (1 / 20)
+    assert (estimate.low, estimate.high) == pytest.approx(
+        (max(value - far, 0), min(value + far, 1))
+    )
     assert estimate.effective_n == pytest.approx(20)
     assert estimate.flags == ("no-spread", "few-groups")
 
 
 def test_all_right_independent_items_have_the_plain_interval() -> None:
-    """20 of 20 mirrors Newcombe's 0 of 20: 1 - 0.1611."""
+    """20 of 20 mirrors 0 of 20 by method 5 of Newcombe's (1998) table I: 1 - 0.1684."""
     estimate = one([1.0] * 20, [], "bank")
-    assert (round(estimate.low, 4), estimate.high, estimate.flags) == (1 - 0.1611, 1.0, ())
+    assert (round(estimate.low, 4), estimate.high, estimate.flags) == (1 - 0.1684, 1.0, ())
+    assert estimate.made_by == "Clopper-Pearson"
 
 
 def test_items_that_all_share_one_fact_bound_nothing() -> None:
@@ -175,9 +191,9 @@ def test_items_that_all_share_one_fact_bound_nothing() -> None:
 
 @pytest.mark.parametrize("estimand", BOTH)
 def test_one_item_is_answered(estimand: Estimand) -> None:
-    """One right answer: Wilson at n = 1 is [1 / (1 + 1.96**2), 1]."""
+    """One right answer: Clopper and Pearson's 0.025^(1 / n) at n = 1."""
     estimate = one([1.0], [], estimand)
-    assert (estimate.low, estimate.high) == pytest.approx((1 / (1 + 1.959964**2), 1.0))
+    assert (estimate.low, estimate.high) == pytest.approx((0.025, 1.0))
     partly = one([0.5], [], estimand)
     assert (partly.low, partly.high) == (0.0, 1.0)
     assert "one-group" in partly.flags
@@ -202,13 +218,18 @@ def test_means_over_samples_are_units_and_never_worth_more_than_themselves() -> 
     """Items half right in two samples each: spread 0, so n_eff is the number of items."""
     estimate = one([0.5] * 30, [], "bank")
     assert estimate.effective_n == pytest.approx(30)
-    assert estimate.made_by == "Wilson at the effective size, t on 29.0 degrees"
+    assert (estimate.made_by, estimate.flags[0]) == (
+        "Clopper-Pearson for graded scores",
+        "no-spread",
+    )
 
 
-def test_a_share_of_samples_narrows_nothing_below_its_units() -> None:
-    """0.4 and 0.6 vary less than right and wrong would: n_eff stays at most n."""
+def test_scores_that_vary_little_are_worth_their_units_and_have_their_own_width() -> None:
+    """40 scores, 0.4 or 0.6: t s / sqrt(40) to either side, not as far as right or wrong."""
     estimate = one([0.4, 0.6] * 20, [], "bank")
     assert estimate.effective_n == pytest.approx(40)
+    error = (40 / 39 * 0.1**2 / 40) ** 0.5
+    assert estimate.high - 0.5 == pytest.approx(t_quantile(39, 0.95) * error, rel=0.01)
 
 
 def test_shares_of_several_answers_are_worth_no_more_than_those() -> None:

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import t as student
 from sklearn.metrics import precision_score, recall_score
 
 from proofstone.engines.stats import confuse, correct_judged_rate
@@ -24,12 +23,11 @@ def judged(seed: int, n: int, flip: float, bias: float = 0.0) -> tuple[Floats, F
 
 
 def test_labels_that_are_all_alike_are_no_certainty() -> None:
-    """Ten of ten, the judge alike: the interval is Wilson's at ten, not a point."""
+    """Ten of ten, the judge alike: the interval is that of a share of ten, not a point."""
     alike = np.ones(10)
     found = correct_judged_rate(alike, alike, np.ones(30)).corrected
-    quantile = float(student.ppf(0.975, 9))
     assert found.value == 1.0
-    assert (found.low, found.high) == (pytest.approx(10 / (10 + quantile**2)), 1.0)
+    assert (found.low, found.high) == (pytest.approx(0.025 ** (1 / 10)), 1.0)
 
 
 def test_the_correction_by_hand() -> None:

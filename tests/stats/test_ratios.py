@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.engines.stats import SharedKeys, equal_weights, mean_estimates, ratio_estimate
+from proofstone.engines.stats import (
+    SharedKeys,
+    equal_weights,
+    mean_estimates,
+    ratio_estimate,
+    t_quantile,
+    wilson,
+)
 
 NONE = SharedKeys(6, np.array([], dtype=np.int64), np.array([], dtype=np.int64))
 TOPS = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 2.0])
@@ -21,12 +28,15 @@ def test_the_value_is_the_ratio_of_the_sums() -> None:
 
 
 def test_its_variance_is_that_of_its_residuals() -> None:
-    """p (1 - p) / n_eff is n / (n - 1) times the mean of squared residuals over n."""
+    """The variance is n / (n - 1) times the mean of squared residuals over n; t on 5 degrees, in
+    Wilson's form."""
     n, ratio = 6, 0.6
     residuals = (TOPS - ratio * BOTTOMS) / BOTTOMS.mean()
     variance = (residuals**2).sum() / (n - 1) / n
     found = ratio_estimate(TOPS, BOTTOMS, NONE, estimand="bank")
-    assert found.effective_n == pytest.approx(n / (n - 1) * ratio * (1 - ratio) / variance)
+    size = np.array([ratio * (1 - ratio) / variance])
+    low, high = wilson(np.array([ratio]), size, t_quantile(5, 0.95))
+    assert (found.low, found.high) == pytest.approx((low[0], high[0]))
 
 
 def test_equal_bottoms_make_it_a_mean() -> None:

@@ -76,6 +76,7 @@ _PARTS = (
     noted("seed {n}"),
     noted("t on {n} degrees"),
     noted("clustered t on {n} degrees"),
+    noted("Wilson-type t interval on {n} degrees"),
 )
 
 

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from msgspec import structs
-
 from proofstone.engines.stats import RankInterval, share_estimate
 from proofstone.methods.bequ.verification import (
     Counted,
@@ -185,14 +183,7 @@ def _is_simulated(verified: VerifiedRuns, group: int) -> bool:
 
 def _share(count: int, of: int, confidence: float) -> Estimate:
     """A share of entities, each of which was asked about once."""
-    found = share_estimate(count / of if of else float("nan"), of, confidence)
-    made_by = "Wilson, each entity once" if of else "none"
-    return structs.replace(
-        found,
-        estimand="entities like these",
-        made_by=made_by,
-        resampled="entities" if of else "",
-    )
+    return share_estimate(count / of if of else float("nan"), of, confidence, of="entities")
 
 
 def _f1(measured: Measured) -> float:

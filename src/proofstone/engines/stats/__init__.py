@@ -64,7 +64,14 @@ from proofstone.engines.stats.flags import (
     resampled_unit,
 )
 from proofstone.engines.stats.forecast import Forecast, Sampled, forecast_total
-from proofstone.engines.stats.intervals import normal_quantile, t_quantile, t_two_sided_p, wilson
+from proofstone.engines.stats.intervals import (
+    clopper_pearson,
+    normal_quantile,
+    share_interval,
+    t_quantile,
+    t_two_sided_p,
+    wilson,
+)
 from proofstone.engines.stats.irt import ItemResponse, fit_two_parameter
 from proofstone.engines.stats.item_analysis import (
     ITEM_FLAGS,
@@ -267,6 +274,7 @@ __all__ = [
     "chance_correlation",
     "chance_level",
     "check_dimension",
+    "clopper_pearson",
     "cohen_kappa",
     "compare_pair",
     "compare_slopes",
@@ -345,6 +353,7 @@ __all__ = [
     "separation",
     "separations",
     "share_estimate",
+    "share_interval",
     "sign_flip",
     "sign_flip_p",
     "slope_of",

@@ -23,7 +23,7 @@ from proofstone.engines.stats.confidence_bins import (
     squares_range,
 )
 from proofstone.engines.stats.dependence import Dependence
-from proofstone.engines.stats.intervals import t_quantile, wilson
+from proofstone.engines.stats.intervals import share_interval, t_quantile
 from proofstone.engines.stats.resampling import generator
 from proofstone.engines.stats.selective import area_parts, auroc, auroc_parts, risk_coverage
 
@@ -228,8 +228,9 @@ class _Answers:
             return Interval(value=value, low=0.0, high=1.0)
         variance = self._variance(parts)
         size = value * (1.0 - value) / variance if variance > 1e-20 else groups
-        quantile = t_quantile(groups - 1.0, self.level)
-        low, high = wilson(np.array([value]), np.array([max(size, 1.0)]), quantile)
+        low, high = share_interval(
+            np.array([value]), np.array([max(size, 1.0)]), self.level, groups - 1.0
+        )
         return Interval(value=value, low=float(low[0]), high=float(high[0]))
 
 
@@ -273,7 +274,7 @@ def _interval(value: float, ends: tuple[float, float]) -> Interval:
 
 def _bins(binned: Binned, answers: _Answers) -> tuple[ConfidenceBin, ...]:
     sizes = binned.member.sum(axis=0)
-    right, low, high = answers.dependence.shares(binned.member, binned.scores, answers.level)
+    right, ends = answers.dependence.shares(binned.member, binned.scores, answers.level)
     return tuple(
         ConfidenceBin(
             start=float(binned.starts[place]),
@@ -281,8 +282,8 @@ def _bins(binned: Binned, answers: _Answers) -> tuple[ConfidenceBin, ...]:
             n=int(sizes[place]),
             confidence=float(binned.confidence @ binned.member[:, place] / sizes[place]),
             accuracy=float(right[place]),
-            low=float(low[place]),
-            high=float(high[place]),
+            low=float(ends.low[place]),
+            high=float(ends.high[place]),
         )
         for place in range(len(sizes))
     )
@@ -299,7 +300,7 @@ def _curve(answers: _Answers) -> tuple[RiskPoint, ...]:
     steps = np.unique([int(np.abs(coverage - each).argmin()) for each in wanted])
     levels = found.confidence[steps]
     member = (answers.confidence[:, None] >= levels).astype(np.float64)
-    risk, low, high = answers.dependence.shares(member, 1.0 - answers.scores, answers.level)
+    risk, ends = answers.dependence.shares(member, 1.0 - answers.scores, answers.level)
     sizes = member.sum(axis=0)
     return tuple(
         RiskPoint(
@@ -307,8 +308,8 @@ def _curve(answers: _Answers) -> tuple[RiskPoint, ...]:
             coverage=float(coverage[step]),
             n=int(sizes[place]),
             risk=float(risk[place]),
-            low=float(low[place]),
-            high=float(high[place]),
+            low=float(ends.low[place]),
+            high=float(ends.high[place]),
         )
         for place, step in enumerate(steps.tolist())
     )

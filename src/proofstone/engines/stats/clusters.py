@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["SharedKeys", "partner_sums"]
+__all__ = ["SharedKeys", "key_matrix", "partner_sums"]
 
 # Bounds the memory of one block of the units x units matrix (about 20 bytes a pair).
 _PAIRS_A_BLOCK = 2_000_000
@@ -74,7 +74,7 @@ class SharedKeys:
     def pairs(self) -> Pairs | None:
         """All pairs that share, made once; None where they would take too much memory."""
         heavy, light = _split_heavy(self)
-        incidence = _incidence(light)
+        incidence = key_matrix(light)
         if _reach(incidence).sum() > _PAIRS_A_BLOCK:
             return None
         return Pairs(heavy, _sharing(incidence, incidence.T.tocsr(), heavy, 0))
@@ -152,7 +152,7 @@ def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
 
 def _blockwise_sums(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
     """The sums over partners by a light key, and the unit itself, that share no heavy one."""
-    incidence = _incidence(light)
+    incidence = key_matrix(light)
     transposed = incidence.T.tocsr()
     sums = np.zeros_like(columns)
     for first, last in _row_blocks(_reach(incidence)):
@@ -168,8 +168,8 @@ def _sharing(rows: Any, transposed: Any, heavy: Bits, first: int) -> Any:
     return shares
 
 
-def _incidence(keys: SharedKeys) -> Any:
-    """The units x keys matrix (CSR); a unit without a key has a private one."""
+def key_matrix(keys: SharedKeys) -> Any:
+    """Return the units x keys matrix (CSR) of ones; a unit without a key has a private one."""
     codes, column = np.unique(keys.key, return_inverse=True)
     alone = np.setdiff1d(np.arange(keys.n_units), keys.unit)
     unit = np.concatenate([keys.unit, alone])

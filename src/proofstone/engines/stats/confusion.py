@@ -21,7 +21,7 @@ class Confusion(Struct, frozen=True, kw_only=True):
 
     ``accuracy`` is the share on the diagonal. For each label, ``recall`` is the share of people's
     records with it that the judge gives it too, ``precision`` the share of the judge's that people
-    give it too; all with Wilson's interval at the effective size.
+    give it too; all with the interval of ``interval_of_means``.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -63,25 +63,19 @@ def _shares(
     sets: Floats, agree: Floats, dependence: Dependence, confidence: float
 ) -> list[Estimate]:
     """How many agree of each set of records (records, sets)."""
-    values, low, high = dependence.shares(sets, agree, confidence)
+    values, found = dependence.shares(sets, agree, confidence)
     return [
         Estimate(
             value=float(values[place]),
             n=n,
-            low=float(low[place]),
-            high=float(high[place]),
+            low=float(found.low[place]),
+            high=float(found.high[place]),
             level=confidence,
             estimand="records like these",
-            made_by=_made_by(n, dependence),
+            made_by=found.made_by[place] if n else "none",
             resampled="items" if dependence.is_shared else "records",
             effective_n=dependence.among(sets[:, place] > 0).groups,
             flags=() if n else ("no-scores",),
         )
         for place, n in enumerate(sets.sum(axis=0).astype(int).tolist())
     ]
-
-
-def _made_by(n: int, dependence: Dependence) -> str:
-    if not n:
-        return "none"
-    return "Wilson at the effective size" if dependence.is_shared else "Wilson"

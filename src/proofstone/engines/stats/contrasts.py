@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats.clusters import SharedKeys, partner_sums
 from proofstone.engines.stats.flags import Estimand, Flag, estimand_name, resampled_unit
-from proofstone.engines.stats.intervals import t_quantile, t_two_sided_p
-from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.intervals import NO_SPREAD_BELOW, t_quantile, t_two_sided_p
 from proofstone.records.results import Estimate
 
 __all__ = ["Contrasts", "measure_contrasts"]

@@ -8,14 +8,15 @@ by G / (G - 1) with Kish's effective number of groups, as `spread` does for mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats.clusters import SharedKeys, partner_sums
-from proofstone.engines.stats.intervals import normal_quantile, t_quantile, wilson
+from proofstone.engines.stats.intervals import MeanIntervals, interval_of_means, unlike_values
+from proofstone.engines.stats.intervals import Moments as MeanMoments
 
 __all__ = ["Dependence", "Moments"]
 
@@ -102,44 +103,45 @@ class Dependence:
 
     def shares(
         self, member: Floats, scores: Floats, confidence: float
-    ) -> tuple[Floats, Floats, Floats]:
+    ) -> tuple[Floats, MeanIntervals]:
         """The mean of ``scores`` (n) over each of S sets of answers, ``member`` (n, S) 0 or 1, with
-        its interval: Wilson's at the effective size, t on the set's own groups less one; plain
-        where no two answers of it depend. NaN of an empty set; all of [0, 1] with fewer than two
-        groups that depend.
+        its interval by ``interval_of_means``, on the set's own groups less one. NaN of an empty
+        set; all of [0, 1] with fewer than two groups that depend.
         """
         sizes = member.sum(axis=0)
-        held = np.where(sizes > 0, sizes, np.nan)
+        held = np.maximum(sizes, 1.0)
         means = scores @ member / held
-        left = np.nan_to_num(member * (scores[:, None] - means) / held)
+        left = member * (scores[:, None] - means) / held
         sums = self.sums(np.hstack([member, left]))
-        partners = partner_sums(self.keys, sums)
-        products = (sums * partners).sum(axis=0)
-        pairs, variances = products[: len(sizes)], products[len(sizes) :]
-        alone = (sums[:, len(sizes) :] ** 2).sum(axis=0)
-        low, high = np.empty(len(sizes)), np.empty(len(sizes))
-        for place, mean in enumerate(means.tolist()):
-            ends = _share(
-                mean, sizes[place], pairs[place], max(variances[place], alone[place]), confidence
-            )
-            low[place], high[place] = ends
-        return means, low, high
+        products = (sums * partner_sums(self.keys, sums)).sum(axis=0)
+        groups = sizes**2 / np.maximum(products[: len(sizes)], 1.0)
+        corrected = products[len(sizes) :] * groups / np.maximum(groups - 1.0, 0.5)
+        alone = (sums[:, len(sizes) :] ** 2).sum(axis=0) * held / np.maximum(held - 1.0, 1.0)
+        is_binary = bool(((scores == 0.0) | (scores == 1.0)).all())
+        found = interval_of_means(
+            MeanMoments(
+                n=held,
+                means=means,
+                squares=scores**2 @ member / held,
+                variances=np.maximum(corrected, alone),
+                degrees=np.where(groups < 2.0, 0.0, groups - 1.0),
+                groups=groups,
+                unlike=_unlike(member > 0.0, scores),
+                is_binary=np.full(len(sizes), is_binary),
+                is_plain=products[: len(sizes)] <= sizes + 0.5,
+            ),
+            confidence,
+        )
+        low, high = (np.where(sizes > 0, each, np.nan) for each in (found.low, found.high))
+        return np.where(sizes > 0, means, np.nan), replace(found, low=low, high=high)
 
 
-def _share(
-    mean: float, size: float, pairs: float, variance: float, confidence: float
-) -> tuple[float, float]:
-    """Wilson's interval of one set's mean; see ``Dependence.shares``."""
-    if not size > 0:
-        return float("nan"), float("nan")
-    quantile = normal_quantile(confidence)
-    effective = float(size)
-    if pairs > size + 0.5:
-        groups = size**2 / pairs
-        if groups < 2.0:
-            return 0.0, 1.0
-        quantile = t_quantile(groups - 1.0, confidence)
-        # The correction of the variance, G / (G - 1), is that of p (1 - p), and so falls out.
-        effective = min(mean * (1.0 - mean) / variance, size) if variance > 1e-20 else groups
-    low, high = wilson(np.array([mean]), np.array([effective]), quantile)
-    return float(low[0]), float(high[0])
+def _unlike(member: NDArray[np.bool_], scores: Floats) -> Floats:
+    """How many scores of each set (n, S) differ from the rest of it; 0 of an empty set."""
+    found = np.zeros(member.shape[1])
+    for place, chosen in enumerate(member.T):
+        values = scores[chosen]
+        if len(values):
+            weights = np.full(len(values), 1.0 / len(values))
+            found[place] = unlike_values(values[:, None], weights)[0]
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats.flags import Flag
-from proofstone.engines.stats.intervals import t_quantile, wilson
+from proofstone.engines.stats.intervals import share_interval
 from proofstone.engines.stats.resampling import (
     Strata,
     blocks_of_draws,
@@ -40,7 +40,7 @@ _FEW_GROUPS = 50.0
 class DrawnRatios:
     """K ratios: their ``values`` (K; NaN where nothing is counted), and as they come out in each
     draw (``draws``, K). ``n`` (K) is what was counted, ``groups`` (K) the effective number of
-    ``clusters`` behind each. Where no draw moves a value, Wilson's interval at that number."""
+    ``clusters`` behind each. Where no draw moves a value, the interval of a share of that many."""
 
     values: Floats
     draws: Floats
@@ -74,8 +74,7 @@ class DrawnRatios:
             low, high = (float(end) for end in np.clip(ends, 0.0, 1.0))
         is_alike = low == high
         if is_alike and groups >= 2.0:  # no draw can move it: clusters count as one answer each
-            quantile = t_quantile(max(groups - 1.0, 1.0), confidence)
-            ends = np.concatenate(wilson(np.array([value]), np.array([groups]), quantile))
+            ends = np.concatenate(share_interval(np.array([value]), np.array([groups]), confidence))
             low, high = (float(end) for end in ends)
         return Estimate(
             value=value,

@@ -14,6 +14,7 @@ Flag = Literal[
     "no-scores",
     "no-keys",
     "no-spread",
+    "few-values",
     "few-groups",
     "one-group",
     "lone-units",
@@ -27,6 +28,7 @@ FLAGS: Mapping[Flag, str] = {
     "no-spread": (
         "all scores are alike, so items that share knowledge were taken to stand or fall together"
     ),
+    "few-values": "few scores differ from the rest, so the interval is a conservative one",
     "few-groups": "fewer than 50 effective independent groups: the interval is approximate",
     "one-group": "fewer than two effective independent groups: nothing bounds the value",
     "lone-units": "a group without spread of its own was given the spread between groups",

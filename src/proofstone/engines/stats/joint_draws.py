@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats.drawn_ratios import DrawnRatios
 from proofstone.engines.stats.flags import Flag
-from proofstone.engines.stats.intervals import t_quantile, wilson
+from proofstone.engines.stats.intervals import share_interval, t_quantile
 from proofstone.records.results import Estimate
 
 __all__ = ["MadeOf", "estimate_together"]
@@ -46,7 +46,7 @@ def estimate_together(
 
     n and effective_n are the least of the ratios that a value uses. With fewer than two effective
     clusters behind one of them it has no interval but its bounds, and no part in the others'. Where
-    no draw moves a value, each of two shares may be off as far as Wilson's interval at an end.
+    no draw moves a value, each of two shares may be off as far as a share at an end is.
     """
     values = [float(each.make(drawn.values[None, :])[0]) for each in made]
     draws = [each.make(drawn.draws) for each in made]
@@ -130,6 +130,5 @@ def _made_by(drawn: str, n_together: int) -> str:
 
 
 def _unmoved(groups: float, confidence: float) -> float:
-    quantile = t_quantile(_MANY, confidence)
-    _low, high = wilson(np.array([0.0]), np.array([groups]), quantile)
+    _low, high = share_interval(np.array([0.0]), np.array([groups]), confidence)
     return float(np.sqrt(2.0) * high[0])

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from proofstone.engines.stats.intervals import t_two_sided_p
-from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.intervals import NO_SPREAD_BELOW, t_two_sided_p
 from proofstone.engines.stats.ranks import RankInterval, rank_all, rank_intervals
 from proofstone.engines.stats.resampling import generator
 from proofstone.engines.stats.spread import Spread

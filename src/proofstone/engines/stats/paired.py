@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats.clusters import SharedKeys
 from proofstone.engines.stats.flags import Estimand, estimand_name, resampled_unit
-from proofstone.engines.stats.intervals import normal_quantile
-from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.intervals import NO_SPREAD_BELOW, normal_quantile
 from proofstone.engines.stats.power import separations
 from proofstone.engines.stats.ranks import Comparison, rank_all
 from proofstone.engines.stats.spread import Spread, measure_spread

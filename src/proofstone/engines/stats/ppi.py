@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from proofstone.engines.stats.clusters import SharedKeys
 from proofstone.engines.stats.dependence import Dependence
 from proofstone.engines.stats.flags import Flag
-from proofstone.engines.stats.intervals import t_quantile, wilson
-from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.intervals import NO_SPREAD_BELOW, share_interval, t_quantile
 from proofstone.records.results import Estimate
 
 __all__ = ["JudgedRate", "correct_judged_rate"]
@@ -131,7 +130,7 @@ def _estimate(
         low, high = max(mean - half, 0.0), min(mean + half, 1.0)
         if variance <= 0.0:  # all alike: groups count as one answer each
             share = np.clip(np.array([mean]), 0.0, 1.0)
-            ends = np.concatenate(wilson(share, np.array([groups]), quantile))
+            ends = np.concatenate(share_interval(share, np.array([groups]), confidence))
             low, high = (float(end) for end in ends)
     flags: tuple[Flag, ...] = ("few-groups",) if groups < _FEW_LABELS else ()
     if groups < 2.0:

@@ -14,8 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from proofstone.engines.stats.intervals import t_quantile, t_two_sided_p
-from proofstone.engines.stats.means import NO_SPREAD_BELOW
+from proofstone.engines.stats.intervals import NO_SPREAD_BELOW, t_quantile, t_two_sided_p
 from proofstone.engines.stats.multiplicity import holm
 from proofstone.engines.stats.spread import Spread
 

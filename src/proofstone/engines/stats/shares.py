@@ -7,11 +7,14 @@ finds fewer differences than a paired comparison would; never more, but by chanc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from proofstone.engines.stats.intervals import normal_quantile, wilson
+from proofstone.engines.stats.intervals import is_rare, normal_quantile, share_interval
 from proofstone.engines.stats.multiplicity import holm
 from proofstone.engines.stats.ranks import Comparison, Ranking, rank_intervals
 from proofstone.records.results import Estimate
@@ -20,24 +23,33 @@ __all__ = ["rank_shares", "share_estimate"]
 
 Floats = NDArray[np.float64]
 
-_ESTIMAND = "questions like these"
+# What is counted: what intervals speak of, and what was taken of it.
+_COUNTED: Mapping[str, tuple[str, str]] = {
+    "items": ("questions like these", "each item asked once and independent of the others"),
+    "entities": ("entities like these", "each entity once"),
+}
 
 
-def share_estimate(value: float, n: int, confidence: float) -> Estimate:
-    """A share of ``n`` items with Wilson's interval; no interval where ``n`` is 0, not known."""
-    low, high = float("nan"), float("nan")
+def share_estimate(
+    value: float, n: int, confidence: float, *, of: Literal["items", "entities"] = "items"
+) -> Estimate:
+    """Return a share of ``n`` independent items or entities with ``share_interval``; no interval
+    where ``n`` is 0, not known."""
+    estimand, how = _COUNTED[of]
+    low, high, made_by = float("nan"), float("nan"), "none"
     if n and not np.isnan(value):
-        bounds = wilson(np.array([value]), np.array([float(n)]), normal_quantile(confidence))
-        low, high = (float(bound[0]) for bound in bounds)
+        share, size = np.array([value]), np.array([float(n)])
+        low, high = (float(end[0]) for end in share_interval(share, size, confidence))
+        made_by = f"{'Clopper-Pearson' if is_rare(share, size)[0] else 'Wilson'}, {how}"
     return Estimate(
         value=value,
         n=n,
         low=low,
         high=high,
         level=confidence,
-        estimand=_ESTIMAND,
-        made_by="Wilson, each item asked once and independent of the others" if n else "none",
-        resampled="items" if n else "",
+        estimand=estimand,
+        made_by=made_by,
+        resampled=of if n else "",
         effective_n=float(n),
     )
 

@@ -120,16 +120,16 @@ def _binned(
 def _estimates(
     member: Floats, scores: Floats, dependence: Dependence, level: float
 ) -> list[Estimate]:
-    means, low, high = dependence.shares(member, scores, level)
+    means, found = dependence.shares(member, scores, level)
     return [
         Estimate(
             value=float(means[place]),
             n=n,
-            low=float(low[place]),
-            high=float(high[place]),
+            low=float(found.low[place]),
+            high=float(found.high[place]),
             level=level,
             estimand="replies like these",
-            made_by="Wilson at the effective size",
+            made_by=found.made_by[place] if n else "none",
             resampled="items" if dependence.is_shared else "replies",
             effective_n=dependence.among(member[:, place] > 0).groups,
         )

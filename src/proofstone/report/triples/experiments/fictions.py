@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec import structs
 
 from proofstone.engines.stats import share_estimate
 from proofstone.records.results import Estimate
@@ -55,10 +54,7 @@ def _fiction(found: Experiment, asked: Asked, kind: str) -> Fiction | None:
         return None
     said = tallies.said[chosen, asked.group]
     given = int(np.count_nonzero(said))
-    share = structs.replace(
-        share_estimate(given / n, n, found.board.confidence),
-        estimand="entities like these", made_by="Wilson, each entity once", resampled="entities",
-    )  # fmt: skip
+    share = share_estimate(given / n, n, found.board.confidence, of="entities")
     return Fiction(model_name(asked.row), kind, n, given, share, int(said.sum()))
 
 
