@@ -249,5 +249,5 @@ def _made_by(
             if is_exact
             else f"Wilson-type t interval on {degrees:.1f} degrees"
         )
-    name = "Clopper-Pearson" if is_exact else "Wilson"
-    return f"{name} at the effective size, t on {degrees:.1f} degrees"
+    name = "Clopper-Pearson at the effective size" if is_exact else "Wilson at the effective size"
+    return f"{name}, t on {degrees:.1f} degrees"
