@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -36,11 +37,37 @@ def nobody(spec: Mapping[str, Any]) -> None:
 
 
 @drawn
-@pytest.mark.parametrize("begin", [killed, nobody])
-def test_what_cannot_be_drawn_elsewhere_is_drawn_here(
-    begin: Callable[[Mapping[str, Any]], Future[str] | None],
-) -> None:
-    assert render_page(page_of(), begin) == render_page(page_of())
+def test_what_is_drawn_nowhere_else_is_drawn_here() -> None:
+    assert render_page(page_of(), nobody) == render_page(page_of())
+
+
+@drawn
+def test_a_page_is_written_without_the_figures_of_a_crashed_process() -> None:
+    """What crashed it would crash this process too; every section is there."""
+    page, whole = render_page(page_of(), killed), render_page(page_of())
+    # A group of marks is Vega's; the page's own strip has none.
+    assert whole.count("mark-group") > page.count("mark-group") == 0
+    assert page.count("<h2") == whole.count("<h2")
+    assert page.rstrip().endswith("</html>")
+
+
+@drawn
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_native_crash_is_noticed() -> None:
+    others = {child.pid for child in multiprocessing.active_children()}
+    with DrawingProcess() as process:
+        assert not process.has_crashed
+        (child,) = {child.pid for child in multiprocessing.active_children()} - others
+        assert child is not None
+        os.kill(child, signal.SIGSEGV)
+        multiprocessing.connection.wait(
+            [each.sentinel for each in multiprocessing.active_children() if each.pid == child]
+        )
+        assert process.has_crashed
+        svg = process.begin({"mark": "point", "data": {}})
+        assert svg is not None
+        with pytest.raises(BrokenProcessPool):
+            svg.result()
 
 
 @drawn

@@ -31,7 +31,7 @@ from proofstone.cli.options import (
     seed_option,
     workspace_option,
 )
-from proofstone.cli.output import print_json
+from proofstone.cli.output import print_json, say
 from proofstone.cli.table_options import read_tables, table_options, tables_line
 from proofstone.cli.work_lists import tell_work_list, work_list_option
 
@@ -258,7 +258,10 @@ def _audit_files(
     audit = audit_files(files, asked)
     command = f"proofstone {shlex.join(map(_without_folder, sys.argv[1:]))}"
     page = audit_page(audit, now=time.time(), command=command)
-    return audit, write_page(page, output, beside, process.begin if process else None)
+    written = write_page(page, output, beside, process.begin if process else None)
+    if process is not None and process.has_crashed:
+        say("the process that draws figures crashed: the page has its tables and no figures")
+    return audit, written
 
 
 def _drawing_process(

@@ -46,14 +46,26 @@ class DrawingProcess:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def begin(self, spec: Mapping[str, Any]) -> Future[str] | None:
-        """The SVG of a Vega-Lite specification, as it will be; None where no process is to be
-        had. The future raises BrokenProcessPool where it was killed."""
+        """Return the future SVG of a Vega-Lite specification; None where no process can be had.
+
+        The future raises BrokenProcessPool where the process has crashed or was killed.
+        """
         if self._pool is None:
             return None
         try:
             return self._pool.submit(_to_svg, spec)
-        except (BrokenProcessPool, OSError):
+        except OSError:
             return None
+        except BrokenProcessPool as error:
+            failed: Future[str] = Future()
+            failed.set_exception(error)
+            return failed
+
+    @property
+    def has_crashed(self) -> bool:
+        """Return True where the process ended before its work did."""
+        future = self.begin(_NOTHING)
+        return future is not None and isinstance(future.exception(), BrokenProcessPool)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
@@ -17,8 +16,11 @@ BeginDrawing = Callable[[Mapping[str, Any]], Future[str] | None]
 
 
 class DrawnAhead:
-    """What ``draw`` gives of each figure, begun when this is made; what cannot be had is drawn
-    here."""
+    """What ``draw`` gives of each figure, begun when this is made.
+
+    A figure that is not begun is drawn here. One whose process has crashed is left out, since what
+    crashed it would crash this process too; its table holds the same numbers.
+    """
 
     def __init__(
         self, begin: BeginDrawing, figures: Iterable[Figure], models: Sequence[str]
@@ -33,6 +35,8 @@ class DrawnAhead:
         """The figure as SVG; waits for one that is being drawn."""
         begun, svg = self._begun.get(figure.name, (None, None))
         if svg is not None and (begun, self._models) == (figure, models):
-            with contextlib.suppress(BrokenExecutor):
+            try:
                 return for_page(svg.result(), figure)
+            except BrokenExecutor:
+                return ""
         return draw(figure, models)
