@@ -9,7 +9,7 @@ import pytest
 
 from proofstone.identity import short
 from proofstone.wiring import open_workspace
-from told import Proofstone
+from told import Proofstone, Told
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "gate.md"
 
@@ -86,3 +86,29 @@ def test_the_jobs_in_the_documents_parse() -> None:
     assert "proofstone gate" in steps[-2]["run"]
     assert gitlab["gate"]["artifacts"]["reports"]["junit"] == "gate.xml"
     assert any("proofstone gate" in line for line in gitlab["gate"]["script"])
+
+
+def test_looks_are_recorded_and_allowed_for(tmp_path: Path, proofstone: Proofstone) -> None:
+    """A second look at more items of the same pair has wider intervals; the same look again answers
+    the same, and another candidate begins anew."""
+    record = tmp_path / "looks.jsonl"
+
+    def gate(n: int, lost: int, *more: str) -> Told:
+        scores = "0" * lost + "1" * (n - lost)
+        baseline, run = write(tmp_path / "a.csv", "1" * n), write(tmp_path / "b.csv", scores)
+        asked = ("gate", run, "--baseline", baseline, "--max-drop", 2, "--looks", record)
+        return proofstone(*asked, *more)
+
+    first = gate(150, 0)
+    assert (first.code, "First look at this pair" in first.out) == (3, True)
+    second = gate(300, 0)
+    assert (second.code, "Look 2 at this pair" in second.out) == (3, True)
+    assert gate(300, 0) == second
+    assert gate(150, 0) == first
+    assert len(record.read_text().splitlines()) == 2
+    other = gate(300, 1)
+    assert "First look at this pair" in other.out
+    refused = gate(400, 0, "--single-look")
+    assert (refused.code, "not its only look" in refused.err) == (2, True)
+    record.write_text("{}\n")
+    assert "line 1" in gate(300, 0).err

@@ -123,17 +123,25 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
     ("made", "asked", "said"),
     [
         ({}, {}, "Nothing that makes a score differs between the two."),
-        ({"model": "lab/b"}, {}, "Only the model differs, so the difference is put down to that."),
-        ({}, {"temperature": "1"}, "Only the settings differ, so the difference is put down"),
-        ({"scorer": "version 2"}, {}, "Only the scorer differs"),
-        ({"judge": "lab/j"}, {}, "Only the judge differs"),
+        ({"model": "lab/b"}, {}, "A and B differ only in the model."),
+        ({}, {"temperature": "1"}, "A and B differ only in the settings"),
+        ({"scorer": "version 2"}, {}, "A and B differ only in the scorer"),
+        ({"judge": "lab/j"}, {}, "A and B differ only in the judge"),
         ({"replicate": "again"}, {}, "the difference is chance in the replies."),
         ({"samples": "4"}, {}, "Nothing that makes a score differs"),
         ({"model": "lab/b", "scorer": "version 2"}, {}, "The model and scorer differ at once"),
         ({"source": "b.csv"}, {}, "cannot be put down to one cause."),
-        ({"model": "lab/b", "served": "b-1", "endpoint": "x"}, {}, "Only the model differs"),
-        ({"served": "a-2"}, {}, "Only the model that answered differs"),
-        ({"way": "cot", "template": "the method's for cot"}, {}, "Only the way of asking differs"),
+        (
+            {"model": "lab/b", "served": "b-1", "endpoint": "x"},
+            {},
+            "A and B differ only in the model",
+        ),
+        ({"served": "a-2"}, {}, "A and B differ only in the model that answered"),
+        (
+            {"way": "cot", "template": "the method's for cot"},
+            {},
+            "A and B differ only in the way of asking",
+        ),
         ({"way": "cot", "template": "mine"}, {}, "The way of asking and prompt differ at once"),
     ],
 )
@@ -248,7 +256,7 @@ TEXT = """\
 A         lab/a direct; run:11, 20 items
 B         lab/a direct; run:22, 20 items
 differs   model: lab/a -> lab/b; the difference is between two models
-so        Only the model differs, so the difference is put down to that.
+so        A and B differ only in the model.
 scores    accuracy on 20 common items: A 60.0 [38.7, 78.1], B 50.0 [29.9, 70.1]
 B - A     -10.0 [-26.5, 8.3] points; the data cannot tell the two apart
 tests     clustered t p 0.16; exact McNemar p 0.5 (items as independent); sign flips p 0.49 (seed 0,

@@ -101,7 +101,7 @@ def test_without_a_plan_nothing_is_said(workspace: Workspace, form: str) -> None
 def test_a_comparison_with_nobody_is_said_to_be_missing(workspace: Workspace, form: str) -> None:
     workspace.plan(form, PAIR)
     workspace.run(form, models=ANN)
-    assert lines(workspace, form)[-1].endswith("not both are ranked here once")
+    assert lines(workspace, form)[-1].endswith("each model needs exactly one ranked run")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,18 @@ __all__ = ["gate_command"]
     metavar="FILE",
     help="Write a summary for a CI step; items stand there by id alone.",
 )
+@click.option(
+    "--single-look",
+    "single",
+    is_flag=True,
+    help="This is the only look planned at this pair: intervals at --confidence.",
+)
+@click.option(
+    "--looks",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Record looks in FILE (default: in the workspace; for two files, nowhere).",
+)
 @rescore_option
 @click.option(
     "-n",
@@ -61,6 +73,8 @@ def gate_command(
     minimum: float | None,
     junit: Path | None,
     markdown: Path | None,
+    single: bool,
+    looks: Path | None,
     rescore: bool,
     most: int,
     estimand: str,
@@ -82,8 +96,11 @@ def gate_command(
 
     So no run passes because too little was asked: a drop must be excluded, not just unseen. An
     incomplete run cannot pass, nor one whose scorer or judge differs from the baseline's. --min
-    asks the same of the run's own score. The interval is two-sided at --confidence: a run whose
-    true drop is just the limit passes by luck in about 2.5% of cases at 0.95.
+    asks the same of the run's own score.
+
+    A pair may be looked at again with more questions. Each look is recorded, and the intervals of
+    all looks together have --confidence: at 0.95 a run exactly at the limit passes in at most about
+    2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
     from proofstone.wiring.comparing import gate_files, is_results_file  # noqa: PLC0415
@@ -91,6 +108,7 @@ def gate_command(
     asked: dict[str, Any] = {
         "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop, "minimum": minimum,
         "estimand": estimand, "confidence": confidence, "seed": seed,
+        "single": single, "looks": looks,
     }  # fmt: skip
     if is_results_file(run) and is_results_file(baseline):
         gated = gate_files(Path(run), Path(baseline), **asked)

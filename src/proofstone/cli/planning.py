@@ -130,5 +130,8 @@ def plan_command(
     else:
         click.echo(shown)
     if late:
-        say(f"{late} of its runs had replies already: for them this plan is made after")
+        say(
+            f"{late} of its runs had responses already; for these runs the plan is post hoc, not a "
+            "preregistration"
+        )
     say(f"next: proofstone run {target} -m MODEL; look: proofstone show plan:{short(plan.id)}")

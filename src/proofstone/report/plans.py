@@ -93,7 +93,9 @@ def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str
     found = _compared(board, first, second)
     head = f"{first} - {second}"
     if found is None:
-        return say("{pair}: not both are ranked here once", pair=head)
+        return say(
+            "{pair}: comparison unavailable: each model needs exactly one ranked run", pair=head
+        )
     pair, sign = found
     low, high = sorted((sign * pair.low, sign * pair.high))
     k = len(mark.comparisons)

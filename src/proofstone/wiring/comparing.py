@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import structs
 
 from proofstone.engines.store import KINDS, Found
-from proofstone.errors import BadUsage, NotFound
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem, StoreFailed
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.dates import at_date
 from proofstone.wiring.exporting import Exporting
+from proofstone.wiring.folders import MARK
 from proofstone.wiring.scoring import Scoring
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
     from proofstone.records import Plan
-    from proofstone.report.between import Compared, Gated, Side, TriplesCompared
+    from proofstone.report.between import Compared, Gated, GateRule, Look, Side, TriplesCompared
     from proofstone.stages.audit import Asked
     from proofstone.stages.editions import Editions
     from proofstone.stages.plans import PlanAsked
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
 
 _KINDS = ("run", "form", "bank")
+_LOOKS = "gate-looks.jsonl"
 
 
 class Comparing(Scoring, Exporting):
@@ -74,20 +78,26 @@ class Comparing(Scoring, Exporting):
         rescore: bool = False,
         texts: int | None = 5,
         reading: Asked | None = None,
+        single: bool = False,
+        looks: Path | None = None,
         **asked: Any,
     ) -> Gated:
         """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
 
-        ``max_drop`` and ``minimum`` are points of 100. Otherwise as ``compare``, of which the
-        baseline is A and the run B. Raises BadUsage where a side has several respondents.
+        ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
+        workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
+        more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
+        the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
+        where a single look is not the first.
         """
-        from proofstone.report.between import Ask, GateRule, gate_sides  # noqa: PLC0415 - numpy
+        from proofstone.report.between import GateRule  # noqa: PLC0415 - numpy
         from proofstone.stages.comparing import annotated, with_texts  # noqa: PLC0415
 
         rescored = self._rescored([baseline, run]) if rescore else 0
         sides = [self._side(target, CURRENT, reading) for target in (baseline, run)]
         rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
-        gated = gate_sides(sides[0], sides[1], rule, Ask(**asked))
+        record = looks or self.folder / MARK / _LOOKS
+        gated = _gated(sides, rule, asked, record, at=self.clock.now(), single=single)
         stale = self._stale([baseline, run])
         noted = annotated(gated.compared, stale=stale, rescored=rescored)
         told = with_texts(self.store, find_method, noted, texts)
@@ -248,16 +258,85 @@ def gate_files(
     max_drop: float,
     minimum: float | None = None,
     reading: Asked | None = None,
+    single: bool = False,
+    looks: Path | None = None,
     **asked: Any,
 ) -> Gated:
-    """A file of results against another as its baseline; points as in ``Comparing.gate``."""
-    from proofstone.report.between import Ask, GateRule, gate_sides  # noqa: PLC0415 - numpy
+    """A file of results against another as its baseline; as ``Comparing.gate``, but that looks are
+    recorded only in a file ``looks``."""
+    from proofstone.report.between import GateRule  # noqa: PLC0415 - numpy
     from proofstone.stages.audit import Asked as Plain  # noqa: PLC0415 - numpy
     from proofstone.stages.sides import read_file  # noqa: PLC0415
 
     sides = [read_file(path, reading or Plain()) for path in (baseline, run)]
     rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
-    return gate_sides(sides[0], sides[1], rule, Ask(**asked))
+    return _gated(sides, rule, asked, looks, at=time.time(), single=single)
+
+
+def _gated(
+    sides: Sequence[Side],
+    rule: GateRule,
+    asked: Mapping[str, Any],
+    record: Path | None,
+    *,
+    at: float,
+    single: bool,
+) -> Gated:
+    """The gate's answer, with the looks at the same pair that are recorded; this one is added where
+    both runs are complete, as no other can pass."""
+    from proofstone.report.between import (  # noqa: PLC0415 - numpy
+        Ask,
+        Look,
+        earlier_looks,
+        gate_sides,
+        look_at,
+    )
+
+    baseline, run = sides
+    known = [] if record is None else _recorded(record, Look)
+    if len(baseline.parties) != 1 or len(run.parties) != 1:
+        return gate_sides(baseline, run, rule, Ask(**asked))  # which refuses it
+    look = look_at(baseline, run, at=at, single=single)
+    earlier = earlier_looks(look, known)
+    again = next((each for each in known if each.marks == look.marks), None)
+    if again is not None:  # the same look answers the same
+        earlier = tuple(each for each in earlier if each.at < again.at)
+        single = again.single
+    gated = gate_sides(baseline, run, rule, Ask(**asked), earlier=earlier, single=single)
+    is_complete = all(side.parties[0].is_complete for side in sides)
+    if record is not None and again is None and is_complete and look.n:
+        _add(record, look)
+    return gated
+
+
+def _recorded(record: Path, kind: type[Look]) -> list[Look]:
+    """The looks of a file, a line each. Raises BadInput naming lines that are none."""
+    try:
+        lines = record.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot read {record}: {error.strerror or error}") from error
+    found, problems = [], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found.append(msgspec.json.decode(line, type=kind))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            problems.append(Problem(f"line {number}", str(error)))
+    if problems:
+        raise BadInput(f"{record} is no record of looks", problems)
+    return found
+
+
+def _add(record: Path, look: Look) -> None:
+    try:
+        with record.open("ab") as file:
+            file.write(msgspec.json.encode(look) + b"\n")
+    except OSError as error:
+        raise StoreFailed(
+            f"the look could not be recorded in {record}: {error.strerror or error}",
+            hint="name a file that you may write to: --looks FILE",
+        ) from error
 
 
 def write_moved(compared: Compared, path: Path) -> int:

@@ -137,6 +137,7 @@ from proofstone.engines.stats.reliability import (
     measure_reliability,
     split_half,
 )
+from proofstone.engines.stats.repeated_looks import error_of_looks, look_confidence
 from proofstone.engines.stats.repeats import (
     answer_consistency,
     consistency,
@@ -295,6 +296,7 @@ __all__ = [
     "draw_shares",
     "drop_between",
     "equal_weights",
+    "error_of_looks",
     "estimand_name",
     "estimate_together",
     "estimates_of",
@@ -314,6 +316,7 @@ __all__ = [
     "item_rest_correlations",
     "krippendorff_alpha",
     "length_effect",
+    "look_confidence",
     "majority_at_k",
     "majority_scores",
     "mcnemar",

@@ -16,8 +16,9 @@ from proofstone.report.between.compared import (
 )
 from proofstone.report.between.comparing import Ask, compare_sides
 from proofstone.report.between.gate_text import render_gate, to_junit, to_markdown
-from proofstone.report.between.gated import Check, Gated, GateRule, Verdict
+from proofstone.report.between.gated import Check, Gated, GateRule, LookMade, Verdict
 from proofstone.report.between.gating import gate_sides
+from proofstone.report.between.looks import Look, earlier_looks, look_at
 from proofstone.report.between.moved_rows import moved_rows
 from proofstone.report.between.side import Side
 
@@ -31,6 +32,8 @@ __all__ = [
     "Factor",
     "GateRule",
     "Gated",
+    "Look",
+    "LookMade",
     "Moved",
     "PairCompared",
     "Party",
@@ -40,7 +43,9 @@ __all__ = [
     "TriplesCompared",
     "Verdict",
     "compare_sides",
+    "earlier_looks",
     "gate_sides",
+    "look_at",
     "moved_rows",
     "render_compared",
     "render_gate",

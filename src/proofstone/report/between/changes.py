@@ -78,8 +78,7 @@ def attribute(before: Party, after: Party, changes: tuple[Change, ...]) -> str:
 def _one(word: str, factor: Factor) -> str:
     if factor == "replicate":
         return "Only the asking itself was repeated: the difference is chance in the replies."
-    verb = "differ" if word.endswith("s") else "differs"
-    return f"Only the {word} {verb}, so the difference is put down to that."
+    return f"A and B differ only in the {word}."
 
 
 def _memory_and_reading(before: Party, after: Party) -> str:

@@ -12,7 +12,7 @@ from proofstone.report.between.gated import Check, Gated
 from proofstone.report.columns import printable
 from proofstone.report.numbers import points
 from proofstone.report.terminal import SIMULATED_BANNER
-from proofstone.wording import counted
+from proofstone.wording import counted, joined
 
 __all__ = ["render_gate", "to_junit", "to_markdown"]
 
@@ -47,17 +47,26 @@ def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
 
 
 def rule_sentence(gated: Gated) -> str:
-    """What passes and what fails, and how sure that is."""
-    level = gated.compared.confidence
+    """What passes and what fails, which look it is, and the error over all looks."""
+    look = gated.look
     drop = points(gated.rule.max_drop)
     said = (
-        f"pass where the {100 * level:g}% interval (two-sided) of run - baseline lies above "
-        f"-{drop} points, fail where it lies below, else cannot tell"
+        f"pass where the interval of run - baseline lies above -{drop} points, fail where it lies "
+        "below, else cannot tell"
     )
     if gated.rule.minimum is not None:
         said += f"; the same of the run's own score and {points(gated.rule.minimum)}"
-    each = 100 * (1 - level) / 2
-    return f"{said}; a run that is just at a limit passes by luck in about {each:g}% of cases"
+    level = f"{100 * look.confidence:.4g}%"
+    if look.single:
+        said += f". The only look planned at this pair: {level} interval"
+    elif look.earlier:
+        seen = joined([f"{n:,}" for n in look.earlier])
+        said += f". Look {look.number} at this pair (before: {seen} items): {level} interval"
+    else:
+        said += f". First look at this pair: {level} interval"
+    over = "" if look.single else ", over all looks"
+    each = f"{50 * look.error:.2g}%"
+    return f"{said}. False-pass rate for a run exactly at the limit{over}: at most about {each}"
 
 
 def to_markdown(gated: Gated, *, most: int = 20) -> str:

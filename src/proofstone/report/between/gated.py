@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from proofstone.report.between.compared import Compared, PairCompared
 
-__all__ = ["Check", "GateRule", "Gated", "Verdict"]
+__all__ = ["Check", "GateRule", "Gated", "LookMade", "Verdict"]
 
 Verdict = Literal["pass", "fail", "cannot tell"]
 
@@ -20,6 +20,18 @@ class GateRule(Struct, frozen=True, kw_only=True):
     max_drop: float
     minimum: float | None = None
     power: float = 0.8
+
+
+class LookMade(Struct, frozen=True, kw_only=True):
+    """Which look at this pair a gate was: its ``number`` from 1, the numbers of items of the
+    ``earlier`` looks, the ``confidence`` of its intervals, and ``error``, the bound on the error
+    probability of all looks (both sides together). ``single``: planned as the only one."""
+
+    number: int
+    earlier: tuple[int, ...]
+    confidence: float
+    error: float
+    single: bool = False
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -34,12 +46,13 @@ class Check(Struct, frozen=True, kw_only=True):
 
 class Gated(Struct, frozen=True, kw_only=True):
     """The verdict: fail where any check fails, else cannot tell where any cannot, else pass.
-    ``compared`` has the baseline as A and the run as B."""
+    ``compared`` has the baseline as A and the run as B; its intervals are those of one look."""
 
     verdict: Verdict
     rule: GateRule
     checks: tuple[Check, ...]
     compared: Compared
+    look: LookMade
 
     @property
     def pair(self) -> PairCompared:

@@ -5,16 +5,20 @@ fails where they show one, and where they do neither that is what is said.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats import (
     PairedDifference,
+    SharedKeys,
     compare_pair,
     equal_weights,
+    error_of_looks,
+    look_confidence,
     mean_estimates,
     units_to_pass,
 )
@@ -23,7 +27,8 @@ from proofstone.records.results import Estimate
 from proofstone.report.between.compare_text import signed
 from proofstone.report.between.compared import PairCompared, Party
 from proofstone.report.between.comparing import Ask, Paired, compare_sides, pair_values
-from proofstone.report.between.gated import Check, Gated, GateRule, Verdict
+from proofstone.report.between.gated import Check, Gated, GateRule, LookMade, Verdict
+from proofstone.report.between.looks import Look, look_at
 from proofstone.report.between.side import Common, Side, common_items
 from proofstone.report.numbers import points, shown_estimate, shown_interval
 from proofstone.wording import counted, joined
@@ -34,15 +39,27 @@ __all__ = ["gate_sides"]
 _SCORED_BY = ("scorer", "judge", "measure")
 
 
-def gate_sides(baseline: Side, run: Side, rule: GateRule, ask: Ask) -> Gated:
+def gate_sides(
+    baseline: Side,
+    run: Side,
+    rule: GateRule,
+    ask: Ask,
+    *,
+    earlier: Sequence[Look] = (),
+    single: bool = False,
+) -> Gated:
     """The run (one respondent) against its baseline (one respondent).
 
-    Raises BadUsage where a side has several, or what the rule asks has no meaning.
+    ``earlier`` are former looks at the same pair; ``single`` plans this look as the only one.
+    Raises BadUsage where a side has several respondents, what the rule asks has no meaning, or a
+    single look is not the first.
     """
     _check(baseline, run, rule)
     compared = compare_sides(baseline, run, ask)
     (pair,) = compared.pairs
-    checks = tuple(_checks(baseline, run, pair, rule, ask))
+    look = _look_made(earlier, ask.confidence, look_at(baseline, run, at=0.0).n, single=single)
+    at_look = replace(ask, confidence=look.confidence)
+    checks = tuple(_checks(baseline, run, pair, rule, _Asked(at_look, ask.confidence, look)))
     verdicts = {check.verdict for check in checks}
     verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"
     return Gated(
@@ -50,6 +67,32 @@ def gate_sides(baseline: Side, run: Side, rule: GateRule, ask: Ask) -> Gated:
         rule=rule,
         checks=checks,
         compared=compared,
+        look=look,
+    )
+
+
+class _Asked(NamedTuple):
+    """How the intervals of this look are made, and what all looks together shall hold."""
+
+    ask: Ask
+    confidence: float
+    look: LookMade
+
+
+def _look_made(earlier: Sequence[Look], confidence: float, n: int, *, single: bool) -> LookMade:
+    if single and earlier:
+        raise BadUsage(
+            f"this pair was looked at before, the last time at {earlier[-1].n:,} items, so this is "
+            "not its only look",
+            hint="leave --single-look out: the intervals then allow for the looks before",
+        )
+    seen = tuple(look.n for look in earlier)
+    return LookMade(
+        number=len(seen) + 1,
+        earlier=seen,
+        confidence=confidence if single else look_confidence(confidence, n, seen),
+        error=error_of_looks(confidence, after_single=any(look.single for look in earlier)),
+        single=single,
     )
 
 
@@ -69,15 +112,15 @@ def _check(baseline: Side, run: Side, rule: GateRule) -> None:
 
 
 def _checks(
-    baseline: Side, run: Side, pair: PairCompared, rule: GateRule, ask: Ask
+    baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked
 ) -> Iterator[Check]:
     comparable = _comparable(pair)
     yield comparable
     yield _complete(pair)
     if pair.difference is not None and comparable.verdict == "pass":
-        yield _drop(baseline, run, pair, rule, ask)
+        yield _drop(baseline, run, pair, rule, asked)
     if rule.minimum is not None:
-        yield _minimum(run, rule.minimum, rule, ask)
+        yield _minimum(run, rule.minimum, rule, asked)
 
 
 def _comparable(pair: PairCompared) -> Check:
@@ -110,8 +153,9 @@ def _complete(pair: PairCompared) -> Check:
     return Check(name="complete", verdict="cannot tell", said=said)
 
 
-def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, ask: Ask) -> Check:
+def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, asked: _Asked) -> Check:
     """The paired difference against the largest drop that is allowed."""
+    ask = asked.ask
     common = common_items(baseline, run)
     is_whole = pair.before.is_complete and pair.after.is_complete
     paired = pair_values(baseline, run, 0, 0, common)
@@ -127,11 +171,7 @@ def _drop(baseline: Side, run: Side, pair: PairCompared, rule: GateRule, ask: As
     said = f"run - baseline {_shown(found.estimate)} points; {limit}"
     if verdict != "cannot tell":
         return Check(name="drop", verdict=verdict, said=said)
-    needed = units_to_pass(
-        paired.first, paired.second, paired.keys, -rule.max_drop,
-        estimand=ask.estimand, confidence=ask.confidence, power=rule.power,
-    )  # fmt: skip
-    more = _more(needed, len(paired.first))
+    more = _more(paired.first, paired.second, paired.keys, -rule.max_drop, rule, asked)
     return Check(name="drop", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
 
 
@@ -159,8 +199,9 @@ def _incomplete_drop(
     return Check(name="drop", verdict="cannot tell", said=f"not all replies are there; {limit}")
 
 
-def _minimum(run: Side, minimum: float, rule: GateRule, ask: Ask) -> Check:
+def _minimum(run: Side, minimum: float, rule: GateRule, asked: _Asked) -> Check:
     """The run's own score, on all of its items, against what it must reach."""
+    ask = asked.ask
     values: NDArray[np.float64] = run.sheet.values[:, 0]
     units = np.flatnonzero(~np.isnan(values))
     own, keys = values[units], run.sheet.keys.among(units)
@@ -177,11 +218,7 @@ def _minimum(run: Side, minimum: float, rule: GateRule, ask: Ask) -> Check:
     verdict = _side_of(minimum, estimate)
     if verdict != "cannot tell":
         return Check(name="minimum", verdict=verdict, said=said)
-    needed = units_to_pass(
-        np.zeros_like(own), own, keys, minimum,
-        estimand=ask.estimand, confidence=ask.confidence, power=rule.power,
-    )  # fmt: skip
-    more = _more(needed, len(own))
+    more = _more(np.zeros_like(own), own, keys, minimum, rule, asked)
     return Check(name="minimum", verdict=verdict, said=f"{said}; {_decide(more, rule)}", more=more)
 
 
@@ -197,8 +234,27 @@ def _side_of(bound: float, estimate: Estimate) -> Verdict:
     return "fail" if estimate.high < bound else "cannot tell"
 
 
-def _more(needed: float, n: int) -> float:
-    return needed if math.isnan(needed) or math.isinf(needed) else max(needed - n, 1.0)
+def _more(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    keys: SharedKeys,
+    bound: float,
+    rule: GateRule,
+    asked: _Asked,
+) -> float:
+    """How many more items the next look needs; its level depends on them, so a few rounds."""
+    n = len(first)
+    seen = (*asked.look.earlier, n)
+    needed = 2.0 * n
+    for _ in range(4):
+        if math.isnan(needed) or math.isinf(needed):
+            return needed
+        level = look_confidence(asked.confidence, max(round(needed), n + 1), seen)
+        needed = units_to_pass(
+            first, second, keys, bound,
+            estimand=asked.ask.estimand, confidence=level, power=rule.power,
+        )  # fmt: skip
+    return max(needed - n, 1.0)
 
 
 def _decide(more: float, rule: GateRule) -> str:
