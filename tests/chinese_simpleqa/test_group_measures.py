@@ -110,7 +110,7 @@ def test_a_group_of_one_question_has_no_interval(tmp_path: Path) -> None:
     (text,) = render_breakdowns(board, ["primary_category"], width=120)
     (lone,) = [line.split() for line in text.splitlines() if line.startswith("C ")]
     assert lone == ["C", "1", "0.0", "—", "100.0", "—", "0.0", "—", "—", "0.0", "—"]
-    assert "— stands where one question alone leaves no interval" in text
+    assert "— marks fewer than two independent groups of questions" in text
 
 
 def test_several_models_have_a_table_a_measure_also_on_the_page(tmp_path: Path) -> None:

@@ -26,17 +26,17 @@ rank  model    n  accuracy
  1-2  gpt      6  83.3 [17.1, 99.2]
  1-2  qwen     6  66.7 [11.2, 96.9]
 incomplete, not ranked: missing replies counted all wrong .. all right
-llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.8, 88.7], 0 failed
+llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7], 0 failed
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)
 
 note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
                are wide. For these alone, with other items: --estimand bank.
-pairs          The difference between the two is not more than noise in the items.
-resolution     These are too few independent items to find any difference between two models. Which
-               of two models is better: no difference is large enough for these items.
-strata         Scores by discipline (2 groups). gpt, first overall, is also first in 2 of the 2
-               groups by discipline. With fewer than 30 items a group says little of a model: art,
-               law.
+pairs          The difference between the two is not statistically significant.
+resolution     These are too few independent items to find any difference between two models. No
+               difference between two models is large enough for these items to show it.
+strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
+               observed score in 2 of the 2 groups by discipline. With fewer than 30 items a group
+               says little of a model: art, law.
 page           add -o report.html for tables, figures and the reasons
 """
 
@@ -61,7 +61,11 @@ def test_json_holds_every_number_with_its_interval(proofstone: Proofstone, wide:
     """And the seed, the estimand and what was resampled."""
     audit = proofstone("audit", wide, "--seed", 7, "--json").json
     row = audit["board"]["standings"][0]["ranked"][0]
-    assert (row["name"], row["estimate"]["n"], row["estimate"]["resampled"]) == ("gpt", 6, "facts")
+    assert (row["name"], row["estimate"]["n"], row["estimate"]["resampled"]) == (
+        "gpt",
+        6,
+        "clusters",
+    )
     assert audit["seed"] == 7
     assert audit["sections"][0]["name"] == "pairs"
     assert audit["files"][0]["columns"].startswith("item: qid")
@@ -198,7 +202,7 @@ def test_runs_of_a_workspace_are_audited_alike(
     assert "4 runs in this workspace" in told.out
     assert "pairs " in told.out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Which differences are more than noise" in page
+    assert "Pairwise differences" in page
     assert "Questions as they were asked" in page
 
 

@@ -163,7 +163,7 @@ def test_cost_is_for_a_thousand_questions() -> None:
         "strong costs least, 0.5 USD for 1,000 questions at 83.3 points; middle most, 5 USD at "
         "50.0."
     )
-    assert found.cannot == "What 1 of 3 models cost: no price is known."
+    assert found.cannot == "The cost of 1 of 3 models is not known: they have no price."
     assert costs_section(Evidence(board=board)) is None
 
 

@@ -278,7 +278,7 @@ baseline  lab/a direct; base on base, 20 items
 paired    pass: on 20 common items
 complete  pass: all 20 replies of the run came
 drop      cannot tell: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points down are
-          allowed; 1,233 more questions like these would decide with 80% power, if this is the true
+          allowed; 1,300 more questions like these would decide with 80% power, if this is the true
           value
 differs   model: lab/a -> lab/b; the difference is between two models
 so        A and B differ only in the model.
@@ -301,7 +301,7 @@ MARKDOWN = r"""
 |---|---|---|
 | paired | **pass** | on 20 common items |
 | complete | **pass** | all 20 replies of the run came |
-| drop | **cannot tell** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points down are allowed; 1,233 more questions like these would decide with 80% power, if this is the true value |
+| drop | **cannot tell** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points down are allowed; 1,300 more questions like these would decide with 80% power, if this is the true value |
 
 What differs:
 

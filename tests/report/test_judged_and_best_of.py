@@ -57,7 +57,7 @@ def test_labels_in_words_have_a_rate_each() -> None:
         judged([0, 1, 1, 0, 1], [0, 1, 0, 0, 1], labels=("bad", "good"), values=None), "judge"
     )
     assert [row[0] for row in found.tables[3].rows] == ["share of bad", "share of good"]
-    assert "5 records by people are few" in found.cannot
+    assert "5 records with labels by people are few" in found.cannot
 
 
 def test_steps_of_a_scale_have_weighted_coefficients() -> None:
@@ -73,7 +73,7 @@ def test_one_label_only_leaves_no_chance_to_take_out() -> None:
     """Kappa is undefined, and the judge no help."""
     found = section(judged([1] * 9, [1] * 9), "judge")
     assert "both use one label only" in found.finding
-    assert "The judge adds nothing to people's labels here." in found.cannot
+    assert "The judge does not narrow the interval" in found.cannot
 
 
 def test_without_a_record_that_both_saw_there_is_no_section() -> None:

@@ -43,8 +43,8 @@ SCORED = (
     "0 refused."
 )
 COMPUTED = (
-    "2 respondents are ranked on 60 items; 95% intervals speak of knowledge like this bank's and "
-    "were made by Wilson, with facts as what is drawn. Each item counts the same. Seed of all "
+    "2 respondents are ranked on 60 items. 95% confidence intervals (Wilson) are for knowledge "
+    "like this bank's; the sampling unit is the item. Each item counts the same. Seed of all "
     "draws: 7. Nothing of the analysis was fixed beforehand: all of it is exploratory. Computed "
     "with proofstone 0.1.0."
 )

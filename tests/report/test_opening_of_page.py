@@ -13,6 +13,7 @@ from proofstone.engines.stats import equal_weights, measure_spread, separations
 from proofstone.records import Outcome, Respondent, Scale, ScoreTable, Spent
 from proofstone.records.pace import Pace
 from proofstone.report.endings import endings_of
+from proofstone.report.numbers import two_digits
 from proofstone.report.opening import OpeningPart, make_opening
 from proofstone.report.opening.costs import about_usd, shown_usd
 from proofstone.report.sections import Evidence
@@ -50,8 +51,10 @@ def test_the_best_group_is_named_with_what_separates_it() -> None:
     """36 - 33 = 3 of 40 within it, 36 - 12 = 24 of 40 to the next one."""
     assert part_of(evidence_of(close(*PRICED))).best == (
         "The best group is dear and cheap: these questions do not show which of them is best.",
-        "Their scores lie within 7.5 points; luck alone could make that difference.",
-        "The next one, poor, scores 60.0 points less than dear: more than luck explains.",
+        "Their scores are within 7.5 points; no difference between them is significant.",
+        "The next one, poor, scores 60.0 points less than dear. This difference is significant.",
+        "Probability of having the highest true score (hierarchical model): dear direct (95.0%) "
+        "and cheap direct (5.1%).",
     )
 
 
@@ -59,7 +62,7 @@ def test_one_that_is_ahead_of_all_is_best_and_decided() -> None:
     """So no more questions are needed."""
     part = part_of(three())
     assert part.best[0] == (
-        "strong is best: it is ahead of every other model by more than luck explains."
+        "strong ranks first. Its lead over every other model is statistically significant."
     )
     assert part.undecided == (
         "Which model is best is decided: no more questions are needed for that.",
@@ -104,9 +107,10 @@ def test_more_questions_are_those_that_the_corrected_comparison_lacks() -> None:
     more = pair.needed - 40
     assert 10 < more < 100
     assert part_of(evidence).undecided == (
-        "dear or cheap: not decided. If they truly differ by the 7.5 points seen here, about "
-        f"{int(np.ceil(more))} more questions like these would show it, four times in five. "
-        f"To ask both would cost about {about_usd(more * (10 + 100) / 1000)} USD.",
+        "dear or cheap: not significantly different. If their true difference is the 7.5 points "
+        f"seen here, about {two_digits(pair.needed)} questions like these give 80% power to show "
+        "it (40 were asked). Asking both models the additional questions would cost about "
+        f"{about_usd(more * (10 + 100) / 1000)} USD.",
     )
 
 
@@ -135,7 +139,7 @@ def test_an_absent_price_is_said() -> None:
     some = part_of(evidence_of(close(asked("dear", None, 2.0), *PRICED[1:])))
     assert some.told[0].startswith("Below the best group, poor costs 0.50 USD")
     assert some.told[-1] == "What dear cost is not known: not all of their calls have a price."
-    assert some.undecided[0].endswith("four times in five. At what price is not known.")
+    assert some.undecided[0].endswith("(40 were asked). The price is not known.")
     none = part_of(evidence_of(close(*(asked(name, None, 2.0) for name in "abc"))))
     assert none.told == (
         "What the answers cost is not known: there is no price of any of these models.",
@@ -172,7 +176,7 @@ def test_a_second_ranking_says_so_from_its_own_scores() -> None:
     rows = [row for place, right in rights for row in right_of(40, right, place)]
     first, second = make_opening(evidence_of(table_of((*PRICED, *apart), rows, n_units=40))).parts
     assert second.undecided == first.undecided
-    assert second.undecided[0].startswith("dear or cheap: not decided. If they truly differ by")
+    assert second.undecided[0].startswith("dear or cheap: not significantly different. If their")
 
 
 def test_accuracies_alone_say_what_would_be_needed() -> None:
@@ -190,7 +194,7 @@ def test_accuracies_alone_say_what_would_be_needed() -> None:
 def test_incomplete_ones_may_still_be_best() -> None:
     """Of mixed(), the unlucky one lacks ten of 40 replies; simulated ones have no part."""
     part = part_of(evidence_of(mixed()))
-    assert "lab/large is best" in part.best[0]
+    assert "lab/large ranks first" in part.best[0]
     assert part.table is not None
     assert [row[0] for row in part.table.rows] == ["lab/large", "lab/小模型", "lab/unlucky"]
     assert dict(zip([c.key for c in part.table.columns], part.table.rows[2], strict=True))[
@@ -214,7 +218,7 @@ def test_ways_of_one_model_are_told_apart_by_name() -> None:
 def test_words_are_explained() -> None:
     """Points, luck, the brackets at the leaderboard's confidence, and chance where there is one."""
     words = " ".join(make_opening(three()).words)
-    assert "in about 95 of 100 cases" in words
+    assert "about 95% of such intervals contain the true score" in words
     assert words.endswith("Chance is what guessing would score.")
     assert make_opening(evidence_of(table_of([], [], n_units=0))).parts == ()
 

@@ -280,7 +280,7 @@ def test_every_number_says_what_it_is_of() -> None:
     titles = [value for tag, name, value in outline.attributes if (tag, name) == ("abbr", "title")]
     assert (
         "n = 60, worth 60 independent items; 95% interval for knowledge like this bank's; Wilson; "
-        "drawn: facts; it is not known what the items rest on, so they were taken as independent"
+        "drawn: items; it is not known what the items rest on, so they were taken as independent"
     ) in titles
     assert "4 of 60 replies" in titles
 

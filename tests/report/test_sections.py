@@ -42,13 +42,15 @@ def test_pairs_say_which_differences_are_more_than_noise() -> None:
     """Strong beats both; middle and weak differ on one item of 40."""
     found = section(three(), "pairs")
     assert found.finding == (
-        "2 of 3 pairs of models differ by more than noise in the items; 1 pair cannot be told "
-        "apart. The ranking falls into 2 tiers, of 1 and 2 models."
+        "2 of 3 pairs of models differ significantly (Holm-adjusted); no significant difference in "
+        "1 pair. The ranking falls into 2 tiers, of 1 and 2 models."
     )
     assert found.plain == (
-        "strong is better than every other model here; luck does not explain it."
+        "strong ranks first. Its lead over every other model is statistically significant."
     )
-    assert found.cannot == "Neighbours that cannot be told apart: middle and weak (+2.5 points)."
+    assert found.cannot == (
+        "Neighbors without a significant difference: middle and weak (+2.5 points)."
+    )
     neighbours, every = found.tables
     assert [row[:2] for row in neighbours.rows] == [("strong", "middle"), ("middle", "weak")]
     assert len(every.rows) == 3
@@ -61,7 +63,7 @@ def test_strata_say_where_the_leader_is_strong() -> None:
     """Of items 0 to 35, 18 are even (law), 18 odd (art): 18 of 20 in each."""
     found = section(three(), "strata")
     assert found.finding.startswith("Scores by discipline (2 groups), gold position (4 groups).")
-    assert "first in 2 of the 2 groups by discipline" in found.finding
+    assert "highest observed score in 2 of the 2 groups by discipline" in found.finding
     (row,) = [row for row in found.tables[0].rows if row[0] == "art"]
     assert (row[1], row[2].value) == (20, pytest.approx(18 / 20))  # type: ignore[union-attr]
 
@@ -69,7 +71,7 @@ def test_strata_say_where_the_leader_is_strong() -> None:
 def test_resolution_says_how_many_items_would_part_neighbours() -> None:
     """Middle and weak differ on one item: hundreds of times as many would be needed."""
     found = section(three(), "resolution")
-    (table,) = found.tables
+    _detectable, table = found.tables
     needed = {row[0]: row[4] for row in table.rows}
     assert needed["strong"] < 40 < needed["middle"]  # type: ignore[operator]
 
@@ -85,8 +87,10 @@ def test_stability_names_both_schemes_and_the_seed() -> None:
         ("bootstrap with replacement", 1.0),
     ]
     assert "seed 5" in found.how
-    assert found.plain.startswith(
-        "Had other questions of the same kind been asked, strong would almost always"
+    assert found.plain == (
+        "strong alone ranks first in 100.0% of 1,000 bootstrap resamples. This is the stability of "
+        "the ranking, not the probability of being best. Probability of having the highest true "
+        "score (hierarchical model): strong (>99.9%)."
     )
     shares = [mark.value for mark in found.figures[0].marks if mark.row == "strong"]
     assert sum(shares) == pytest.approx(1.0)
@@ -97,8 +101,12 @@ def test_who_shares_the_lead_does_not_stay_first_alone() -> None:
     rows = right_of(20, 18, 0) + right_of(20, 18, 1) + right_of(20, 2, 2)
     table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
     found = section(evidence_of(table), "stability")
-    assert "one of the 2 that share the lead stays first in 100%" in found.finding
-    assert "one of the 2 that share the lead would almost always have come first" in found.plain
+    told = (
+        "2 models share the lead; no other model ranks first in 100.0% of 1,000 bootstrap "
+        "resamples."
+    )
+    assert told in found.finding
+    assert told in found.plain
 
 
 def test_the_same_seed_gives_the_same_sections() -> None:
@@ -159,13 +167,12 @@ def test_ties_everywhere_are_answered(right: tuple[int, int, int]) -> None:
     table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
     evidence = evidence_of(table)
     assert section(evidence, "pairs").plain == (
-        "Any of these models may be the best one: the differences are within luck."
+        "No pairwise difference is statistically significant."
     )
     (part,) = make_opening(evidence).parts
     assert part.best[1] == "They score the same."
     assert part.undecided == tuple(
-        f"a or {other}: they score the same, and no number of questions like these would decide "
-        "between them."
+        f"a or {other}: they score the same, so no number of questions can be estimated."
         for other in "bc"
     )
 
@@ -242,16 +249,15 @@ def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
     text = Outline(page(three())).text
     order = [
         "In plain words",
-        "strong is best: it is ahead of every other model by more than luck explains.",
+        "strong ranks first. Its lead over every other model is statistically significant.",
         "What is not decided, and what would decide it",
         "Leaderboard",
         "What cannot be concluded",
         "How far to trust this",
         "Items that people checked",
-        "Which differences are more than noise",
-        "strong is better than every other model here",
-        "What these items can tell apart",
-        "Whether the ranking is stable",
+        "Pairwise differences",
+        "Statistical power",
+        "Ranking stability",
         "Where the points come from",
         "Where the strongest stand apart",
     ]
@@ -370,14 +376,14 @@ def test_calibration_needs_stated_confidence() -> None:
     assert "calibration" not in [each.name for each in make_sections(evidence)]
     found = section(evidence_of(replace(table, confidence=np.full(120, 0.9))), "calibration")
     assert found.finding == (
-        "2 of 3 models are surer than they are right, 0 less sure; the others cannot be told from "
-        "honest."
+        "2 of 3 models are significantly overconfident, 0 underconfident (Holm-adjusted); the "
+        "others show no significant over- or underconfidence."
     )
     gaps = [row[2].value for row in found.tables[0].rows]  # type: ignore[union-attr]
     assert gaps == [pytest.approx(0.9 - n / 40) for n in (36, 20, 19)]
     # 0.9 - 19/40 = 42.5 points.
-    assert "weak overstates itself most" in found.plain
-    assert "42.5 points" in found.plain
+    assert found.plain.startswith("weak: mean stated confidence exceeds accuracy by 42.5 points [")
+    assert found.plain.endswith("] (n = 40).")
 
 
 def test_lengths_are_compared_on_the_same_item() -> None:

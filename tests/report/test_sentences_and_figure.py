@@ -153,7 +153,7 @@ def test_words_and_numbers() -> None:
         "5,038 items",
         "2 replies",
     ]
-    assert shown_interval(0.079, 0.261) == "[ 7.9, 26.1]"
+    assert shown_interval(0.079, 0.261) == "[7.9, 26.1]"
     assert shown_interval(NAN, NAN) == shown_share(NAN) == shown_rank(None) == "\N{EM DASH}"
     assert shown_estimate(Estimate(value=NAN, n=0, low=NAN, high=NAN)) == "\N{EM DASH}"
     assert [shown_rank(RankInterval(2, 2)), shown_rank(RankInterval(1, 3))] == ["2", "1-3"]

@@ -109,7 +109,7 @@ def test_few_models_accuse_no_statement() -> None:
         },
     )
     found = section(evidence_of(made), "statements")
-    assert "3 models are too few to tell a wrong one from a hard one" in found.cannot
+    assert "3 models are too few to tell a wrong statement from a hard one" in found.cannot
     assert "probably" not in found.plain
 
 

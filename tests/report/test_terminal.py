@@ -29,7 +29,7 @@ SMALL = """\
 form    elements-7f3a  60 questions, seeds 40 41 42
 rank  model                  n  accuracy           truncated  unparsed
  1-2  smollm2-135m  cot     60  18.3 [10.6, 29.9]       6.7%     11.7%
- 1-2  smollm2-135m  direct  60  15.0 [ 8.1, 26.1]       0.0%      3.3%
+ 1-2  smollm2-135m  direct  60  15.0 [8.1, 26.1]        0.0%      3.3%
 Chance lies inside both intervals: these results do not show knowledge. Chance is 20.0%.
 ! smollm2-135m cot: 6.7% truncated (4 of 60): raise --max-tokens, or lower --reasoning-effort, \
 and run again
@@ -77,9 +77,9 @@ def test_a_leaderboard_of_all_kinds_of_respondents() -> None:
 
 
 FULL_MARKS = """\
-rank  model           n  accuracy              avg@2 sd  truncated  unparsed  failed
-   1  all    direct  10  100.0 [ 69.2, 100.0]       0.0       0.0%      0.0%       0
-   2  half   direct  10   55.0 [ 24.3,  82.3]       7.1       0.0%      0.0%       1
+rank  model           n  accuracy             avg@2 sd  truncated  unparsed  failed
+   1  all    direct  10  100.0 [69.2, 100.0]       0.0       0.0%      0.0%       0
+   2  half   direct  10   55.0 [24.3, 82.3]        7.1       0.0%      0.0%       1
 95% intervals for knowledge like this bank's; each item counts the same (all replies)
 """
 

@@ -34,7 +34,9 @@ def codes(values: Floats) -> NDArray[np.int64]:
 STATISTICS: dict[str, Callable[[Floats], object]] = {
     "subsamples": lambda v: stats.subsample_stability(v, codes(v), n_draws=3, k=9),
     "bootstrap ranks": lambda v: stats.bootstrap_stability(v, n_draws=3, k=1),
-    "weights of zero": lambda v: stats.bootstrap_stability(v, n_draws=3, weights=np.zeros(len(v))),
+    "weighted ranks": lambda v: stats.bootstrap_stability(
+        v, n_draws=3, weighting=stats.group_weights(codes(v))
+    ),
     "bootstrap": lambda v: stats.bootstrap_means(
         v, strata=codes(v), clusters=np.arange(len(v)) // 2, n_draws=5
     ),

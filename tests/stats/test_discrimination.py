@@ -179,9 +179,12 @@ def test_an_empty_stratum_of_shares_is_answered() -> None:
 
 
 def test_without_spread_by_chance_any_range_is_real() -> None:
-    """One respondent right and one wrong on every item: sampling moves neither."""
+    """One respondent right and one wrong on every item: sampling moves neither. p is a sign
+    test's: of 60 items hardly ever, of two in half of all cases."""
     (found,) = discriminate(np.tile([1.0, 0.0], (60, 1)), np.zeros(60, dtype=int))
-    assert (found.noise, found.p, found.sd_corrected) == (0.0, 0.0, 0.5)
+    assert (found.noise, found.p, found.sd_corrected) == (0.0, pytest.approx(2 * 0.5**60), 0.5)
+    (two,) = discriminate(np.tile([1.0, 0.0], (2, 1)), np.zeros(2, dtype=int))
+    assert two.p == 2 * 0.5**2
 
 
 def test_top_k_is_of_the_highest() -> None:

@@ -58,9 +58,11 @@ def test_independent_right_or_wrong_items_have_the_plain_wilson_interval(
 
 
 def test_each_estimand_says_what_it_is_of_and_what_was_drawn() -> None:
-    bank, knowledge = (one([1.0, 0.0], [(0, 1)], estimand) for estimand in BOTH)
+    """Clusters only where items share a key, and only where keys count as sampled."""
+    bank, knowledge = (one([1.0, 0.0, 1.0], [(0, 1), (1, 1)], estimand) for estimand in BOTH)
     assert (bank.estimand, bank.resampled) == ("this bank", "items")
-    assert (knowledge.estimand, knowledge.resampled) == ("knowledge like this bank's", "facts")
+    assert (knowledge.estimand, knowledge.resampled) == ("knowledge like this bank's", "clusters")
+    assert one([1.0, 0.0, 1.0], [], "knowledge").resampled == "items"
 
 
 def test_equal_disjoint_clusters_have_cr1s_variance() -> None:

@@ -221,7 +221,7 @@ def test_clusters_are_drawn_whole_and_overlapping_facts_by_their_covariance() ->
     chain = SharedKeys(450, np.append(places, [2, 3]), np.append(places // 3, [999, 999]))
     whole, normal = (draw_means(values, keys, n_draws=4_000) for keys in (apart, chain))
     assert whole.resampled == "clusters of items"
-    assert normal.resampled == "facts"
+    assert normal.resampled == "clusters"
     assert whole.noise() == pytest.approx(normal.noise(), rel=0.1)
     assert whole.means == pytest.approx(normal.means)
     alone = draw_means(values, apart, estimand="bank", n_draws=4_000)

@@ -91,7 +91,7 @@ def _cell(estimate: Estimate) -> str:
         return shown
     if estimate.effective_n < 2:
         return f"{shown} {MISSING}"
-    return f"{shown} {shown_interval(estimate.low, estimate.high, 4)}"
+    return f"{shown} {shown_interval(estimate.low, estimate.high)}"
 
 
 def _few(breakdown: Breakdown) -> list[str]:
@@ -103,7 +103,11 @@ def _few(breakdown: Breakdown) -> list[str]:
     more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
     named = ", ".join(small[:_NAMED]) + more
     lone = any(e.effective_n < 2 for each in breakdown.groups for e in each.estimates)
-    dash = f"; {MISSING} stands where one question alone leaves no interval" if lone else ""
+    dash = (
+        f"; {MISSING} marks fewer than two independent groups of questions, which leave no interval"
+        if lone
+        else ""
+    )
     return [f"fewer than {FEW_ITEMS} questions say little of a model: {named}{dash}"]
 
 

@@ -7,7 +7,15 @@ import math
 from proofstone.engines.stats import RankInterval
 from proofstone.records.results import Estimate
 
-__all__ = ["MISSING", "points", "shown_estimate", "shown_interval", "shown_rank", "shown_share"]
+__all__ = [
+    "MISSING",
+    "points",
+    "shown_estimate",
+    "shown_interval",
+    "shown_rank",
+    "shown_share",
+    "two_digits",
+]
 
 MISSING = "\u2014"
 
@@ -22,11 +30,11 @@ def shown_share(share: float) -> str:
     return MISSING if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def shown_interval(low: float, high: float, digits: int = 4) -> str:
-    """``[ 7.9, 26.1]``, both ends padded to ``digits`` so that columns align; a dash for NaN."""
+def shown_interval(low: float, high: float) -> str:
+    """``[7.9, 26.1]``; a dash for NaN."""
     if math.isnan(low) or math.isnan(high):
         return MISSING
-    return f"[{points(low):>{digits}}, {points(high):>{digits}}]"
+    return f"[{points(low)}, {points(high)}]"
 
 
 def shown_estimate(estimate: Estimate) -> str:
@@ -42,3 +50,10 @@ def shown_rank(rank: RankInterval | None) -> str:
     if rank is None:
         return MISSING
     return f"{rank.low}" if rank.low == rank.high else f"{rank.low}-{rank.high}"
+
+
+def two_digits(count: float) -> int:
+    """A count that is only foreseen, rounded up to two significant digits; at least 1."""
+    whole = max(math.ceil(count), 1)
+    unit = int(10 ** max(len(str(whole)) - 2, 0))
+    return math.ceil(whole / unit) * unit

@@ -105,10 +105,10 @@ def _outcome(board: Leaderboard, mark: PlanMark, first: str, second: str) -> str
         "{pair}: {difference} {interval} points, p {p:.2g}{times}: {told}",
         pair=head,
         difference=points(sign * pair.difference),
-        interval=shown_interval(low, high, 0),
+        interval=shown_interval(low, high),
         p=p,
         times=say(", times {k} planned", k=k) if k > 1 else "",
-        told=say("told apart" if is_apart else "not told apart"),
+        told=say("significant" if is_apart else "not significant"),
     )
 
 

@@ -31,8 +31,8 @@ def review_section(funnel: ReviewFunnel) -> Section:
             "{done:,} of these {n:,} are carried out.", done=funnel.carried_out, n=drop + fix
         ),
         cannot=say(
-            "Whether statements are true: reviewers looked at how they are written. A truth sample "
-            "says that."
+            "Reviewers looked at how statements are written, not at whether they are true. A "
+            "fact-check sample shows that."
         ),
         how=say(
             "The newest decision of each reader counts; decided by this policy: {policy}.",

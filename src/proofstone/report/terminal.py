@@ -190,7 +190,7 @@ def _optional_columns(group: Standings) -> list[str]:
 def _cells(row: BoardRow, cards: Sequence[str], columns: Sequence[str], digits: int) -> list[str]:
     who = printable(marked(row)), printable(f"{row.way} {row.settings}".strip())
     estimate = row.estimate
-    interval = shown_interval(estimate.low, estimate.high, digits)
+    interval = shown_interval(estimate.low, estimate.high)
     value = f"{points(estimate.value):>{digits}} {interval}"
     return [
         shown_rank(row.rank),

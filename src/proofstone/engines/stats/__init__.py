@@ -164,7 +164,8 @@ from proofstone.engines.stats.scaling import (
 )
 from proofstone.engines.stats.selective import RiskCoverage, auroc, risk_coverage
 from proofstone.engines.stats.separation import GroupsApart, GroupSeparation, groups_apart
-from proofstone.engines.stats.shares import rank_shares, share_estimate
+from proofstone.engines.stats.shares import differ_significantly, rank_shares, share_estimate
+from proofstone.engines.stats.shrinkage import Shrinkage, ShrunkenScore, shrink_scores
 from proofstone.engines.stats.spread import Spread, measure_spread
 from proofstone.engines.stats.stability import (
     RankSpread,
@@ -246,6 +247,8 @@ __all__ = [
     "Separation",
     "Shape",
     "SharedKeys",
+    "Shrinkage",
+    "ShrunkenScore",
     "SignFlip",
     "SizeSlope",
     "Slope",
@@ -286,6 +289,7 @@ __all__ = [
     "counted_values",
     "describe_items",
     "describe_keys",
+    "differ_significantly",
     "disattenuate",
     "discriminate",
     "discriminate_shares",
@@ -357,6 +361,7 @@ __all__ = [
     "separations",
     "share_estimate",
     "share_interval",
+    "shrink_scores",
     "sign_flip",
     "sign_flip_p",
     "slope_of",

@@ -23,7 +23,7 @@ from proofstone.engines.stats.confidence_bins import (
     squares_range,
 )
 from proofstone.engines.stats.dependence import Dependence
-from proofstone.engines.stats.intervals import share_interval, t_quantile
+from proofstone.engines.stats.intervals import share_interval, t_quantile, t_two_sided_p
 from proofstone.engines.stats.resampling import generator
 from proofstone.engines.stats.selective import area_parts, auroc, auroc_parts, risk_coverage
 
@@ -64,7 +64,8 @@ class RiskPoint(Struct, frozen=True, kw_only=True):
 class Calibration(Struct, frozen=True, kw_only=True):
     """One respondent's stated confidence against its scores on ``n`` answers.
 
-    ``over_confidence``: mean confidence less accuracy. ``ece``: the mean distance of both over
+    ``over_confidence``: mean confidence less accuracy; ``over_confidence_p`` of the t-test that it
+    is 0. ``ece``: the mean distance of both over
     bins, weighted by answers (Naeini et al. 2015); it is never below 0, so ``ece_by_chance`` says
     what a perfectly calibrated respondent would show on these answers, and ``ece_p`` how often it
     would show as much. ``brier``: the mean squared difference (Brier 1950) = ``reliability -
@@ -80,6 +81,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     binning: Binning
     bins: tuple[ConfidenceBin, ...]
     over_confidence: Interval
+    over_confidence_p: float
     ece: Interval
     ece_by_chance: float
     ece_p: float
@@ -130,6 +132,7 @@ def calibrate(
         binning=binning,
         bins=over_bins.bins,
         over_confidence=answers.difference(),
+        over_confidence_p=answers.difference_p(),
         ece=over_bins.ece,
         ece_by_chance=over_bins.ece_by_chance,
         ece_p=over_bins.ece_p,
@@ -178,6 +181,17 @@ class _Answers:
             return _NOTHING
         value = float(gap.mean())
         return self.difference_of(value, (gap - value) / len(gap))
+
+    def difference_p(self) -> float:
+        """Two-sided p of no difference; 1 with fewer than two groups, or without answers."""
+        gap, groups = self.confidence - self.scores, self.dependence.groups
+        if not len(gap) or groups < 2.0:
+            return 1.0
+        value = float(gap.mean())
+        error = self._variance((gap - value) / len(gap)) ** 0.5
+        if error < 1e-10:
+            return 1.0 if abs(value) < 1e-10 else min(1.0, 2.0 * 0.5**groups)
+        return float(t_two_sided_p(np.array([value / error]), groups - 1.0)[0])
 
     def difference_of(self, value: float, parts: Floats) -> Interval:
         """Student's t of a value to whose error the answers add ``parts``, within [-1, 1]."""

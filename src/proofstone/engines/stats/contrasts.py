@@ -97,6 +97,7 @@ class Contrasts:
     def estimates(self, *, confidence: float = 0.95, bound: float = 1.0) -> tuple[Estimate, ...]:
         """One estimate a difference, its interval within [-bound, bound]."""
         variances = self.variances()
+        is_shared = not np.array_equal(self.parts, self.partners)
         found = []
         for c, value in enumerate(self.values.tolist()):
             degrees, half = float(self.degrees[c]), np.inf
@@ -112,7 +113,7 @@ class Contrasts:
                     level=confidence,
                     estimand=estimand_name(self.estimand),
                     made_by=self._made_by(c),
-                    resampled=resampled_unit(self.estimand),
+                    resampled=resampled_unit(is_shared=is_shared),
                     effective_n=0.0 if np.isnan(degrees) else degrees + 1.0,
                     flags=self._flags(c, is_alike=bool(variances[c] < NO_SPREAD_BELOW)),
                 )

@@ -96,13 +96,16 @@ def discriminate(
         spread = measure_spread(
             values[np.ix_(units, top)], equal_weights(len(units)), shared.among(units), estimand
         )
-        noise, flags = float("nan"), spread.flags
+        noise, degrees, flags = float("nan"), float("nan"), spread.flags
         if spread.groups >= 2.0:
-            noise = _noise(spread.difference_variances())
+            noise, degrees = _noise(spread.difference_variances(), spread.groups)
             flags = (*flags, "few-groups") if spread.groups < 50 else flags
         else:
             flags = (*flags, "one-group")
-        found.append(_discrimination(code, len(units), spread.means, top, noise, flags))
+        seen = _discrimination(
+            code, len(units), spread.means, top, noise, flags, degrees, spread.groups
+        )
+        found.append(seen)
     return tuple(found)
 
 
@@ -150,12 +153,20 @@ def _assumed_noise(accuracy: float, n: int, samples: int, assumed: Assumed) -> f
     return float(np.sqrt(stratum.unit_variance(samples) / 2.0 / n))
 
 
-def _noise(difference_variances: Floats) -> float:
-    """A respondent's own sampling deviation: half of the mean variance of a difference."""
+def _noise(difference_variances: Floats, groups: float) -> tuple[float, float]:
+    """A respondent's own sampling deviation, half of the mean variance of a difference; and its
+    degrees of freedom. Of contrasts with the covariance C these are ``(groups - 1) tr(C)**2 /
+    tr(C**2)``: (groups - 1) (m - 1) where all vary alike and independently (Greenhouse and Geisser
+    1959)."""
     m = len(difference_variances)
     if m < 2:
-        return float("nan")
-    return float(np.sqrt(difference_variances.sum() / (m * (m - 1)) / 2.0))
+        return float("nan"), float("nan")
+    noise = float(np.sqrt(difference_variances.sum() / (m * (m - 1)) / 2.0))
+    centre = np.eye(m) - 1.0 / m
+    contrasts = -0.5 * centre @ difference_variances @ centre
+    squares = float((contrasts**2).sum())
+    share = float(np.trace(contrasts)) ** 2 / squares if squares > 0 else 1.0
+    return noise, (groups - 1.0) * max(share, 1.0)
 
 
 def _discrimination(
@@ -165,6 +176,8 @@ def _discrimination(
     respondents: NDArray[np.intp],
     noise: float,
     flags: tuple[Flag, ...],
+    degrees: float = float("inf"),
+    groups: float = float("inf"),
 ) -> Discrimination:
     k = len(means)
     mean, sd = float(means.mean()), float(means.std())
@@ -189,15 +202,20 @@ def _discrimination(
         sd_corrected=float(np.sqrt(max(left, 0.0))) if k > 1 and not np.isnan(left) else left,
         range_by_chance=by_chance,
         share_by_chance=min(by_chance / spread, 1.0) if spread > 0 else float("nan"),
-        p=range_p(spread / noise, k) if k > 1 and noise > 0 else _without_noise(spread, noise),
+        p=(
+            range_p(spread / noise, k, degrees)
+            if k > 1 and noise > 0
+            else _without_noise(spread, noise, k, groups)
+        ),
         flags=flags,
     )
 
 
-def _without_noise(spread: float, noise: float) -> float:
+def _without_noise(spread: float, noise: float, k: int, groups: float) -> float:
+    """p where every difference is the same on every unit: a sign test of all pairs (Bonferroni)."""
     if np.isnan(noise):
         return float("nan")
-    return 1.0 if spread == 0.0 else 0.0
+    return 1.0 if spread == 0.0 else float(min(1.0, k * (k - 1) * 0.5**groups))
 
 
 def _nothing(code: int, k: int) -> Discrimination:

@@ -141,7 +141,7 @@ def _normal(
         means=spread.means,
         drawn=spread.means[:, None] + root @ normal,
         n_units=len(units),
-        resampled=resampled_unit(estimand),
+        resampled=resampled_unit(is_shared=spread.is_shared),
         made_by=f"normal law of the means, {n_draws} draws, seed {seed}",
         estimand=estimand_name(estimand),
     )

@@ -40,7 +40,6 @@ FLAGS: Mapping[Flag, str] = {
 }
 
 _NAMES: Mapping[Estimand, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
-_RESAMPLED: Mapping[Estimand, str] = {"bank": "items", "knowledge": "facts"}
 
 
 def estimand_name(estimand: Estimand) -> str:
@@ -48,6 +47,7 @@ def estimand_name(estimand: Estimand) -> str:
     return _NAMES[estimand]
 
 
-def resampled_unit(estimand: Estimand) -> str:
-    """What the estimand treats as drawn: fresh items of one bank, or the facts themselves."""
-    return _RESAMPLED[estimand]
+def resampled_unit(*, is_shared: bool) -> str:
+    """The unit that counts as sampled: clusters where any two items share a key that the estimand
+    takes as sampled, items elsewhere."""
+    return "clusters" if is_shared else "items"

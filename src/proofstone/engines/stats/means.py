@@ -70,7 +70,7 @@ def estimates_of(
             level=confidence,
             estimand=estimand_name(spread.estimand),
             made_by=found.made_by[r],
-            resampled=resampled_unit(spread.estimand),
+            resampled=resampled_unit(is_shared=spread.is_shared),
             effective_n=float(found.size[r]),
             flags=_flags(spread, found, r),
         )
@@ -124,6 +124,6 @@ def _nothing(estimand: Estimand, confidence: float) -> Estimate:
         level=confidence,
         estimand=estimand_name(estimand),
         made_by="none",
-        resampled=resampled_unit(estimand),
+        resampled=resampled_unit(is_shared=False),
         flags=("no-scores",),
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 __all__ = ["expected_range", "range_p"]
 
 _GRID = np.linspace(-12.0, 12.0, 4_801)
+_NODES = 48
 
 
 @lru_cache(maxsize=256)
@@ -24,10 +26,27 @@ def expected_range(k: int) -> float:
     return float(np.trapezoid(1.0 - below**k - (1.0 - below) ** k, _GRID))
 
 
-def range_p(width: float, k: int) -> float:
-    """How often ``k`` >= 2 draws have a range of at least ``width``: Tukey's studentized range on
-    infinite degrees."""
-    inside = special.ndtr(_GRID + width) - special.ndtr(_GRID)
+def range_p(width: float, k: int, degrees: float = np.inf) -> float:
+    """How often ``k`` >= 2 draws have a range of at least ``width`` standard deviations, where that
+    deviation is estimated on ``degrees`` of freedom: Tukey's studentized range.
+
+    The distribution on infinite degrees is averaged over the deviation's own, chi over the root of
+    its degrees, at the nodes of Gauss and Legendre in its probability.
+    """
+    if np.isinf(degrees):
+        return float(_known_range_p(np.array([width]), k)[0])
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    # Squeezed towards the ends, where the deviation is largest and the range likeliest to pass.
+    share = (1.0 + np.sin(nodes * np.pi / 2.0)) / 2.0
+    weights = weights * np.pi / 4.0 * np.cos(nodes * np.pi / 2.0)
+    deviation = np.sqrt(special.chdtri(degrees, 1.0 - share) / degrees)
+    found = _known_range_p(width * deviation, k) @ weights / weights.sum()
+    return float(np.clip(found, 0.0, 1.0))
+
+
+def _known_range_p(width: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """The same for each of several widths, where the standard deviation is known."""
+    inside = special.ndtr(_GRID + width[:, None]) - special.ndtr(_GRID)
     density = np.exp(-(_GRID**2) / 2.0) / np.sqrt(2.0 * np.pi)
-    below = float(np.trapezoid(k * density * inside ** (k - 1), _GRID))
-    return float(np.clip(1.0 - below, 0.0, 1.0))
+    below = np.trapezoid(k * density * inside ** (k - 1), _GRID, axis=1)
+    return np.asarray(np.clip(1.0 - below, 0.0, 1.0))

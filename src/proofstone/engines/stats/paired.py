@@ -58,7 +58,8 @@ def compare_pair(
     rises, falls = int((difference > 0).sum()), int((difference < 0).sum())
     counts = {"rises": rises, "falls": falls, "level": len(difference) - rises - falls}
     if not len(difference):
-        nothing = _estimate(math.nan, math.nan, math.nan, 0, 0.0, estimand, confidence, "none")
+        nan = math.nan
+        nothing = _estimate(nan, nan, nan, 0, 0.0, estimand, confidence, "none")
         return PairedDifference(estimate=nothing, p=1.0, standard_error=math.nan, **counts)
     spread = measure_spread(
         np.column_stack([second, first]), equal_weights(len(first)), keys, estimand
@@ -68,7 +69,15 @@ def compare_pair(
     low, high, made_by = _interval(compared, first, second, spread, variance, confidence)
     return PairedDifference(
         estimate=_estimate(
-            compared.difference, low, high, len(first), spread.groups, estimand, confidence, made_by
+            compared.difference,
+            low,
+            high,
+            len(first),
+            spread.groups,
+            estimand,
+            confidence,
+            made_by,
+            is_shared=spread.is_shared,
         ),
         p=compared.p,
         standard_error=math.sqrt(variance),
@@ -183,6 +192,8 @@ def _estimate(
     estimand: Estimand,
     confidence: float,
     made_by: str,
+    *,
+    is_shared: bool = False,
 ) -> Estimate:
     flags = ("no-scores",) if not n else ("one-group",) if groups < 2.0 else ()
     flags = flags or (("few-groups",) if groups < _FEW_GROUPS else ())
@@ -194,7 +205,7 @@ def _estimate(
         level=confidence,
         estimand=estimand_name(estimand),
         made_by=made_by,
-        resampled=resampled_unit(estimand),
+        resampled=resampled_unit(is_shared=is_shared),
         effective_n=groups,
         flags=flags,
     )

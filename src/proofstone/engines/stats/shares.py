@@ -7,7 +7,7 @@ finds fewer differences than a paired comparison would; never more, but by chanc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from proofstone.engines.stats.multiplicity import holm
 from proofstone.engines.stats.ranks import Comparison, Ranking, rank_intervals
 from proofstone.records.results import Estimate
 
-__all__ = ["rank_shares", "share_estimate"]
+__all__ = ["differ_significantly", "rank_shares", "share_estimate"]
 
 Floats = NDArray[np.float64]
 
@@ -86,3 +86,25 @@ def rank_shares(shares: Floats, n: int, *, confidence: float) -> Ranking:
         for pair in range(len(first))
     )
     return Ranking(comparisons, rank_intervals(better), better)
+
+
+def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
+    """Which pairs of means on different items differ (m, m), after Holm's correction over all.
+
+    Each standard error is half the width of the estimate's interval by the normal quantile, so
+    that it holds whatever made the interval. Without an interval nothing differs.
+    """
+    m = len(estimates)
+    first, second = np.triu_indices(m, 1)
+    value = np.array([each.value for each in estimates])
+    error = np.array(
+        [(each.high - each.low) / 2 / normal_quantile(each.level) for each in estimates]
+    )
+    spread = np.sqrt(error[first] ** 2 + error[second] ** 2)
+    gap = np.abs(value[first] - value[second])
+    z = np.where(spread > 0, gap / np.where(spread > 0, spread, 1.0), 0.0)
+    p = np.where(np.isnan(z), 1.0, 2.0 * special.ndtr(-np.nan_to_num(z)))
+    level = min((each.level for each in estimates), default=0.95)
+    differs = np.zeros((m, m), dtype=bool)
+    differs[first, second] = holm(p) < 1.0 - level
+    return differs | differs.T

@@ -47,7 +47,7 @@ def means_by_draw(
 
 def _products(counts: NDArray[np.float32], columns: Floats, *, is_whole: bool) -> Floats:
     """``columns`` summed by draw (C, draws); in single precision where that is exact."""
-    most = float(np.abs(columns).max(initial=0.0)) * float(counts[:1].sum())
+    most = float(np.abs(columns).max(initial=0.0)) * float(counts.sum(axis=1).max(initial=0.0))
     if is_whole and most < _EXACT_IN_FLOAT32:
         return _by_blocks(counts, columns.astype(np.float32)).T.astype(np.float64)
     return _by_blocks(counts.astype(np.float64), columns).T

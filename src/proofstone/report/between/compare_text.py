@@ -174,7 +174,7 @@ def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
 
 
 def _difference(estimate: Estimate) -> str:
-    interval = shown_interval(estimate.low, estimate.high, 0)
+    interval = shown_interval(estimate.low, estimate.high)
     return f"{signed(estimate.value)} {interval}"
 
 

@@ -30,7 +30,7 @@ from proofstone.report.between.comparing import Ask, Paired, compare_sides, pair
 from proofstone.report.between.gated import Check, Gated, GateRule, LookMade, Verdict
 from proofstone.report.between.looks import Look, look_at
 from proofstone.report.between.side import Common, Side, common_items
-from proofstone.report.numbers import points, shown_estimate, shown_interval
+from proofstone.report.numbers import points, shown_estimate, shown_interval, two_digits
 from proofstone.wording import counted, joined
 
 __all__ = ["gate_sides"]
@@ -263,9 +263,9 @@ def _decide(more: float, rule: GateRule) -> str:
     if math.isinf(more):
         return "it lies on the limit itself, so no number of questions would decide"
     power = f"{100 * rule.power:g}%"
-    n = f"{more:,.0f} more question{'' if more == 1 else 's'} like these"
+    n = f"{two_digits(more):,} more question{'' if more == 1 else 's'} like these"
     return f"{n} would decide with {power} power, if this is the true value"
 
 
 def _shown(estimate: Estimate) -> str:
-    return f"{signed(estimate.value)} {shown_interval(estimate.low, estimate.high, 0)}"
+    return f"{signed(estimate.value)} {shown_interval(estimate.low, estimate.high)}"

@@ -14,6 +14,7 @@ __all__ = ["computing_sentences"]
 # The sections whose way of computing belongs into a paper that shows the ranking alone.
 _TOLD = {"pairs": noted("Differences: {how}"), "stability": noted("Stability of ranks: {how}")}
 _MOST_WAYS = 3
+_UNITS = {"items": noted("the item"), "clusters": noted("the cluster of items")}
 
 
 def computing_sentences(data: PageData) -> Iterator[str]:
@@ -37,14 +38,14 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
     shown = [told_making(each) for each in made[:_MOST_WAYS]]
     shown += [counted(len(made) - _MOST_WAYS, "other")] if len(made) > _MOST_WAYS else []
     yield say(
-        "{who} are ranked on {items}; {confidence:g}% intervals speak of {estimand} and were made "
-        "by {made}, with {drawn} as what is drawn.",
+        "{who} are ranked on {items}. {confidence:g}% confidence intervals ({made}) are for "
+        "{estimand}; the sampling unit is {drawn}.",
         who=counted(len(group.ranked), "simulated respondent" if group.simulated else "respondent"),
         items=counted(group.n_items, "item"),
         confidence=100 * board.confidence,
         estimand=word(board.estimand),
         made=joined(shown),
-        drawn=joined([word(each) for each in drawn if each]) or say("nothing"),
+        drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
     )
     if board.level == "sample":
         yield say("Each item counts the same.")
@@ -52,8 +53,8 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
         yield say("Each {level} counts the same.", level=word(board.level))
     if group.is_paired and group.has_ranks and len(group.compared) > 1:
         yield say(
-            "Ranks rest on paired comparisons on the same items, corrected for all {n:,} pairs "
-            "(Holm).",
+            "Ranks come from paired comparisons on the same items, Holm-adjusted for all {n:,} "
+            "pairs.",
             n=len(group.compared),
         )
     if group.incomplete:

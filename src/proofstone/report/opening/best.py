@@ -31,7 +31,7 @@ def best_sentences(group: Standings) -> Iterator[str]:
     members = [rows[place] for place in best]
     if len(best) == 1:
         yield say(
-            "{model} is best: it is ahead of every other model by more than luck explains.",
+            "{model} ranks first. Its lead over every other model is statistically significant.",
             model=called(group, members[0]),
         )
     else:
@@ -77,7 +77,7 @@ def _within(members: Sequence[BoardRow]) -> str:
     if points(gap) == points(0.0):
         return say("They score the same.")
     return say(
-        "Their scores lie within {gap} points; luck alone could make that difference.",
+        "Their scores are within {gap} points; no difference between them is significant.",
         gap=points(gap),
     )
 
@@ -92,7 +92,8 @@ def _next(group: Standings, best: Sequence[int], after: int) -> str:
     ]
     ahead = next((place for place in best if place in beaten_by), best[0])
     return say(
-        "The next one, {model}, scores {gap} points less than {ahead}: more than luck explains.",
+        "The next one, {model}, scores {gap} points less than {ahead}. This difference is "
+        "significant.",
         model=called(group, rows[after]),
         gap=points(rows[ahead].estimate.value - rows[after].estimate.value),
         ahead=called(group, rows[ahead]),

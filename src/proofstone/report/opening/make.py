@@ -11,7 +11,9 @@ from proofstone.report.opening.costs import cost_sentences
 from proofstone.report.opening.opening import Opening, OpeningPart
 from proofstone.report.opening.side_by_side import side_by_side
 from proofstone.report.opening.undecided import undecided_sentences
+from proofstone.report.sections.ranked_values import values_of
 from proofstone.report.sections.section import Evidence
+from proofstone.report.sections.stability import probability_of_best
 from proofstone.report.sentences import scale_head
 from proofstone.report.sheet import Sheet
 from proofstone.wording import joined, say, word
@@ -33,7 +35,7 @@ def make_opening(evidence: Evidence) -> Opening:
 def _part(evidence: Evidence, group: Standings) -> OpeningPart:
     return OpeningPart(
         heading="" if group.scale is None else scale_head(group),
-        best=tuple(best_sentences(group)),
+        best=(*best_sentences(group), *_probability(evidence, group)),
         table=side_by_side(group, evidence.sheet),
         told=(
             *cost_sentences(group, is_of_files=_is_of_files(evidence)),
@@ -41,6 +43,12 @@ def _part(evidence: Evidence, group: Standings) -> OpeningPart:
         ),
         undecided=tuple(undecided_sentences(evidence, group)),
     )
+
+
+def _probability(evidence: Evidence, group: Standings) -> Iterator[str]:
+    ranked = values_of(evidence, group)
+    if ranked is not None and (told := probability_of_best(ranked)):
+        yield told
 
 
 def _is_of_files(evidence: Evidence) -> bool:
@@ -66,8 +74,9 @@ def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:
 def _words(board: Leaderboard) -> Iterator[str]:
     yield say("A point is one question in a hundred.")
     yield say(
-        "Luck is which questions were asked: with others of their kind each score would come out "
-        "somewhat different, within the brackets behind it in about {confidence:g} of 100 cases.",
+        "Brackets show {confidence:g}% confidence intervals. Over repeated tests with new "
+        "questions of the same kind, about {confidence:g}% of such intervals contain the true "
+        "score.",
         confidence=100 * board.confidence,
     )
     if any(not math.isnan(group.chance) for group in board.standings):

@@ -47,7 +47,7 @@ def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
                 key="score",
                 name=word("score"),
                 unit="points",
-                help=say("out of 100; in brackets, where luck leaves it open"),
+                help=say("out of 100, with its confidence interval in brackets"),
             ),
             *(column for column, _filled in columns),
         ),

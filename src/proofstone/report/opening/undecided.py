@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from proofstone.engines.stats import (
-    Separation,
-    Weighting,
-    equal_weights,
-    group_weights,
-    measure_spread,
-    separations,
-)
+from proofstone.engines.stats import Separation
 from proofstone.report.board import BoardRow, Standings
-from proofstone.report.numbers import points
+from proofstone.report.numbers import points, two_digits
 from proofstone.report.opening.best import best_group
 from proofstone.report.opening.costs import about_usd, cost_of_thousand
 from proofstone.report.opening.names import called, named
-from proofstone.report.sections.ranked_values import RankedValues, values_of
+from proofstone.report.sections.ranked_values import values_of
 from proofstone.report.sections.section import Evidence
 from proofstone.wording import paragraph, say, say_of
 
@@ -50,7 +43,7 @@ def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Itera
         )
         return
     pairs = [(best[0], place) for place in best[1 : 1 + _MOST_PAIRS]]
-    for pair in _separations(evidence, ranked, pairs):
+    for pair in ranked.separations(pairs):
         yield _pair(group, pair, len(ranked.units))
     more = len(best) - 1 - len(pairs)
     if more > 0:
@@ -62,53 +55,37 @@ def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Itera
         )
 
 
-def _separations(
-    evidence: Evidence, ranked: RankedValues, pairs: list[tuple[int, int]]
-) -> tuple[Separation, ...]:
-    """By the weights of the ranking, at a confidence that allows for all pairs that it compares
-    (Bonferroni): what it left open then needs more questions, never fewer."""
-    spread = measure_spread(
-        ranked.values, _weighting(evidence, ranked), ranked.keys, evidence.estimand
-    )
-    error = (1.0 - evidence.board.confidence) / len(ranked.group.compared)
-    return separations(spread, pairs, confidence=1.0 - error)
-
-
-def _weighting(evidence: Evidence, ranked: RankedValues) -> Weighting:
-    level, sheet = evidence.board.level, evidence.sheet
-    if sheet is None or level not in sheet.table.strata:
-        return equal_weights(len(ranked.units))
-    return group_weights(sheet.table.strata[level][ranked.units])
-
-
 def _pair(group: Standings, pair: Separation, n_items: int) -> str:
     first, second = group.ranked[pair.first], group.ranked[pair.second]
     names = {"first": called(group, first), "second": called(group, second)}
     if math.isnan(pair.needed):
         return say(
-            "{first} or {second}: not decided, and these questions are too few, or too much of one "
-            "kind, to say how many more would decide it.",
+            "{first} or {second}: not significantly different. These questions are too few or too "
+            "dependent to estimate how many are needed.",
             **names,
         )
     if points(pair.difference) == points(0.0):
         return say(
-            "{first} or {second}: they score the same, and no number of questions like these would "
-            "decide between them.",
+            "{first} or {second}: they score the same, so no number of questions can be estimated.",
             **names,
         )
     more = pair.needed - n_items
     if more > _MOST_QUESTIONS:
         return say(
-            "{first} or {second}: not decided, and no test of a size that anybody could pay would "
-            "decide it.",
+            "{first} or {second}: not significantly different. At the {gap} points seen here, more "
+            "than {most:,} questions would be needed.",
+            gap=points(pair.difference),
+            most=_MOST_QUESTIONS,
             **names,
         )
     return paragraph(
         say(
-            "{first} or {second}: not decided. If they truly differ by the {gap} points seen here, "
-            "about {n:,} more questions like these would show it, four times in five.",
+            "{first} or {second}: not significantly different. If their true difference is the "
+            "{gap} points seen here, about {n:,} questions like these give 80% power to show it "
+            "({have:,} were asked).",
             gap=points(pair.difference),
-            n=_rounded(more),
+            n=two_digits(pair.needed),
+            have=n_items,
             **names,
         ),
         _price(group, first, second, more),
@@ -122,10 +99,11 @@ def _price(group: Standings, first: BoardRow, second: BoardRow, more: float) -> 
     costs = [cost_of_thousand(row) for row in (first, second)]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
-        return say("At what price is not known.")
+        return say("The price is not known.")
     samples = max(row.average.k if row.average else 1 for row in (first, second))
     return say(
-        "To ask both would cost about {usd} USD.", usd=about_usd(more * samples * sum(known) / 1000)
+        "Asking both models the additional questions would cost about {usd} USD.",
+        usd=about_usd(more * samples * sum(known) / 1000),
     )
 
 
@@ -139,10 +117,3 @@ def _may_join(group: Standings) -> Iterator[str]:
         yield say(
             "{models} may still turn out best: replies are missing.", models=named(group, open_)
         )
-
-
-def _rounded(items: float) -> int:
-    """Two significant digits, upwards: no more is known."""
-    whole = max(math.ceil(items), 1)
-    unit = int(10 ** max(len(str(whole)) - 2, 0))
-    return math.ceil(whole / unit) * unit

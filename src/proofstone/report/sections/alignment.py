@@ -36,7 +36,7 @@ def alignment_section(evidence: Evidence) -> Section | None:
         name="alignment",
         title=say("What training to chat changes"),
         matters=say("Training to chat matters"),
-        otherwise=say("Training to chat makes no difference here that luck would not make too."),
+        otherwise=say("Chat training has no statistically significant effect."),
     )
 
 

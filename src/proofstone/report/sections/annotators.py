@@ -114,8 +114,8 @@ def _cannot(both: int) -> str:
         return ""
     return say_of(
         both,
-        "How well annotators agree elsewhere: {records} with two labels is too little to go by.",
-        "How well annotators agree elsewhere: {records} with two labels are few to go by.",
+        "{records} with two labels is too little to estimate agreement elsewhere.",
+        "{records} with two labels are too few to estimate agreement elsewhere.",
         records=counted(both, "record"),
     )
 

@@ -180,7 +180,7 @@ def _plain(pairs: Sequence[_Pair]) -> str:
     share = 50 * (1 + min(values))
     return say(
         "Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in "
-        "the same order (50 is what luck would give).",
+        "the same order (50 is expected of unrelated rankings).",
         share=share,
     )
 
@@ -193,8 +193,7 @@ def _cannot(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
     if not unsure:
         return ""
     return say(
-        "Whether the rank of {models} really differs between the two: other items might "
-        "turn it round.",
+        "The ranks of {models} differ between the two, but not significantly.",
         models=joined(unsure, 4),
     )
 
@@ -257,7 +256,7 @@ def _moves(pair: _Pair, models: Sequence[str]) -> Table:
             Column(key="shift", name=say("beyond the line"), unit="points",
                    help=say("points on {second} above what {first} lets expect",
                             second=pair.second, first=pair.first)),
-            Column(key="p_holm", name=say("p, corrected"), unit="probability"),
+            Column(key="p_holm", name=say("p (Holm)"), unit="probability"),
             Column(key="moved", name=say("moved")),
         ),
         rows=tuple(

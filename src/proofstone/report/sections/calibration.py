@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proofstone.engines.stats import Calibration, SharedKeys, calibrate
+from proofstone.engines.stats import Calibration, SharedKeys, calibrate, holm
 from proofstone.engines.stats.confidence_bins import Interval
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points
@@ -79,15 +79,25 @@ def _model(
     return _Model(label, by_width, by_mass)
 
 
+def _directions(known: Sequence[_Model]) -> list[int]:
+    """1 for each model that is significantly overconfident, -1 for underconfident, else 0."""
+    adjusted = holm(np.array([each.by_width.over_confidence_p for each in known]))
+    gaps = [each.by_width.over_confidence.value for each in known]
+    return [
+        0 if not p < 0.05 else (1 if gap > 0 else -1)
+        for p, gap in zip(adjusted.tolist(), gaps, strict=True)
+    ]
+
+
 def _finding(known: Sequence[_Model]) -> str:
-    over = sum(1 for each in known if each.by_width.over_confidence.low > 0)
-    under = sum(1 for each in known if each.by_width.over_confidence.high < 0)
+    directions = _directions(known)
+    over, under = directions.count(1), directions.count(-1)
     return say_of(
         over,
-        "{over} of {models} is surer than it is right, {under} less sure; the others cannot be "
-        "told from honest.",
-        "{over} of {models} are surer than they are right, {under} less sure; the others cannot be "
-        "told from honest.",
+        "{over} of {models} is significantly overconfident, {under} underconfident "
+        "(Holm-adjusted); the others show no significant over- or underconfidence.",
+        "{over} of {models} are significantly overconfident, {under} underconfident "
+        "(Holm-adjusted); the others show no significant over- or underconfidence.",
         over=over,
         under=under,
         models=counted(len(known), "model"),
@@ -95,30 +105,38 @@ def _finding(known: Sequence[_Model]) -> str:
 
 
 def _plain(known: Sequence[_Model]) -> str:
-    worst = max(known, key=lambda each: each.by_width.over_confidence.value)
-    over = worst.by_width.over_confidence
-    if not over.low > 0:
+    """The largest gap seen, where it is significant; that it is the largest is not tested."""
+    sure = [each for each, way in zip(known, _directions(known), strict=True) if way > 0]
+    if not sure:
         return ""
+    worst = max(sure, key=lambda each: each.by_width.over_confidence.value)
+    over = worst.by_width.over_confidence
     return say(
-        "{model} overstates itself most: its stated confidence is on average {gap} points above "
-        "its share of right answers.",
+        "{model}: mean stated confidence exceeds accuracy by {gap} points [{low}, {high}] "
+        "(n = {n:,}).",
         model=worst.label,
         gap=points(over.value),
+        low=points(over.low),
+        high=points(over.high),
+        n=worst.by_width.n,
     )
 
 
 def _cannot(known: Sequence[_Model], n: int) -> str:
-    alike = sum(1 for each in known if each.by_width.ece_p > 0.05)
+    alike = sum(
+        not way and each.by_width.ece_p > 0.05
+        for each, way in zip(known, _directions(known), strict=True)
+    )
     parts = [
         say(
-            "How well calibrated {models} are: they state no confidence.",
+            "The calibration of {models} is not known: they state no confidence.",
             models=counted(n - len(known), "model"),
         )
         if n > len(known)
         else "",
         say(
-            "Whether {models} are miscalibrated at all: perfectly honest ones would show as much "
-            "error on as many answers.",
+            "The data do not show that {models} are miscalibrated: perfectly calibrated ones would "
+            "often show as much error on as many answers.",
             models=counted(alike, "model"),
         )
         if alike

@@ -21,6 +21,7 @@ from proofstone.wording import noted, say, word
 
 __all__ = [
     "ALPHA",
+    "OBSERVED",
     "ORDINAL",
     "Drawn",
     "agreement_table",
@@ -32,10 +33,11 @@ __all__ = [
 Ratings = NDArray[np.integer]
 Codes = NDArray[np.int64]
 
+OBSERVED = noted("observed agreement")
 ALPHA = noted("Krippendorff's alpha, nominal")
 ORDINAL = noted("Krippendorff's alpha, ordinal")
 _NAMES: Mapping[Coefficient, str] = {
-    "observed agreement": noted("observed agreement"),
+    "observed agreement": OBSERVED,
     "Gwet AC1": noted("Gwet's AC1"),
     "Fleiss kappa": noted("Fleiss' kappa"),
 }

@@ -58,7 +58,11 @@ def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
 def _cannot(group: Standings, usd: Mapping[str, float]) -> str:
     n = sum(row.label not in usd for row in group.ranked)
     return (
-        say("What {n} of {all} models cost: no price is known.", n=n, all=len(group.ranked))
+        say(
+            "The cost of {n} of {all} models is not known: they have no price.",
+            n=n,
+            all=len(group.ranked),
+        )
         if n
         else ""
     )

@@ -94,7 +94,7 @@ def _finding(found: dict[str, DimensionCheck]) -> str:
     rejected = _rejected(found)
     if not rejected:
         return say(
-            "Groups by {levels} rank the models alike, as far as chance lets one see.",
+            "No significant model × group interaction by {levels}.",
             levels=joined([word(name) for name in found]),
         )
     level = max(rejected, key=lambda name: found[name].corrected)
@@ -123,7 +123,8 @@ def _cannot(found: dict[str, DimensionCheck]) -> str:
     if _rejected(found):
         return ""
     return say(
-        "That all groups measure one thing: small differences between them would not be seen."
+        "The test does not show that all groups measure the same construct; small interactions may "
+        "go undetected."
     )
 
 

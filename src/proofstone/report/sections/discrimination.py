@@ -61,11 +61,13 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
         name="discrimination",
         title=say("Where the strongest stand apart"),
         finding=say(
-            "Over the top {k}, the range is widest in {widest} ({range} points on {items}); in {n} "
-            "of {groups} groups by {by} it is more than chance gives.",
+            "In {n} of {groups} groups by {by}, the range of the top {k} is significant "
+            "(Bonferroni-adjusted). The largest observed range is {range} points, in {widest} "
+            "({items}); {by_chance} points are expected of equal models there.",
             k=k,
             widest=names[found.index(widest)],
             range=points(widest.range),
+            by_chance=points(widest.range_by_chance),
             items=counted(widest.n_units, "item"),
             n=len(beyond),
             groups=len(known),
@@ -96,8 +98,8 @@ def _cannot(by: str, known: Sequence[tuple[Discrimination, str]], beyond: Sequen
     if not rest:
         return ""
     return say(
-        "Whether the strongest models differ at all within {shown}: chance alone may give such "
-        "ranges there (each {by} tested at 5%, corrected for all).",
+        "No significant differences among the strongest models within {shown} (each {by} tested "
+        "at 5%, Bonferroni-adjusted). This does not show that they are equal.",
         shown=listed(rest, 6),
         by=word(by),
     )
@@ -120,7 +122,7 @@ def _table(by: str, names: list[str], found: Sequence[Discrimination]) -> Table:
                    help=say("the range to expect of as many models of equal skill")),
             Column(key="sd_corrected", name=say("SD less chance"), unit="points"),
             Column(key="p", name=say("p"), unit="probability",
-                   help=say("how often chance alone gives at least this range")),
+                   help=say("probability of a range at least this large if all models were equal")),
         ),
         rows=tuple(
             (

@@ -51,9 +51,7 @@ def factors_section(evidence: Evidence) -> Section | None:
         name="factors",
         title=say("What the way of asking changes"),
         matters=say("How one asks matters"),
-        otherwise=say(
-            "How a model was asked makes no difference here that luck would not make too."
-        ),
+        otherwise=say("The prompting method has no statistically significant effect."),
     )
 
 
@@ -77,7 +75,7 @@ def describe_factor(
         name=name,
         title=title,
         finding=_finding(factor, levels),
-        plain=_plain(factor, models, levels, matters) or otherwise,
+        plain=_plain(factor, models, levels, matters) or ("" if _matters(factor) else otherwise),
         cannot=_cannot(factor, models, levels),
         how=say(
             "Each model against itself, on the same items; the variance of a change adds up "
@@ -184,6 +182,12 @@ def _alike(found: Factor) -> str:
     )
 
 
+def _matters(found: Factor) -> bool:
+    """Whether some change on average, or how models differ in it, is significant."""
+    means = [each.change for each in found.average]
+    return found.interaction.p < 0.05 or any(not mean.low <= 0 <= mean.high for mean in means)
+
+
 def _plain(found: Factor, names: list[str], levels: list[str], matters: str) -> str:
     sure = [effect for effect in found.effects if effect.p_holm < 0.05]
     if not sure:
@@ -221,11 +225,11 @@ def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
             Column(key="level", name=say("asked")),
             Column(key="change", name=say("change"), unit="points"),
             Column(key="p", name=say("p"), unit="probability"),
-            Column(key="p_holm", name=say("p, corrected"), unit="probability",
-                   help=say("corrected for looking at all changes")),
+            Column(key="p_holm", name=say("p (Holm)"), unit="probability",
+                   help=say("adjusted for all changes")),
             Column(key="beyond", name=say("beyond the others"), unit="points",
                    help=say("how much more it changes than the mean of the other models")),
-            Column(key="p_beyond", name=say("p, corrected"), unit="probability"),
+            Column(key="p_beyond", name=say("p (Holm)"), unit="probability"),
         ),
         rows=tuple(
             (

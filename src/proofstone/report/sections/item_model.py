@@ -44,8 +44,8 @@ def item_model_section(evidence: Evidence) -> Section | None:
                 n=fit.n_iterations,
             ),
             say(
-                "Fit by Yen's Q1 over groups of like skill, so that at most a tenth of the items "
-                "said not to follow it are so by chance. Items count as independent given skill."
+                "Fit by Yen's Q1 over groups of similar skill, tested at a false discovery rate "
+                "of 10%. Items count as independent given skill."
             ),
         ),
         tables=(_skills(found, fit), _items(found, fit, misfits)),

@@ -40,8 +40,8 @@ def items_section(evidence: Evidence) -> Section | None:
             say(
                 "Difficulty is the mean score over the ranked models. Discrimination is the "
                 "correlation of an item's scores with the mean of all other items. An item is "
-                "accused only with eight models or more; the weak beating the strong is "
-                "corrected so that at most a tenth of the items accused of it are so by chance."
+                'flagged only with eight models or more; "the weak are right and the strong '
+                'wrong" is tested at a false discovery rate of 10%.'
             )
         ),
         tables=(
@@ -86,15 +86,15 @@ def _plain(flagged: Sequence[ItemStatistics]) -> str:
 def _cannot(n: int, negative: int) -> str:
     if n < _FEWEST:
         return say(
-            "Which items are wrong: {models} are too few to tell a bad item from bad luck "
-            "(eight are needed).",
+            "{models} are too few to tell a wrong answer key from sampling error (at least eight "
+            "are needed).",
             models=counted(n, "model"),
         )
     if not negative:
         return ""
     return say(
-        "Whether each of the {items} on which stronger models do worse is wrong: by chance "
-        "alone there would be some.",
+        "{items} have negative discrimination. Some are expected by chance, so this alone does "
+        "not show a wrong answer key.",
         items=counted(negative, "item"),
     )
 

@@ -22,6 +22,7 @@ from proofstone.records.judged import Judged
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import points, shown_estimate
 from proofstone.report.sections.coefficients import (
+    OBSERVED,
     Drawn,
     agreement_table,
     alphas,
@@ -100,13 +101,15 @@ def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
 def judged_coefficients(
     judged: Judged, estimand: Estimand, seed: int, level: float
 ) -> Iterator[tuple[str, Estimate]]:
-    """Each coefficient by its name, over the records that both labelled, items drawn."""
+    """Each coefficient by its name, over the records that both labelled, items drawn. Observed
+    agreement has the interval of the confusion matrix, so that it has one everywhere."""
     keys = _keys(judged, estimand)
     both = (judged.people >= 0) & (judged.judge >= 0)
     people, judge = judged.people[both], judged.judge[both]
     ratings, n = np.column_stack([people, judge]), len(judged.labels)
     drawn = Drawn(clusters=judged.item[both], keys=keys, seed=seed, confidence=level)
-    yield from coefficients(ratings, ("observed agreement", "Gwet AC1"), n, drawn)
+    yield OBSERVED, judged_confusion(judged, estimand, level).accuracy
+    yield from coefficients(ratings, ("Gwet AC1",), n, drawn)
     yield "Cohen's kappa", cohen_kappa(people, judge, **drawn)
     if judged.values is not None and n > 2:
         quadratic = cohen_kappa(people, judge, weights="quadratic", **drawn)
@@ -202,10 +205,13 @@ def _cannot(rates: dict[str, JudgedRate], n: int) -> str:
     parts = []
     if n < _FEW:
         parts.append(
-            say("How good the judge is: {records} by people are few.", records=counted(n, "record"))
+            say(
+                "{records} with labels by people are few to validate a judge by.",
+                records=counted(n, "record"),
+            )
         )
     if not first.helps:
-        parts.append(say("The judge adds nothing to people's labels here."))
+        parts.append(say("The judge does not narrow the interval of the human-labeled estimate."))
     return paragraph(*parts)
 
 

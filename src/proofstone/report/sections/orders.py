@@ -159,7 +159,7 @@ def _plain(found: Sequence[_Held]) -> str:
         return ""
     return say(
         "{model} scores {mean} of 100 points on these questions, and {kept} if only what is right "
-        "each time counts: the rest depends on where options stand, or on luck.",
+        "each time counts: the rest depends on the order of the options or on sampling variation.",
         model=first.label,
         mean=points(first.mean.value),
         kept=points(first.in_all.value),
@@ -171,21 +171,21 @@ def _cannot(found: Sequence[_Held], contents: bool) -> str:
     if not contents:
         parts.append(
             say(
-                "Whether the same option is chosen: the order is only named, so it is not known "
-                "what a letter means there, and scores are compared instead."
+                "The data do not show whether the same option is chosen: the order is only named, "
+                "so the meaning of a letter is not known, and scores are compared instead."
             )
         )
     if all(each.same is None for each in found):
         parts.append(
             say(
-                "How much of it is the order's doing: no question was asked twice in the same "
-                "order, so that answers may differ by themselves."
+                "The share that is due to the order is not known: no question was asked twice in "
+                "the same order, so answers may differ without it."
             )
         )
     few = max(each.n for each in found)
     if few < _FEW:
         parts.append(
-            say("How it is elsewhere: {items} in two orders are few.", items=counted(few, "item"))
+            say("{items} in two orders are few to generalize from.", items=counted(few, "item"))
         )
     return paragraph(*parts)
 

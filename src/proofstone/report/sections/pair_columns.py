@@ -30,9 +30,10 @@ def further_columns(evidence: Evidence, group: Standings) -> PairColumns:
     pairs = [(pair.first, pair.second) for pair in group.compared]
     by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared]))
     heads: tuple[Column, ...] = (
-        Column(key="p_bh", name=say("p, false share"), unit="probability",
-               help=say("corrected so that at most this share of all claims is false "
-                        "(Benjamini and Hochberg)")),
+        Column(key="p_bh", name=say("q (BH)"), unit="probability",
+               help=say("q-value (Benjamini-Hochberg): calling every pair with a q up to "
+                        "this value significant keeps the expected share of false "
+                        "discoveries at or below it")),
     )  # fmt: skip
     columns: list[Sequence[Cell]] = [by_rate.tolist()]
     ranked = ranked_values(evidence)
@@ -43,10 +44,10 @@ def further_columns(evidence: Evidence, group: Standings) -> PairColumns:
         exact, _ = mcnemar_p(won, lost)
         columns += [won.tolist(), lost.tolist(), exact.tolist()]
         heads += (
-            Column(key="only_first", name=say("only first"),
-                   help=say("items that only the first got right")),
-            Column(key="only_second", name=say("only second"),
-                   help=say("items that only the second got right")),
+            Column(key="only_first", name=say("only A correct"),
+                   help=say("items that only the first model got right")),
+            Column(key="only_second", name=say("only B correct"),
+                   help=say("items that only the second model got right")),
             Column(key="p_mcnemar", name=say("p, McNemar"), unit="probability",
                    help=say("the exact test on those items, taken as independent")),
         )  # fmt: skip

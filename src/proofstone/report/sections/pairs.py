@@ -31,7 +31,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
     columns = further_columns(evidence, group)
     return Section(
         name="pairs",
-        title=say("Which differences are more than noise"),
+        title=say("Pairwise differences"),
         finding=paragraph(_finding(resolved, total), _tiers(group)),
         plain=_plain(group),
         cannot=paragraph(_cannot(group), _by_extraction(group)),
@@ -44,13 +44,13 @@ def pairs_section(evidence: Evidence) -> Section | None:
 def _finding(resolved: int, total: int) -> str:
     if total == 1:
         return say(
-            "The difference between the two is more than noise in the items."
+            "The difference between the two is statistically significant."
             if resolved
-            else "The difference between the two is not more than noise in the items."
+            else "The difference between the two is not statistically significant."
         )
     return say(
-        "{resolved:,} of {total:,} pairs of models differ by more than noise in the items; "
-        "{pairs} cannot be told apart.",
+        "{resolved:,} of {total:,} pairs of models differ significantly (Holm-adjusted); "
+        "no significant difference in {pairs}.",
         resolved=resolved,
         total=total,
         pairs=counted(total - resolved, "pair"),
@@ -74,12 +74,14 @@ def _plain(group: Standings) -> str:
     best = [row.label for row in group.ranked if row.rank is not None and row.rank.low == 1]
     if len(best) == 1:
         return say(
-            "{best} is better than every other model here; luck does not explain it.", best=best[0]
+            "{best} ranks first. Its lead over every other model is statistically significant.",
+            best=best[0],
         )
     if len(best) == len(group.ranked):
-        return say("Any of these models may be the best one: the differences are within luck.")
+        return say("No pairwise difference is statistically significant.")
     return say(
-        "{n} models form the best group: which of them is best, these questions cannot say.",
+        "{n} models are statistically tied for first: none of them is significantly worse than "
+        "any other model.",
         n=len(best),
     )
 
@@ -101,7 +103,7 @@ def _cannot(group: Standings) -> str:
     left = len(open_pairs) - len(shown)
     pairs = say("; ").join(shown)
     return say(
-        "Neighbours that cannot be told apart: {pairs}.",
+        "Neighbors without a significant difference: {pairs}.",
         pairs=say("{words} and {n:,} more", words=pairs, n=left) if left else pairs,
     )
 
@@ -155,7 +157,7 @@ def _next_to_each_other(group: Standings) -> list[Comparison]:
 
 def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
     neighbours = _next_to_each_other(group)
-    yield _table(board, group, say("Neighbours in the ranking"), neighbours, more)
+    yield _table(board, group, say("Neighbors in the ranking"), neighbours, more)
     if len(group.compared) > len(neighbours):
         yield _table(board, group, say("All pairs"), group.compared, more)
 
@@ -175,11 +177,12 @@ def _table(
             Column(key="difference", name=say("difference"), unit="points",
                    help=say("points out of 100 by which the first scores higher")),
             Column(key="p", name=say("p"), unit="probability",
-                   help=say("how often chance alone would give at least this difference")),
-            Column(key="p_holm", name=say("p, corrected"), unit="probability",
-                   help=say("the same, corrected for looking at all pairs")),
+                   help=say("two-sided p: probability of a difference at least this large if both "
+                            "models had the same true score")),
+            Column(key="p_holm", name=say("p (Holm)"), unit="probability",
+                   help=say("adjusted for all pairs")),
             *more.heads,
-            Column(key="resolved", name=say("told apart")),
+            Column(key="resolved", name=say("significant")),
         ),
         rows=tuple(
             (
@@ -232,8 +235,8 @@ def _matrix(group: Standings) -> Iterator[Figure]:
         kind="matrix",
         title=say("By how much each model is ahead"),
         subtitle=say(
-            "points by which the row's model is ahead of the column's; empty where the data "
-            "cannot tell them apart"
+            "points by which the row's model is ahead of the column's; empty where the "
+            "difference is not significant"
         ),
         marks=tuple(marks),
         row_axis=say("model"),

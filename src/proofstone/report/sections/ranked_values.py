@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import SharedKeys
+from proofstone.engines.stats import (
+    Estimand,
+    Separation,
+    SharedKeys,
+    Shrinkage,
+    Spread,
+    Weighting,
+    equal_weights,
+    group_weights,
+    measure_spread,
+    separations,
+    shrink_scores,
+)
 from proofstone.report.board import Standings
 from proofstone.report.sections.once import once_each
 from proofstone.report.sections.section import Evidence
+from proofstone.report.sheet import Sheet
 
 __all__ = ["RankedValues", "ranked_values", "values_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RankedValues:
     """``values`` (units, respondents) of a standing that ranks two or more on common items, its
     respondents best first; ``units`` are their places in the score table, ``respondents`` (m)
     those of the columns. ``strata`` (units) are codes of the level of fewest groups, into
-    ``stratum_names``; None where no level tells items apart."""
+    ``stratum_names``; None where no level tells items apart. ``weighting`` is the ranking's own.
+
+    What both the opening and a section state is computed here, so that they state the same.
+    """
 
     group: Standings
     values: NDArray[np.float64]
@@ -30,14 +48,47 @@ class RankedValues:
     level: str
     strata: NDArray[np.int32] | None
     stratum_names: tuple[str, ...]
+    weighting: Weighting
+    estimand: Estimand
+    confidence: float
+    seed: int
 
     @property
     def labels(self) -> list[str]:
         """The respondents by name."""
         return [row.label for row in self.group.ranked]
 
+    @property
+    def clusters(self) -> SharedKeys | None:
+        """What items share, where that makes them dependent."""
+        return self.keys if self.estimand == "knowledge" else None
 
-@once_each
+    @cached_property
+    def spread(self) -> Spread:
+        """The sampling error of the scores, as the ranking weighs items."""
+        return measure_spread(self.values, self.weighting, self.keys, self.estimand)
+
+    @cached_property
+    def shrinkage(self) -> Shrinkage | None:
+        """True scores under the hierarchical model, with the probability of being the best."""
+        return shrink_scores(self.spread, confidence=self.confidence, seed=self.seed)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs the ranking compares."""
+        return len(self.group.compared)
+
+    @property
+    def adjusted_confidence(self) -> float:
+        """The confidence at which each pair is compared so that all of them hold (Bonferroni)."""
+        return 1.0 - (1.0 - self.confidence) / self.n_pairs
+
+    def separations(self, pairs: Sequence[tuple[int, int]] | None = None) -> tuple[Separation, ...]:
+        """The questions that each of ``pairs`` (neighbours, if not given) needs for a significant
+        difference, adjusted for all pairs that the ranking compares."""
+        return separations(self.spread, pairs, confidence=self.adjusted_confidence)
+
+
 def ranked_values(evidence: Evidence) -> RankedValues | None:
     """The values behind the first ranking; None without items, or with fewer than two ranked."""
     group = next((group for group in evidence.board.standings if group.compared), None)
@@ -46,6 +97,16 @@ def ranked_values(evidence: Evidence) -> RankedValues | None:
 
 def values_of(evidence: Evidence, group: Standings) -> RankedValues | None:
     """The values behind one of the rankings; None without items, or with fewer than two ranked."""
+    place = next(n for n, each in enumerate(evidence.board.standings) if each is group)
+    return _all_values(evidence)[place]
+
+
+@once_each
+def _all_values(evidence: Evidence) -> list[RankedValues | None]:
+    return [_values(evidence, group) for group in evidence.board.standings]
+
+
+def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
     sheet = evidence.sheet
     if sheet is None or not group.compared:
         return None
@@ -69,4 +130,15 @@ def values_of(evidence: Evidence, group: Standings) -> RankedValues | None:
         level=level,
         strata=sheet.table.strata[level][units] if level else None,
         stratum_names=names[level] if level else (),
+        weighting=_weighting(evidence, sheet, units),
+        estimand=evidence.estimand,
+        confidence=evidence.board.confidence,
+        seed=evidence.seed,
     )
+
+
+def _weighting(evidence: Evidence, sheet: Sheet, units: NDArray[np.int64]) -> Weighting:
+    level = evidence.board.level
+    if level not in sheet.table.strata:
+        return equal_weights(len(units))
+    return group_weights(sheet.table.strata[level][units])

@@ -1,60 +1,85 @@
-"""What these items can tell apart, and how many would tell neighbours apart."""
+"""Statistical power: the minimum detectable difference, and the items that neighbors need."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from proofstone.engines.stats import (
-    Resolution,
-    Separation,
-    equal_weights,
-    measure_spread,
-    resolution_after,
-    separations,
-)
-from proofstone.report.numbers import points
+from proofstone.engines.stats import Resolution, Separation, resolution_after
+from proofstone.report.numbers import points, two_digits
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Column, Evidence, Section, Table
-from proofstone.wording import counted, say, word
+from proofstone.wording import counted, paragraph, say, word
 
 __all__ = ["resolution_section"]
 
 
 def resolution_section(evidence: Evidence) -> Section | None:
-    """The smallest difference that these items resolve at 80% power, and the items that each
-    neighbouring pair would need. None with fewer than two ranked."""
+    """The smallest difference that these items resolve at 80% power once all pairs are compared,
+    and the items that each neighbouring pair would need. None with fewer than two ranked."""
     ranked = ranked_values(evidence)
     if ranked is None:
         return None
-    spread = measure_spread(
-        ranked.values, equal_weights(len(ranked.values)), ranked.keys, evidence.estimand
-    )
-    confidence = evidence.board.confidence
-    resolution = resolution_after(spread, confidence=confidence)
-    needed = separations(spread, confidence=confidence)
+    adjusted = resolution_after(ranked.spread, confidence=ranked.adjusted_confidence)
+    alone = resolution_after(ranked.spread, confidence=ranked.confidence)
     return Section(
         name="resolution",
-        title=say("What these items can tell apart"),
-        finding=_finding(resolution),
-        cannot=_cannot(resolution),
-        how=say(
-            "The difference that a two-sided paired test at {confidence:g}% finds in 80% "
-            "of cases, for the median pair, from the variance seen; before any correction "
-            "for many pairs. Items needed: of the kind that is here, if the difference "
-            "seen is the true one. Intervals for {estimand}.",
-            confidence=100 * (1 - confidence),
+        title=say("Statistical power"),
+        finding=_finding(adjusted, ranked.n_pairs),
+        cannot=_cannot(adjusted, ranked.n_pairs),
+        how=_how(evidence, ranked),
+        tables=(_detectable(adjusted, alone, ranked.n_pairs), _table(ranked)),
+    )
+
+
+def _how(evidence: Evidence, ranked: RankedValues) -> str:
+    alpha = 100 * (1 - ranked.confidence)
+    return paragraph(
+        say(
+            "Minimum detectable difference: a two-sided paired test finds it with 80% power, for "
+            "the median pair and the variance observed."
+        ),
+        say(
+            "Each pair is tested at {alpha:g}% / {n:,}, the number of pairs (Bonferroni). Holm's "
+            "ranking is at least as powerful.",
+            alpha=alpha,
+            n=ranked.n_pairs,
+        )
+        if ranked.n_pairs > 1
+        else say("The pair is tested at {alpha:g}%.", alpha=alpha),
+        say(
+            "Items needed assume that the observed difference is the true one, and count items "
+            "of the same kind. Intervals for {estimand}.",
             estimand=word(evidence.board.estimand),
         ),
-        tables=(_table(ranked, needed),),
     )
+
+
+def _detectable(adjusted: Resolution, alone: Resolution, n_pairs: int) -> Table:
+    return Table(
+        title=say("Minimum detectable difference"),
+        columns=(
+            Column(key="comparison", name=say("comparison")),
+            Column(key="difference", name=say("difference"), unit="points",
+                   help=say("found with 80% power, median pair")),
+            Column(key="standard_error", name=say("standard error"), unit="points"),
+        ),
+        rows=tuple(
+            (name, None if math.isnan(found.difference) else found.difference,
+             None if math.isnan(found.standard_error) else found.standard_error)
+            for name, found in (
+                (say("adjusted for {pairs}", pairs=counted(n_pairs, "pair")), adjusted),
+                (say("one planned pair, unadjusted"), alone),
+            )
+        ),
+        sorts=False,
+    )  # fmt: skip
 
 
 def _sees_nothing(found: Resolution) -> bool:
     return math.isnan(found.difference) or found.difference >= 1.0
 
 
-def _finding(found: Resolution) -> str:
+def _finding(found: Resolution, n_pairs: int) -> str:
     if found.difference == 0.0:
         return say(
             "Most models score alike item by item, so nothing here says which true differences "
@@ -63,8 +88,10 @@ def _finding(found: Resolution) -> str:
     if _sees_nothing(found):
         return say("These are too few independent items to find any difference between two models.")
     return say(
-        "{items} find a true difference of {difference} points or more in four cases of five; "
-        "smaller ones mostly stay unseen.",
+        "{items} give 80% power to detect a true difference of {difference} points (median pair, "
+        "adjusted for the number of pairs)."
+        if n_pairs > 1
+        else "{items} give 80% power to detect a true difference of {difference} points.",
         items=_items(found),
         difference=points(found.difference),
     )
@@ -80,29 +107,36 @@ def _items(found: Resolution) -> str:
     return say("{items} in some {groups:,.0f} independent groups", items=items, groups=found.groups)
 
 
-def _cannot(found: Resolution) -> str:
+def _cannot(found: Resolution, n_pairs: int) -> str:
     if found.difference == 0.0:
-        return say("That models which score alike here are alike: other items might part them.")
+        return say("Models that score alike on these items may differ on others.")
     if _sees_nothing(found):
-        return say("Which of two models is better: no difference is large enough for these items.")
-    return say(
-        "Differences below about {difference} points: this test is too small to see them, so "
-        "not seeing one does not show that two models are alike.",
-        difference=points(found.difference),
+        return say("No difference between two models is large enough for these items to show it.")
+    return paragraph(
+        say(
+            "Power is below 80% for differences under {difference} points (median pair, adjusted "
+            "for the number of pairs)."
+            if n_pairs > 1
+            else "Power is below 80% for differences under {difference} points.",
+            difference=points(found.difference),
+        ),
+        say("A non-significant difference does not show that two models are equal."),
     )
 
 
-def _table(ranked: RankedValues, needed: Sequence[Separation]) -> Table:
+def _table(ranked: RankedValues) -> Table:
     return Table(
-        title=say("Items that would tell neighbours apart"),
+        title=say("Items needed to separate neighbors"),
         columns=(
             Column(key="first", name=say("model")),
             Column(key="second", name=say("next")),
             Column(key="difference", name=say("difference"), unit="points"),
             Column(key="standard_error", name=say("standard error"), unit="points"),
             Column(key="needed", name=say("items needed"),
-                   help=say("a dash where the two score the same, or nothing can be said")),
-            Column(key="times", name=say("times these"), digits=1),
+                   help=say("adjusted for the number of pairs; a dash where the two score the "
+                            "same, or where it cannot be estimated")),
+            Column(key="times", name=say("times these"),
+                   help=say("as a multiple of the items here")),
         ),
         rows=tuple(
             (
@@ -110,16 +144,14 @@ def _table(ranked: RankedValues, needed: Sequence[Separation]) -> Table:
                 ranked.labels[pair.second],
                 pair.difference,
                 pair.standard_error,
-                _rounded(pair.needed) if math.isfinite(pair.needed) else None,
-                pair.times if math.isfinite(pair.times) else None,
+                two_digits(pair.needed) if math.isfinite(pair.needed) else None,
+                _times(pair) if math.isfinite(pair.times) else None,
             )
-            for pair in needed
+            for pair in ranked.separations()
         ),
     )  # fmt: skip
 
 
-def _rounded(items: float) -> int:
-    """Two significant digits: no more is known."""
-    digits = max(len(str(math.ceil(items))) - 2, 0)
-    unit = int(10**digits)
-    return math.ceil(items / unit) * unit
+def _times(pair: Separation) -> str:
+    """A multiple with two significant digits."""
+    return f"{two_digits(pair.times):,}" if pair.times >= 10 else f"{pair.times:.1f}"

@@ -149,8 +149,8 @@ def _cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
     if not filtering or filters:
         return ""
     return say(
-        "What the filter costs its own model: no sample of items that it did not see was asked of "
-        "it and of others."
+        "The effect of filtering on the filter's own model is not known: no sample of items that "
+        "it did not see was asked of it and of others."
     )
 
 

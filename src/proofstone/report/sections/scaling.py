@@ -256,8 +256,8 @@ def _cannot(families: Sequence[_Family]) -> str:
     if not open_ones:
         return ""
     return say(
-        "Whether larger models gain less and less: the sizes of {families} are too few, or "
-        "too scattered, to tell a curve from a straight line.",
+        "The sizes of {families} are too few, or too scattered, to tell a curve from a straight "
+        "line: diminishing gains are neither shown nor excluded.",
         families=joined(open_ones[:4]),
     )
 

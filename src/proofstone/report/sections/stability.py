@@ -1,40 +1,76 @@
-"""Would the ranking be the same with other items? Subsamples, and the bootstrap, named apart."""
+"""Ranking stability over subsamples and bootstrap resamples, and the probability of being best."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
-from proofstone.engines.stats import Stability, bootstrap_stability, subsample_stability
-from proofstone.report.numbers import MISSING
+from proofstone.engines.stats import (
+    Shrinkage,
+    Stability,
+    bootstrap_stability,
+    subsample_stability,
+)
+from proofstone.records.results import Estimate
+from proofstone.report.numbers import MISSING, points, shown_share
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.section import Cell, Column, Evidence, Figure, Mark, Section, Table
-from proofstone.wording import counted, paragraph, say, word
+from proofstone.wording import counted, joined, paragraph, say, word
 
-__all__ = ["stability_section"]
+__all__ = ["probability_of_best", "stability_section"]
 
 _TOP = 10
 _MOST_DRAWN = 20  # rows of the figure of ranks
+_MOST_NAMED = 3  # models whose probability of being best stands in a sentence
 
 
 def stability_section(evidence: Evidence) -> Section | None:
-    """Kendall's tau over the top ten, retention of the first rank and of the top, and the ranks
-    that each respondent takes. None with fewer than two ranked, or fewer than ten items."""
+    """Kendall's tau over the top ten, retention of the first rank and of the top, the ranks that
+    each respondent takes, and true scores under a hierarchical model. None with fewer than two
+    ranked, or fewer than ten items."""
     ranked = ranked_values(evidence)
     if ranked is None or len(ranked.values) < 10:
         return None
     k = min(_TOP, len(ranked.respondents))
-    by_rate = subsample_stability(ranked.values, ranked.strata, k=k, seed=evidence.seed)
-    boot = bootstrap_stability(ranked.values, ranked.strata, k=k, seed=evidence.seed)
+    by_rate = subsample_stability(
+        ranked.values, ranked.strata, k=k, seed=ranked.seed,
+        weighting=ranked.weighting, keys=ranked.clusters,
+    )  # fmt: skip
+    boot = bootstrap_stability(
+        ranked.values, ranked.strata, k=k, seed=ranked.seed,
+        weighting=ranked.weighting, keys=ranked.clusters,
+    )  # fmt: skip
     return Section(
         name="stability",
-        title=say("Whether the ranking is stable"),
+        title=say("Ranking stability"),
         finding=_finding(ranked, by_rate[0], boot),
-        plain=_plain(ranked, boot),
-        cannot=_cannot(ranked, boot),
-        how=_how(ranked, boot),
-        tables=(_schemes((*by_rate, boot)), _ranks(ranked, boot)),
+        plain=paragraph(_plain(ranked, boot), probability_of_best(ranked)),
+        cannot=_cannot(boot),
+        how=_how(ranked, by_rate[0], boot),
+        tables=(_schemes((*by_rate, boot)), _ranks(ranked, boot), *_true_scores(ranked)),
         figures=tuple(_figure(ranked, boot)),
+    )
+
+
+def probability_of_best(ranked: RankedValues) -> str:
+    """The posterior probability of being the best of the models that are likeliest to be; empty
+    where the hierarchical model does not apply. The opening and the section say it alike."""
+    found = ranked.shrinkage
+    if found is None:
+        return ""
+    likeliest = sorted(found.scores, key=lambda score: -score.best)[:_MOST_NAMED]
+    named = [
+        say(
+            "{model} ({share})",
+            model=ranked.labels[score.respondent],
+            share=shown_share(score.best) if score.best < 1 else ">99.9%",
+        )
+        for score in likeliest
+        if score.best > 0
+    ]
+    return say(
+        "Probability of having the highest true score (hierarchical model): {models}.",
+        models=joined(named),
     )
 
 
@@ -50,75 +86,125 @@ def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
             "change.",
             k=half.k,
         )
-    kept, anew = _percent(half.first_alone), _percent(boot.first_alone)
-    return say(
-        "With half of the items the order of the top {k} agrees with the whole by a tau of "
-        "{mean}, and {leader} stays first in {kept} of draws; with as many items drawn anew, "
-        "in {anew}.",
-        k=half.k,
-        mean=_two(half.tau.mean),
-        leader=_leader(ranked, half),
-        kept=kept,
-        anew=anew,
+    return paragraph(
+        say(
+            "With random halves of the items, the top-{k} ranking has a mean Kendall's tau of "
+            "{mean} with the full ranking.",
+            k=half.k,
+            mean=_two(half.tau.mean),
+        ),
+        _first_alone(ranked, boot),
     )
 
 
-def _leader(ranked: RankedValues, drawn: Stability) -> str:
-    """Who is first in the full sample; where several share it, staying is said of any of them."""
-    if len(drawn.leaders) == 1:
-        return ranked.labels[drawn.leaders[0]]
-    return say("one of the {n} that share the lead", n=len(drawn.leaders))
+def _first_alone(ranked: RankedValues, boot: Stability) -> str:
+    """How often the leader is first and no other ties with it."""
+    told = {"stays": shown_share(boot.first_alone), "n_draws": boot.n_draws}
+    if len(boot.leaders) == 1:
+        return say(
+            "{leader} alone ranks first in {stays} of {n_draws:,} bootstrap resamples.",
+            leader=ranked.labels[boot.leaders[0]],
+            **told,
+        )
+    return say(
+        "{n} models share the lead; no other model ranks first in {stays} of {n_draws:,} "
+        "bootstrap resamples.",
+        n=len(boot.leaders),
+        **told,
+    )
 
 
 def _plain(ranked: RankedValues, boot: Stability) -> str:
     if _is_level(boot):
         return say("These questions rank none of the top {k} above another.", k=boot.k)
-    stays = boot.first_alone
-    if stays > 0.95:
-        how_often = say("almost always")
-    else:
-        how_often = say("mostly") if stays > 0.7 else say("often not")
-    return say(
-        "Had other questions of the same kind been asked, {leader} would {how_often} have come "
-        "first ({stays} of {n_draws:,} trials).",
-        leader=_leader(ranked, boot),
-        how_often=how_often,
-        stays=_percent(stays),
-        n_draws=boot.n_draws,
+    return paragraph(
+        _first_alone(ranked, boot),
+        say("This is the stability of the ranking, not the probability of being best."),
     )
 
 
-def _cannot(ranked: RankedValues, boot: Stability) -> str:
+def _cannot(boot: Stability) -> str:
     wide = [spread for spread in boot.ranks if spread.high - spread.low >= 5]
     if not wide:
         return ""
     return say(
-        "{n} of {all} models move over six ranks or more when items are drawn anew: their "
-        "place in the order is an accident of these items.",
+        "{n} of {all} models have no settled place: 95% of bootstrap resamples put each of them "
+        "on six different ranks or more.",
         n=len(wide),
         all=len(boot.ranks),
     )
 
 
-def _how(ranked: RankedValues, boot: Stability) -> str:
-    drawn = {"n": boot.n_draws, "seed": boot.seed, "what": word(boot.resampled)}
+def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
+    names = list(dict.fromkeys([half.resampled, boot.resampled]))
+    what = {"n": boot.n_draws, "seed": boot.seed, "what": joined([word(name) for name in names])}
     draws = (
-        say(
-            "{n:,} draws each, seed {seed}, of {what} within each {level}.",
-            level=word(ranked.level),
-            **drawn,
-        )
-        if ranked.level
-        else say("{n:,} draws each, seed {seed}, of {what}.", **drawn)
-    )
+        say("{n:,} draws each of {what} (strata: {level}), seed {seed}.",
+            level=word(ranked.level), **what)
+        if any("strata" in name for name in names)
+        else say("{n:,} draws each of {what}, seed {seed}.", **what)
+    )  # fmt: skip
     return paragraph(
         draws,
         say(
-            "A subsample without "
-            "replacement varies less than a fresh set of items of the full size would (see its "
-            "share of the variance); the bootstrap, with replacement, varies as much. Both take "
-            "items as independent. Ranks are computed anew in each draw.",
+            "Subsamples are without replacement and vary less than a new set of items of the full "
+            "size (see their share of the variance). The bootstrap is with replacement and varies "
+            "as much."
         ),
+        say("Ranks are computed in each draw."),
+        _modeled(ranked.shrinkage),
+    )
+
+
+def _modeled(found: Shrinkage | None) -> str:
+    if found is None:
+        return ""
+    return say(
+        "Hierarchical model: true scores are normal around a common mean, observed scores have the "
+        "items' covariance between models. The standard deviation of true scores is integrated "
+        "out under a half-Cauchy prior (posterior median {sd} points [{low}, {high}]).",
+        sd=points(found.spread),
+        low=points(found.spread_low),
+        high=points(found.spread_high),
+    )
+
+
+def _true_scores(ranked: RankedValues) -> Iterator[Table]:
+    """True scores under the hierarchical model, beside the scores seen."""
+    found = ranked.shrinkage
+    if found is None:
+        return
+    seen = [row.estimate for row in ranked.group.ranked]
+    yield Table(
+        title=say("True scores under the hierarchical model"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="score", name=say("score"), unit="points"),
+            Column(key="shrunken", name=say("shrunken score"), unit="points",
+                   help=say("posterior mean and credible interval of the true score")),
+            Column(key="best", name=say("probability of being best"), unit="share",
+                   help=say("posterior probability of the highest true score of all models here")),
+        ),
+        rows=tuple(
+            (ranked.labels[each.respondent], seen[each.respondent].value,
+             _credible(found, seen[each.respondent], place), each.best)
+            for place, each in enumerate(found.scores)
+        ),
+    )  # fmt: skip
+
+
+def _credible(found: Shrinkage, seen: Estimate, place: int) -> Estimate:
+    each = found.scores[place]
+    return Estimate(
+        value=each.value,
+        n=seen.n,
+        low=each.low,
+        high=each.high,
+        level=found.confidence,
+        estimand=seen.estimand,
+        made_by=f"hierarchical normal model, {found.n_draws} draws, seed {found.seed}",
+        resampled=seen.resampled,
+        effective_n=seen.effective_n,
     )
 
 
@@ -130,7 +216,7 @@ def _schemes(found: Sequence[Stability]) -> Table:
             Column(key="rate", name=say("rate"), digits=2),
             Column(key="items", name=say("items drawn")),
             Column(key="variance_share", name=say("share of the variance"), digits=2,
-                   help=say("of what a fresh set of as many items as there are would vary")),
+                   help=say("of what a new set of as many items would vary")),
             Column(key="tau", name=say("tau"), digits=3,
                    help=say("Kendall's tau-b over the top, between the whole and a draw")),
             Column(key="tau_low", name="2.5%", digits=3,
@@ -166,7 +252,7 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
         for spread in sorted(boot.ranks, key=lambda spread: spread.rank)
     ]
     return Table(
-        title=say("Ranks when items are drawn anew"),
+        title=say("Ranks over bootstrap resamples"),
         columns=(
             Column(key="model", name=say("model")),
             Column(
@@ -211,7 +297,7 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
     yield Figure(
         name="ranks",
         kind="ranks",
-        title=say("Ranks when items are drawn anew"),
+        title=say("Ranks over bootstrap resamples"),
         subtitle=say(
             "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
             n_draws=boot.n_draws,
@@ -227,7 +313,3 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
 
 def _two(value: float) -> str:
     return MISSING if math.isnan(value) else f"{value:.2f}"
-
-
-def _percent(share: float) -> str:
-    return MISSING if math.isnan(share) else f"{100 * share:.0f}%"

@@ -78,22 +78,22 @@ def _cannot(found: DescribedStatements) -> str:
     n = len(found.ranked.respondents)
     if n < _FEWEST and found.columns:
         return say(
-            "Which keys in {column} are wrong: {n} models are too few to tell a wrong one from a "
-            "hard one (eight are needed).",
+            "{n} models are too few to tell a wrong key in {column} from a hard one (at least "
+            "eight are needed).",
             column=key_column(found.columns),
             n=n,
         )
     if n < _FEWEST:
         return say(
-            "Which statements are wrong: {n} models are too few to tell a wrong one from a hard "
-            "one (eight are needed).",
+            "{n} models are too few to tell a wrong statement from a hard one (at least eight "
+            "are needed).",
             n=n,
         )
     alone = sum(1 for each in found.statements if each.by_items is None)
     if not alone:
         return ""
     return say(
-        "What {statements} do in questions: fewer than two hold them.",
+        "The effect of {statements} is not estimated: fewer than two questions hold them.",
         statements=counted_keys(alone, found.columns),
     )
 
@@ -103,8 +103,8 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
         return say(
             "An item rests on several keys of {column}; over all items that hold one, the others "
             "differ, and what is left is its own. How far scores on them lie above or below each "
-            "model's own level is tested with items as independent, so that at most a tenth of the "
-            "keys accused are so by chance. Probably wrong: missed more than the rest, and with no "
+            "model's own level is tested with items as independent, at a false discovery rate "
+            "of 10%. Probably wrong: missed more than the rest, and with no "
             "correlation over models between the score on its items and on all others, from eight "
             "models on.",
             column=key_column(columns),
@@ -112,8 +112,8 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
     first = say(
         "A question rests on several statements; over all questions that hold one, the others "
         "differ, and what is left is its own. How far scores on them lie above or below each "
-        "model's own level is tested with questions as independent, so that at most a tenth of the "
-        "statements accused are so by chance. Probably wrong: missed more than the rest, and with "
+        "model's own level is tested with questions as independent, at a false discovery rate "
+        "of 10%. Probably wrong: missed more than the rest, and with "
         "no correlation over models between the score on its questions and on all others, from "
         "eight models on. A falsified statement counts for the true one that it came from."
     )

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
+from proofstone.engines.stats import differ_significantly
 from proofstone.records.results import Estimate
-from proofstone.report.board import Breakdown, Standings
+from proofstone.report.board import Breakdown, BreakdownGroup, Standings
 from proofstone.report.breakdowns import FEW_ITEMS
-from proofstone.report.numbers import points
+from proofstone.report.numbers import points, shown_estimate
 from proofstone.report.sections.drawn import composition_figure, strips_figure
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
 from proofstone.wording import counted, listed, paragraph, say, word
@@ -79,7 +80,8 @@ def _finding(group: Standings) -> str:
         return paragraph(scores, _level(group, first))
     leads = sum(1 for each in first.groups if _leader(each.estimates) == 0)
     best = say(
-        "{model}, first overall, is also first in {n} of the {groups} groups by {by}.",
+        "{model} has the highest score overall, and the highest observed score in {n} of the "
+        "{groups} groups by {by}.",
         model=group.ranked[0].label,
         n=leads,
         groups=len(first.groups),
@@ -107,19 +109,43 @@ def _leader(estimates: Sequence[Estimate]) -> int:
 
 
 def _plain(group: Standings) -> str:
+    """The leader's highest and lowest group, each with n and interval; that one is the highest, or
+    the lowest, only where it differs from every other group after Holm's correction over all."""
     part = group.breakdowns[0]
-    first = [(each.estimates[0].value, each.name) for each in part.groups]
-    known = sorted(pair for pair in first if not math.isnan(pair[0]))
+    known = [
+        (each.estimates[0], each)
+        for each in part.groups
+        if not math.isnan(each.estimates[0].value) and each.estimates[0].effective_n >= 2
+    ]
     if len(known) < 2:
         return ""
-    (low, worst), (high, best) = known[0], known[-1]
+    known.sort(key=lambda pair: -pair[0].value)
+    apart = differ_significantly([estimate for estimate, _ in known])
+    told = {
+        "model": group.ranked[0].label,
+        "best": _with_interval(*known[0]),
+        "worst": _with_interval(*known[-1]),
+    }
+    is_highest, is_lowest = bool(apart[0, 1:].all()), bool(apart[-1, :-1].all())
+    if is_highest and is_lowest:
+        return say("{model} scores highest in {best} and lowest in {worst}.", **told)
+    if is_highest:
+        return say("{model} scores highest in {best}. The lowest group is not settled.", **told)
+    if is_lowest:
+        return say("{model} scores lowest in {worst}. The highest group is not settled.", **told)
     return say(
-        "{model} is strongest in {best} ({high}) and weakest in {worst} ({low}).",
-        model=group.ranked[0].label,
-        best=_named(best),
-        high=points(high),
-        worst=_named(worst),
-        low=points(low),
+        "The highest and lowest group scores of {model} are {best} and {worst}. Neither differs "
+        "significantly from every other group (Holm-adjusted).",
+        **told,
+    )
+
+
+def _with_interval(estimate: Estimate, part: BreakdownGroup) -> str:
+    return say(
+        "{group} ({score}, n = {n:,})",
+        group=_named(part.name),
+        score=shown_estimate(estimate),
+        n=part.n,
     )
 
 

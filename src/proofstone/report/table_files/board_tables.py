@@ -114,7 +114,7 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
     if board.level != "sample":
         yield say("Each {level} counts the same.", level=word(board.level))
     if group.ties:
-        yield say("Rows that share a letter cannot be told apart by these data.")
+        yield say("Models that share a letter are not significantly different (Holm-adjusted).")
     if group.has_ranks and group.is_paired:
         yield say(
             "Ranks come from paired comparisons on the same items, corrected for all pairs (Holm); "
