@@ -23,8 +23,8 @@ read           results.csv: wide table; 6 items, 3 models, 17 scores, 1 missing
                item: qid; models: gpt, qwen, llama; strata: discipline; clusters: book
 
 rank  model    n  accuracy
- 1-2  gpt      6  83.3 [17.1, 99.2]
- 1-2  qwen     6  66.7 [11.2, 96.9]
+ 1-2  gpt      6  83.3 [2.4, 100.0]
+ 1-2  qwen     6  66.7 [0.8, 100.0]
 incomplete, not ranked: missing replies counted all wrong .. all right
 llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7], 0 failed
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)

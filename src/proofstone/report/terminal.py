@@ -130,7 +130,7 @@ def _standings(
 def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: int) -> list[str]:
     columns = _optional_columns(group)
     header = ["rank", "model", "", *cards, "n", printable(board.measure), *columns]
-    digits = max(len(points(row.estimate.high)) for row in group.ranked)
+    digits = max(len(points(row.estimate.value)) for row in group.ranked)
     body = [_cells(row, cards, columns, max(digits, 4)) for row in group.ranked]
     if len(group.ranked) < 2:
         header, body = header[1:], [cells[1:] for cells in body]
