@@ -154,7 +154,8 @@ def test_what_is_not_there_is_not_found(made: Path, proofstone: Proofstone, name
 def test_accuracies_alone_have_no_items(tmp_path: Path, proofstone: Proofstone) -> None:
     """One row a model: nothing could be paired."""
     table = tmp_path / "board.csv"
-    table.write_text("model,history,physics\nm1,0.5,0.6\nm2,0.4,0.7\n", encoding="utf-8")
+    rows = "m1,0.55,0.5,0.6\nm2,0.55,0.4,0.7\n"
+    table.write_text(f"model,all,history,physics\n{rows}", encoding="utf-8")
     told = proofstone("compare", table, table)
     assert told.code == 2
     assert "no items to pair" in told.err

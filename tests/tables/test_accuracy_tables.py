@@ -71,15 +71,16 @@ def test_a_model_that_comes_twice_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_overall_accuracies_are_recomputed_from_their_strata(tmp_path: Path) -> None:
-    """a: (60 * 50 + 40 * 75) / 100 = 60; b: (60 * 40 + 40 * 50) / 100 = 44, printed as 45."""
-    path = written(tmp_path, WIDE.replace("b,44,", "b,45,"))
-    audit = audit_files([path], Asked())
-    (totals,) = [section for section in audit.sections if section.name == "totals"]
-    assert totals.finding == (
-        "The overall column is the mean of the groups weighted by their items: "
-        "1 of 2 rows agree within rounding."
+    """a: (60 * 50 + 40 * 75) / 100 = 60; b: (60 * 40 + 40 * 50) / 100 = 44, printed as 45; c and d
+    agree."""
+    rows = "a,60.0,50.0,75.0\nb,45.0,40.0,50.0\nc,56.0,60.0,50.0\nd,34.0,40.0,25.0\nn,,60,40\n"
+    audit = audit_files([written(tmp_path, f"model,all,law,art\n{rows}")], Asked())
+    (found,) = [section for section in audit.sections if section.name == "consistency"]
+    assert found.finding == (
+        "all: mean of the groups weighted by their items: 3 of 4 rows agree within rounding. "
+        "1 printed number disagrees with the others: b, all (45.0 printed, 44.0 recomputed, "
+        "\u00b10.05 allowed)."
     )
-    assert totals.tables[0].rows == (("b", "45.00", "44.00"),)
 
 
 def test_without_counts_nothing_has_an_interval(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_without_counts_nothing_has_an_interval(tmp_path: Path) -> None:
     assert [row.rank for row in group.ranked] == [None, None]
     assert all(math.isnan(row.estimate.low) for row in group.ranked)
     assert any("numbers of items are not known" in note for note in audit.notes)
-    assert [section.name for section in audit.sections] == ["strata", "totals"]
+    assert [section.name for section in audit.sections] == ["strata", "consistency"]
 
 
 def boards(folder: Path, *heads: str, spread: float = 8.0) -> list[Path]:
@@ -119,8 +120,8 @@ def test_two_files_of_the_same_models_are_two_benchmarks(tmp_path: Path) -> None
 
 def test_files_of_other_models_are_parts_of_one_table(tmp_path: Path) -> None:
     """Where they have the same strata."""
-    first = written(tmp_path, "model,law,math\na,50,60\nb,60,70\n", "a.csv")
-    second = written(tmp_path, "model,law,math\nc,80,60\n", "b.csv")
+    first = written(tmp_path, "model,all,law,math\na,55,50,60\nb,65,60,70\n", "a.csv")
+    second = written(tmp_path, "model,all,law,math\nc,70,80,60\n", "b.csv")
     (group,) = audit_files([first, second], Asked()).board.standings
     assert [row.name for row in group.ranked] == ["c", "b", "a"]
     assert [part.by for part in group.breakdowns] == ["stratum"]

@@ -92,11 +92,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
     help="Each file is a benchmark: items of one name in two files are different items.",
 )
 @column_option("overall", "Of accuracies alone: the overall accuracy.")
+@column_option("stderr", "Of accuracies alone: the standard error of the score.")
+@column_option("count", "Of accuracies alone: the number of items behind each row.")
 @click.option(
     "--items",
-    metavar="STRATUM=N,...",
+    metavar="N or COLUMN=N,...",
     default="",
-    help="Of accuracies alone: how many items each stratum has.",
+    help="Of accuracies alone: the number of items, of all columns or of each.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Of accuracies alone: the number of runs that each value is the mean of. It is used to "
+    "check possible shares and does not multiply the items.",
 )
 @click.option(
     "--role",
@@ -127,6 +137,7 @@ def audit_command(
     output: Path | None,
     work_list: Path | None,
     items: str,
+    runs: int,
     roles: tuple[str, ...],
     level: str,
     estimand: Any,
@@ -163,7 +174,8 @@ def audit_command(
     with _drawing_process(files, output) as process:
         asked = read_asked(
             columns,
-            items={name: _whole(n) for name, n in named_pairs(read_list([items]), "--items")},
+            items=_items(items),
+            runs=runs,
             roles=tuple(map(_hand, roles)),
             estimand=estimand,
             level=level,
@@ -293,6 +305,13 @@ def _hand(text: str) -> HandNamed:
         pair, column, value = text, "", ""
     (role,) = read_roles([pair])
     return HandNamed(role.role, role.model, column.strip(), value.strip())
+
+
+def _items(text: str) -> dict[str, int]:
+    """``500``, or ``Law=65,Medicine=81``; one number is that of all columns."""
+    if text.strip().isdecimal():
+        return {"": int(text)}
+    return {name: _whole(n) for name, n in named_pairs(read_list([text]), "--items")}
 
 
 def _whole(text: str) -> int:

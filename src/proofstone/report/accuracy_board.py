@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats import RankInterval, tied_runs
-from proofstone.engines.stats.shares import rank_shares, share_estimate
+from proofstone.engines.stats.shares import rank_shares, share_estimate, stated_estimate
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.cards import Card
+from proofstone.records.results import Estimate
 from proofstone.report.board import (
     BoardRow,
     Breakdown,
@@ -27,18 +28,19 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
     """The models of a table of accuracies, best first; with intervals, ranks and ties where the
     numbers of items are known. A model without an overall accuracy is left out."""
     overall = overall_accuracies(found)
-    n = found.n_items
     known = np.flatnonzero(~np.isnan(overall))
     order = sorted(known.tolist(), key=lambda place: (-overall[place], found.models[place]))
-    ranking = rank_shares(overall[order], n, confidence=confidence)
-    ties = tied_runs(ranking.better) if n else ()
+    sizes = _sizes(found)
+    n = found.n_items if found.is_mean else 0
+    errors = None if found.stderr is None else found.stderr[order]
+    is_ranked = errors is not None or bool((sizes[order] > 0).all())
+    ranking = rank_shares(overall[order], sizes[order], confidence=confidence, stderr=errors)
+    ties = tied_runs(ranking.better) if is_ranked else ()
     rows = tuple(
         _row(
             found.models[model],
-            float(overall[model]),
-            n,
-            confidence,
-            rank=ranking.intervals[place] if n else None,
+            _estimate(found, float(overall[model]), model, int(sizes[model]), confidence),
+            rank=ranking.intervals[place] if is_ranked else None,
             ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
             card=found.cards.get(found.models[model]),
         )
@@ -51,15 +53,15 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
         is_paired=False,
         ranked=rows,
         incomplete=(),
-        compared=ranking.comparisons if n else (),
+        compared=ranking.comparisons if is_ranked else (),
         ties=ties,
         chance=float("nan"),
         chance_sentence="",
         breakdowns=tuple(_breakdown(found, order, confidence)),
     )
     return Leaderboard(
-        measure="accuracy",
-        denominator="all items" if n else "a number of items that is not known",
+        measure=found.score,
+        denominator="all items" if is_ranked else "a number of items that is not known",
         counts=(),
         estimand=rows[0].estimate.estimand if rows else "",
         level="sample",
@@ -81,17 +83,31 @@ def overall_accuracies(found: Accuracies) -> NDArray[np.float64]:
     return np.where(np.isnan(found.overall), means, found.overall)
 
 
+def _sizes(found: Accuracies) -> NDArray[np.int64]:
+    """The items behind each model's score; 0 where that is not known, and of a score that is no
+    mean over items, whose spread their number does not tell."""
+    if not found.is_mean:
+        return np.zeros(len(found.models), dtype=np.int64)
+    if found.n_of is not None:
+        return found.n_of
+    return np.full(len(found.models), found.n_items, dtype=np.int64)
+
+
+def _estimate(found: Accuracies, value: float, model: int, n: int, confidence: float) -> Estimate:
+    """By the standard error as stated, else by the number of items."""
+    if found.stderr is not None:
+        return stated_estimate(value, float(found.stderr[model]), n, confidence)
+    return share_estimate(value, n, confidence)
+
+
 def _row(
     name: str,
-    value: float,
-    n: int,
-    confidence: float,
+    estimate: Estimate,
     *,
     rank: RankInterval | None,
     ties: tuple[int, ...],
     card: Card | None,
 ) -> BoardRow:
-    estimate = share_estimate(value, n, confidence)
     return BoardRow(
         name=name,
         way="",
@@ -110,16 +126,16 @@ def _row(
 def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> Iterator[Breakdown]:
     if not len(found.strata):
         return
+    counts = found.counts.tolist() if found.is_mean else [0] * len(found.strata)
     groups = [
         BreakdownGroup(
             name=name,
-            n=int(found.counts[place]),
+            n=n,
             estimates=tuple(
-                share_estimate(float(found.value[m, place]), int(found.counts[place]), confidence)
-                for m in order
+                share_estimate(float(found.value[m, place]), n, confidence) for m in order
             ),
         )
-        for place, name in enumerate(found.strata)
+        for place, (name, n) in enumerate(zip(found.strata, counts, strict=True))
     ]
     yield Breakdown(by=found.by, groups=tuple(groups))
 
@@ -131,15 +147,23 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
         "Only accuracies are known here, no items: what needs items (paired comparisons, stability "
         "of ranks, which items tell models apart) is not computed."
     )
-    if not n:
+    if found.stderr is not None:
+        yield say("Intervals and ranks come from the standard errors as stated in the file.")
+    elif not found.is_mean:
         yield say(
-            "The numbers of items are not known, so nothing here has an interval, and no rank can "
-            "be defended: give them in a row called n, or as --items."
+            "{score} is not a mean over items, so their number gives no interval, and no rank "
+            "can be defended: that needs standard errors, in a column called stderr.",
+            score=found.score,
         )
-    else:
+    elif n or (found.n_of is not None and (found.n_of > 0).all()):
         yield say(
             "Intervals take every item as asked once and independent of the others; an average of "
             "several samples varies less, items that share a source vary more."
+        )
+    else:
+        yield say(
+            "The numbers of items are not known, so nothing here has an interval, and no rank can "
+            "be defended: give them in a row called n, or as --items."
         )
     if np.isnan(found.overall).all() and len(found.strata):
         yield say(

@@ -72,11 +72,13 @@ _FEW_CLUSTERS = 20
 @dataclass(frozen=True)
 class Asked(Reading):
     """What a user asks of an audit, beside how files are read. ``items`` is the number of items of
-    each stratum, for accuracies alone; ``complete_from`` the share of its items with which a model
+    each stratum, or of all under the empty name, and ``runs`` the number of runs that each value is
+    the mean of, for accuracies alone; ``complete_from`` the share of its items with which a model
     is ranked; ``audience`` whom the audit is for; ``roles`` what models did to the items;
     ``benchmarks``: each file is a benchmark, with items of its own whatever their names."""
 
     items: Mapping[str, int] = field(default_factory=dict)
+    runs: int = 1
     complete_from: float = 0.95
     estimand: Estimand = "knowledge"
     level: str = "sample"
@@ -146,7 +148,7 @@ def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measur
     """
     read = read_files(paths, asked).read
     if len(read) == 1 and read[0].layout.kind == "accuracies":
-        return read_accuracies(read[0].table, read[0].layout, asked.items)
+        return read_accuracies(read[0].table, read[0].layout, asked.items, runs=asked.runs)
     return read_results(paths, asked)
 
 
@@ -308,7 +310,7 @@ def _audit_accuracies(read: Sequence[ReadFile], asked: Asked, title: str) -> Aud
             hint=f"audit these apart: {', '.join(others)}",
         )
     counts = asked.items if len(read) == 1 else {}
-    parts = [read_accuracies(each.table, each.layout, counts) for each in read]
+    parts = [read_accuracies(each.table, each.layout, counts, runs=asked.runs) for each in read]
     found = joined_accuracies(parts)
     if len(read) > 1 and asked.items:
         found = with_counts(found, asked.items)

@@ -19,7 +19,7 @@ from proofstone.engines.stats.multiplicity import holm
 from proofstone.engines.stats.ranks import Comparison, Ranking, rank_intervals
 from proofstone.records.results import Estimate
 
-__all__ = ["differ_significantly", "rank_shares", "share_estimate"]
+__all__ = ["differ_significantly", "rank_shares", "share_estimate", "stated_estimate"]
 
 Floats = NDArray[np.float64]
 
@@ -54,20 +54,53 @@ def share_estimate(
     )
 
 
-def rank_shares(shares: Floats, n: int, *, confidence: float) -> Ranking:
-    """All pairs of m shares of ``n`` items each, by the normal test for two independent shares with
-    their common variance, then Holm over all pairs. With n = 0 nothing is resolved."""
+def stated_estimate(value: float, stderr: float, n: int, confidence: float) -> Estimate:
+    """A score with the normal interval of its stated standard error, within [0, 1]; no interval
+    where there is none. ``n`` is 0 where it is not known."""
+    half = normal_quantile(confidence) * stderr
+    is_known = not np.isnan(half)
+    return Estimate(
+        value=value,
+        n=n,
+        low=max(value - half, 0.0) if is_known else float("nan"),
+        high=min(value + half, 1.0) if is_known else float("nan"),
+        level=confidence,
+        estimand=_ESTIMAND,
+        made_by="normal, by the standard error as stated" if is_known else "none",
+        resampled="items" if is_known else "",
+        effective_n=float(n),
+    )
+
+
+def rank_shares(
+    shares: Floats,
+    n: int | NDArray[np.int64],
+    *,
+    confidence: float,
+    stderr: Floats | None = None,
+) -> Ranking:
+    """All pairs of m shares of ``n`` items each, one number for all or one each (m), by the normal
+    test for two independent shares with their common variance, then Holm over all pairs; with
+    ``stderr`` (m) by these standard errors instead. Where n is 0 nothing is resolved."""
     m = len(shares)
     first, second = np.triu_indices(m, 1)
     difference = shares[first] - shares[second]
-    pooled = (shares[first] + shares[second]) / 2
-    variance = 2 * pooled * (1 - pooled) / n if n else np.full(len(first), np.inf)
+    sizes = np.broadcast_to(np.asarray(n, dtype=np.float64), (m,))
     with np.errstate(invalid="ignore", divide="ignore"):
+        if stderr is None:
+            weight = sizes[first] + sizes[second]
+            pooled = (shares[first] * sizes[first] + shares[second] * sizes[second]) / weight
+            variance = pooled * (1 - pooled) * (1 / sizes[first] + 1 / sizes[second])
+            own = shares * (1 - shares) / sizes
+        else:
+            own = stderr**2
+            variance = own[first] + own[second]
+        variance = np.where(np.isnan(variance), np.inf, variance)
+        own = np.where(np.isnan(own), np.inf, own)
         z = np.where(difference == 0, 0.0, np.abs(difference) / np.sqrt(variance))
     p = 2.0 * special.ndtr(-z)
     adjusted = holm(p)
     resolved = adjusted < 1.0 - confidence
-    own = shares * (1 - shares) / n if n else np.full(m, np.inf)
     half = normal_quantile(confidence) * np.sqrt(own[first] + own[second])
     better = np.zeros((m, m), dtype=bool)
     better[first, second] = resolved & (difference > 0)

@@ -2,73 +2,120 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.tables.column_names import is_named, plain
+from proofstone.engines.tables.accuracy_columns import count_records
+from proofstone.engines.tables.column_names import Metric, is_named, metrics_of, plain, quantity_of
+from proofstone.engines.tables.consistency import CheckedRoles, Consistency, check_table
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.printed_numbers import Printed, PrintedTable, printed_column
 from proofstone.engines.tables.problems import place, refused
-from proofstone.engines.tables.score_texts import number_of, read_scores
+from proofstone.engines.tables.score_texts import is_percent, number_of, read_scores
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records import Accuracies, Coded, FileColumns
-
-_BENCHMARKS = frozenset({"benchmark", "dataset", "task", "test", "suite"})
+from proofstone.records.accuracies import PrintedColumn
 
 __all__ = ["joined_accuracies", "read_accuracies", "with_counts"]
 
+# A standard error below this share cannot be that of scores in percent, if those are percentages.
+_LEAST_ERROR = 0.0005
+_BENCHMARKS = frozenset({"benchmark", "dataset", "task", "test", "suite"})
+# Columns that share a scale: all are shares of the same answers.
+_ATTEMPTS = frozenset({"correct", "not attempted", "incorrect", "correct given attempted"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """The stated numbers of items: of each column (0 where not stated), and of all."""
+
+    of: Mapping[str, int]
+    total: int
+
 
 def read_accuracies(
-    table: FileColumns, layout: Layout, counts: Mapping[str, int] | None = None
+    table: FileColumns,
+    layout: Layout,
+    counts: Mapping[str, int] | None = None,
+    *,
+    runs: int = 1,
 ) -> Accuracies:
     """The accuracies of a table with one row a model and one column a stratum, or one row a model
-    and stratum. ``counts`` are the items of each stratum; without it they stand in a row whose
-    model is called n, items or the like, or in the column ``layout.count``.
+    and stratum. ``counts`` are the items of each stratum, or of all under the empty name; without
+    it they stand in a row whose model is called n, items or the like, or in the column
+    ``layout.count``. ``runs`` is the number of runs that each value is the mean of: it is for the
+    consistency checks, and never adds to the items.
 
     Raises BadInput with all cells that are no accuracy and all models that come twice; BadUsage for
     counts of strata that there are not.
     """
-    read = _long(table, layout) if layout.score else _wide(table, layout)
-    return with_counts(read, counts) if counts else read
-
-
-def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
-    """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
-    unknown = sorted(counts.keys() - set(found.strata))
+    given = dict(counts or {})
+    read = _long(table, layout, given, runs) if layout.score else _wide(table, layout, given, runs)
+    unknown = sorted(given.keys() - {"", *read.strata, *_columns_of(layout)})
     if unknown:
         raise BadUsage(
-            f"{found.name} has no stratum {', '.join(unknown)}",
-            hint=f"its strata: {', '.join(found.strata)}",
+            f"{table.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(read.strata)}",
         )
-    given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
-    return replace(found, counts=given)
+    return read
 
 
-def _wide(table: FileColumns, layout: Layout) -> Accuracies:
-    model = table.columns[layout.model]
-    problems = _repeats(table, layout.model)
-    names = [model.names[code] if code >= 0 else "" for code in model.codes.tolist()]
-    counting = [place_of for place_of, name in enumerate(names) if is_named(name, "count")]
-    rows = [place_of for place_of, name in enumerate(names) if name and place_of not in counting]
-    columns = [
-        _cells(table, name, rows, layout, problems)
-        for name in (*layout.models, *([layout.overall] if layout.overall else []))
-    ]
-    counts = np.zeros(len(layout.models), dtype=np.int64)
-    for record in counting[:1]:
-        counts = np.array(
-            [_count(table, name, record, problems) for name in layout.models], dtype=np.int64
-        )
+def _columns_of(layout: Layout) -> list[str]:
+    return [name for name in (layout.overall, *layout.models, *layout.metrics) if name]
+
+
+def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
+    problems = [] if layout.way else _repeats(table, layout.model)
+    counting = count_records(table, layout.model)
+    names = _row_names(table, layout)
+    rows = [record for record, name in enumerate(names) if name and record not in counting]
+    scores = [*layout.models, *([layout.overall] if layout.overall else [])]
+    columns = [_cells(table, name, rows, layout, problems) for name in scores]
+    sizes = _sizes(table, layout, counting, given, problems)
+    n_of = _n_of(table, layout, rows, problems) if layout.count else None
     if problems:
         raise refused(table, problems)
     if not rows:
         raise BadInput(f"{table.name} names no model", hint=f"as read: {layout.told()}")
     overall = columns.pop() if layout.overall else np.full(len(rows), np.nan)
     value = np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
-    shown = tuple(names[place_of] for place_of in rows)
-    return Accuracies(table.name, shown, layout.models, value, overall, counts)
+    shown = tuple(names[record] for record in rows)
+    metric = _metrics(layout).get(layout.overall)
+    strata_sizes = [sizes.of.get(name, 0) for name in layout.models]
+    found = _checked(table, layout, rows, shown, sizes, n_of, runs)
+    return Accuracies(
+        name=table.name,
+        models=shown,
+        strata=layout.models,
+        value=value,
+        overall=overall,
+        counts=np.array(strata_sizes, dtype=np.int64),
+        score=layout.overall if metric is not None else "accuracy",
+        is_mean=metric is None or metric.is_mean,
+        total=sizes.total,
+        n_of=n_of,
+        stderr=_errors(table, layout, rows),
+        metrics=tuple(_shown(table, name, rows) for name in _beside(table, layout)),
+        checks=found.checks,
+        misprints=found.misprints,
+    )
+
+
+def _row_names(table: FileColumns, layout: Layout) -> list[str]:
+    """What each row is called: its model, and what else tells rows of one model apart."""
+    model = table.columns[layout.model]
+    names = [model.names[code] if code >= 0 else "" for code in model.codes.tolist()]
+    if not layout.way:
+        return names
+    way = table.columns[layout.way]
+    ways = [way.names[code] if code >= 0 else "" for code in way.codes.tolist()]
+    return [
+        f"{name} ({how})" if name and how else name for name, how in zip(names, ways, strict=True)
+    ]
 
 
 def _cells(
@@ -77,22 +124,88 @@ def _cells(
     column = table.columns[name]
     kept = Coded(column.codes[rows], column.names)
     reading = read_scores(kept, percent=bool(layout.percent))
-    for place_of, code in zip(rows, kept.codes.tolist(), strict=True):
+    for record, code in zip(rows, kept.codes.tolist(), strict=True):
         if code in reading.wrong:
-            where = f"{place(table, place_of)}, column {name}"
+            where = f"{place(table, record)}, column {name}"
             problems.append(Problem(where, reading.wrong[code]))
     return reading.values
+
+
+def _sizes(
+    table: FileColumns,
+    layout: Layout,
+    counting: Sequence[int],
+    given: Mapping[str, int],
+    problems: list[Problem],
+) -> _Sizes:
+    """The items of each column: as given, else as the row of them says."""
+    every = given.get("", 0)
+    stated = {name: _count(table, name, record, problems) for record in counting[:1]
+              for name in _columns_of(layout)}  # fmt: skip
+    if given.keys() - {""}:
+        stated = {}
+    of = {
+        name: given.get(name, stated.get(name, 0) or (0 if stated else every))
+        for name in _columns_of(layout)
+    }
+    strata = [of[name] for name in layout.models]
+    total = given.get(layout.overall, stated.get(layout.overall, 0) or every)
+    return _Sizes(of, total or (sum(strata) if all(strata) else 0))
 
 
 def _count(table: FileColumns, name: str, record: int, problems: list[Problem]) -> int:
     column = table.columns[name]
     code = int(column.codes[record])
     number = number_of(column.names[code]) if code >= 0 else 0.0
+    if number is not None and math.isnan(number):
+        number = 0.0
     if number is None or not (number >= 0 and number.is_integer()):
         where = f"{place(table, record)}, column {name}"
         problems.append(Problem(where, "expected a number of items"))
         return 0
     return int(number)
+
+
+def _n_of(
+    table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
+) -> NDArray[np.int64]:
+    return np.array(
+        [_count(table, layout.count, record, problems) for record in rows], dtype=np.int64
+    )
+
+
+def _errors(table: FileColumns, layout: Layout, rows: Sequence[int]) -> NDArray[np.float64] | None:
+    """The standard errors of the overall, as shares; None where none is stated, or where they are
+    on another scale than the scores."""
+    if not layout.stderr:
+        return None
+    top = 100.0 if layout.percent else 1.0
+    found = np.array(
+        [
+            np.nan if cell is None else cell.value / top
+            for cell in printed_column(table.columns[layout.stderr], rows)
+        ]
+    )
+    known = found[~np.isnan(found)]
+    if not len(known) or (known < 0).any() or known.max() > 0.5 or np.median(known) < _LEAST_ERROR:
+        return None
+    return found
+
+
+def _beside(table: FileColumns, layout: Layout) -> list[str]:
+    """The columns that are shown as printed: metrics, spreads and differences."""
+    quantities = {"spread", "difference", "stderr", "low", "high"}
+    return [
+        name for name in table.columns if name in layout.metrics or quantity_of(name) in quantities
+    ]
+
+
+def _shown(table: FileColumns, name: str, rows: Sequence[int]) -> PrintedColumn:
+    column = table.columns[name]
+    codes = column.codes[list(rows)].tolist()
+    return PrintedColumn(
+        name=name, cells=tuple(column.names[code] if code >= 0 else "" for code in codes)
+    )
 
 
 def _repeats(table: FileColumns, column: str) -> list[Problem]:
@@ -108,7 +221,93 @@ def _repeats(table: FileColumns, column: str) -> list[Problem]:
     return problems
 
 
-def _long(table: FileColumns, layout: Layout) -> Accuracies:
+# Consistency.
+
+
+def _checked(
+    table: FileColumns,
+    layout: Layout,
+    rows: Sequence[int],
+    names: Sequence[str],
+    sizes: _Sizes,
+    n_of: NDArray[np.int64] | None,
+    runs: int,
+) -> Consistency:
+    scores = [name for name in (layout.overall, *layout.models) if name]
+    others = [name for name in table.columns if name in layout.metrics or quantity_of(name)]
+    columns = {
+        name: printed_column(table.columns[name], rows)
+        for name in dict.fromkeys([*scores, *others])
+    }
+    stated = {**sizes.of, layout.overall: sizes.total}
+    n = {name: [stated.get(name, 0) * runs] * len(rows) for name in columns}
+    if n_of is not None:
+        n |= {name: (n_of * runs).tolist() for name in (layout.overall, *layout.metrics) if name}
+    roles = CheckedRoles(
+        overall=layout.overall,
+        strata=layout.models,
+        counts=[sizes.of.get(name, 0) for name in layout.models],
+        total=sizes.total,
+        shares=[
+            name
+            for name in (*scores, *layout.metrics)
+            if name not in _metrics(layout) or _metrics(layout)[name].is_share
+        ],
+        kinds=_kinds(table, layout),
+        differences=[name for name in others if quantity_of(name) == "difference"],
+        rank=layout.rank,
+        low=layout.low,
+        high=layout.high,
+        stderr=layout.stderr,
+        runs=runs,
+    )
+    return check_table(PrintedTable(names, columns, _tops(table, layout, list(columns)), n), roles)
+
+
+def _metrics(layout: Layout) -> dict[str, Metric]:
+    return metrics_of(_columns_of(layout))
+
+
+def _kinds(table: FileColumns, layout: Layout) -> dict[str, str]:
+    """The column of each metric that is named plainly, and of statistics."""
+    found: dict[str, str] = {}
+    for name, metric in _metrics(layout).items():
+        if not metric.qualifier:
+            found.setdefault(metric.kind, name)
+    for name in table.columns:
+        known = plain(name)
+        if known in {"cv", "min", "max"}:
+            found.setdefault(known, name)
+        elif quantity_of(name) == "spread":
+            found.setdefault("sd", name)
+        elif known == "range" or quantity_of(name) == "difference":
+            found.setdefault("range", name)
+    if layout.overall and "mean" in plain(layout.overall).split("_"):
+        found["mean"] = layout.overall
+    return found
+
+
+def _tops(table: FileColumns, layout: Layout, columns: Sequence[str]) -> dict[str, float]:
+    """100 for columns of percentages, 1 for those of shares: scores and groups together, the shares
+    of correct, incorrect and not attempted together, and any other column by itself."""
+    scores = {layout.overall, *layout.models, layout.stderr, layout.low, layout.high}
+    attempts = [name for name, each in _metrics(layout).items() if each.kind in _ATTEMPTS]
+    pooled = is_percent([table.columns[name] for name in attempts])
+    tops = {}
+    for name in columns:
+        percent = is_percent([table.columns[name]])
+        if name in attempts:
+            percent = pooled
+        elif name in scores:
+            percent = bool(layout.percent)
+        tops[name] = 100.0 if percent else 1.0
+    return tops
+
+
+# One row a model and stratum.
+
+
+def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
     """One row a model and stratum. A stratum called all, overall or the like is the overall."""
     model, score = table.columns[layout.model], table.columns[layout.score]
     by = layout.strata[0] if layout.strata else ""
@@ -133,11 +332,46 @@ def _long(table: FileColumns, layout: Layout) -> Accuracies:
     is_all = [is_named(name, "overall") for name in stratum.names]
     kept = [code for code, overall in enumerate(is_all) if not overall]
     overall = cells[:, is_all.index(True)] if any(is_all) else np.full(len(cells), np.nan)
-    counts = _counts_of(table, layout, stratum)[kept]
+    counts = _counts_of(table, layout, stratum)
     strata = tuple(stratum.names[code] for code in kept)
-    return Accuracies(
-        table.name, model.names, strata, cells[:, kept], overall, counts, plain(by) or "stratum"
+    of = {name: given.get(name, 0 if given else int(counts[code]))
+          for code, name in enumerate(stratum.names)}  # fmt: skip
+    whole = stratum.names[is_all.index(True)] if any(is_all) else ""
+    strata_counts = [of[name] for name in strata]
+    total = given.get("", of.get(whole, 0)) or (sum(strata_counts) if all(strata_counts) else 0)
+    metric = metrics_of([layout.score]).get(layout.score)
+    read = Accuracies(
+        name=table.name,
+        models=model.names,
+        strata=strata,
+        value=cells[:, kept],
+        overall=overall,
+        counts=np.array(strata_counts, dtype=np.int64),
+        by=plain(by) or "stratum",
+        is_mean=metric is None or metric.is_mean,
+        total=total,
     )
+    texts = printed_column(score, range(len(table)))
+    grid: dict[str, list[Printed | None]] = {}
+    for code, name in enumerate(stratum.names):
+        at = [first.get((m, code)) for m in range(len(model.names))]
+        grid[name] = [None if record is None else texts[record] for record in at]
+    top = 100.0 if layout.percent else 1.0
+    n = {name: [of[name] * runs] * len(model.names) for name in stratum.names}
+    if whole:
+        n[whole] = [total * runs] * len(model.names)
+    found = check_table(
+        PrintedTable(model.names, grid, dict.fromkeys(grid, top), n),
+        CheckedRoles(
+            overall=whole,
+            strata=strata,
+            counts=strata_counts,
+            total=total,
+            shares=list(grid) if metric is None or metric.is_share else [],
+            runs=runs,
+        ),
+    )
+    return replace(read, checks=found.checks, misprints=found.misprints)
 
 
 def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np.int64]:
@@ -152,6 +386,21 @@ def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np
         if code >= 0 and number is not None and number >= 0:
             counts[code] = int(number)
     return counts
+
+
+# Several files.
+
+
+def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
+    """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
+    unknown = sorted(counts.keys() - set(found.strata))
+    if unknown:
+        raise BadUsage(
+            f"{found.name} has no stratum {', '.join(unknown)}",
+            hint=f"its strata: {', '.join(found.strata)}",
+        )
+    given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
+    return replace(found, counts=given)
 
 
 def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
@@ -184,7 +433,16 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
         counts[columns] = np.where(each.counts > 0, each.counts, known)
     names = ", ".join(each.name for each in found)
     return Accuracies(
-        names, models, strata, value, overall, np.where(unlike, 0, counts), found[0].by
+        name=names,
+        models=models,
+        strata=strata,
+        value=value,
+        overall=overall,
+        counts=np.where(unlike, 0, counts),
+        by=found[0].by,
+        is_mean=all(each.is_mean for each in found),
+        checks=tuple(check for each in found for check in each.checks),
+        misprints=tuple(misprint for each in found for misprint in each.misprints),
     )
 
 
@@ -210,13 +468,16 @@ def _as_benchmark(found: Accuracies) -> Accuracies:
     known = np.isnan(found.overall)
     overall = np.where(known, _means(found), found.overall)
     return Accuracies(
-        found.name,
-        found.models,
-        (name,),
-        overall[:, None],
-        np.full(len(found.models), np.nan),
-        np.array([found.n_items], dtype=np.int64),
-        "benchmark",
+        name=found.name,
+        models=found.models,
+        strata=(name,),
+        value=overall[:, None],
+        overall=np.full(len(found.models), np.nan),
+        counts=np.array([found.n_items if found.is_mean else 0], dtype=np.int64),
+        by="benchmark",
+        is_mean=found.is_mean,
+        checks=found.checks,
+        misprints=found.misprints,
     )
 
 

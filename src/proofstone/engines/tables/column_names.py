@@ -1,11 +1,15 @@
-"""The names by which columns are known, in the order in which they are taken."""
+"""Names by which columns are known: of a role, of a metric, or of what is no score."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
-__all__ = ["NAMES", "first_named", "is_named", "plain"]
+from msgspec import Struct
+
+__all__ = ["NAMES", "Metric", "Quantity", "first_named", "is_named", "metrics_of", "plain",
+           "quantity_of"]  # fmt: skip
 
 # A column has a role where its plain name is one of these; the first that occurs is taken.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -15,13 +19,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "item_no", "nr", "no", "question", "problem",
     ),
     "model": (
-        "model", "model_name", "model_id", "respondent", "system", "llm", "engine", "solver",
-        "contestant", "participant",
+        "model", "models", "model_name", "model_id", "respondent", "system", "llm", "llms",
+        "engine", "solver", "contestant", "participant",
     ),
     "way": ("way", "setting", "settings", "condition", "prompt_name", "mode", "ask"),
     "score": (
         "score", "correct", "is_correct", "iscorrect", "value", "right", "passed", "pass",
         "exact_match", "em", "acc", "accuracy", "grade", "reward", "result", "points",
+        "verdict", "judgment", "judgement",
     ),
     "sample": (
         "sample", "epoch", "sample_no", "sample_number", "sample_idx", "repeat", "repetition",
@@ -48,8 +53,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "activated_params",
     ),
     "family": ("family", "model_family", "series", "model_series"),
-    "count": ("n", "items", "n_items", "count", "questions", "n_questions", "size"),
-    "overall": ("all", "overall", "average", "avg", "avg_", "mean", "total", "micro_avg"),
+    "count": (
+        "n", "items", "n_items", "num_items", "count", "questions", "n_questions",
+        "num_questions", "size",
+    ),
+    "overall": (
+        "all", "overall", "average", "avg", "avg_", "mean", "total", "micro_avg", "macro_avg",
+    ),
     "strata": (
         "discipline", "field", "subfield", "domain", "subdomain", "category", "subcategory",
         "primary_category", "secondary_category", "subject", "topic", "area", "section", "task",
@@ -58,17 +68,97 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "certainty": ("confidence", "stated_confidence", "self_confidence", "certainty"),
     "tokens": ("completion_tokens", "output_tokens", "reply_tokens", "tokens", "n_tokens"),
-    "measured": (
-        "latency", "time", "seconds", "duration", "cost", "price", "tokens", "prompt_tokens",
-        "completion_tokens", "output_tokens", "reasoning_tokens", "length", "words", "characters",
-        "perplexity", "loss", "logprob", "confidence", "probability", "prob", "temperature",
-    ),
     "clusters": (
         "cluster", "clusters", "book", "source", "document", "doc", "passage", "paper", "article",
         "entity", "fact", "facts", "statement", "statements", "chapter", "context", "context_id",
         "template", "author",
     ),
 }  # fmt: skip
+
+# What a column of numbers holds that is no score: a reading of its name, never of its values.
+Quantity = Literal["rank", "count", "stderr", "spread", "low", "high", "difference", "statistic",
+                   "measured", "flag"]  # fmt: skip
+
+# Words of a name, in the order in which they decide: ``acc_stderr`` is a standard error.
+_WORDS: tuple[tuple[Quantity, frozenset[str]], ...] = (
+    ("stderr", frozenset({"stderr", "se", "sem"})),
+    ("spread", frozenset({"std", "sd", "stdev", "stddev", "deviation"})),
+    ("low", frozenset({"lower"})),
+    ("high", frozenset({"upper"})),
+    ("difference", frozenset({"delta", "diff", "difference", "gain", "drop", "improvement"})),
+    ("statistic", frozenset({"var", "variance", "percentile", "quantile"})),
+    ("measured", frozenset({
+        "params", "param", "parameters", "billions", "cost", "costs", "usd", "eur", "price",
+        "prices", "token", "tokens", "latency", "seconds", "duration", "throughput", "perplexity",
+        "loss", "logprob", "logprobs", "probability", "prob", "temperature", "date", "released",
+        "year", "flops", "vram", "downloads", "votes", "characters", "chars", "length", "words",
+    })),
+)  # fmt: skip
+_WHOLE: Mapping[Quantity, frozenset[str]] = {
+    "rank": frozenset({"rank", "ranking", "place", "position", "pos", "standing"}),
+    "count": frozenset({*NAMES["count"], "counts", "support", "num", "number", "nums"}),
+    "stderr": frozenset({"standard_error", "std_err", "std_error"}),
+    "low": frozenset({"ci_low", "ci_lo", "lo", "ci95_low", "low_ci", "ci_min"}),
+    "high": frozenset({"ci_high", "ci_hi", "hi", "ci95_high", "high_ci", "ci_max"}),
+    "statistic": frozenset({
+        "median", "cv", "min", "max", "minimum", "maximum", "range", "p", "p_value",
+    }),
+    "measured": frozenset({
+        "time", "time_s", "month", "day", "days", "context_window", "context_length", "size_b",
+        "confidence", "runs", "n_runs", "seeds", "n_seeds", "k", "shots", "n_shots", "layers",
+        "epochs", "steps", "released_at", "active_b", "total_b", "params_b",
+    }),
+}  # fmt: skip
+_FLAGS = ("has", "is", "needs", "uses", "contains", "requires", "supports", "was")
+_SIGNS: Mapping[str, Quantity] = {
+    "#": "rank", "\u0394": "difference", "\u2206": "difference", "\u03c3": "spread",
+    "\u00b1": "spread",
+}  # fmt: skip
+
+
+class Metric(Struct, frozen=True):
+    """A metric that a column is named by. ``kind`` is the metric (``f1``), ``qualifier`` what else
+    the name says (``macro``). ``is_share``: whether it is a share of the items, so that its values
+    are whole numbers of n; ``is_mean``: whether it is a mean over items at all, as corpus F1 and
+    BLEU are not; ``is_unbounded``: whether it may leave 0 to 1 and 0 to 100."""
+
+    kind: str
+    qualifier: str = ""
+    is_share: bool = True
+    is_mean: bool = True
+    is_unbounded: bool = False
+
+
+_SHARES = {
+    "accuracy": ("acc", "accuracy", "accuracies"),
+    "exact match": ("em", "exact_match"),
+    "correct": ("co", "correct", "correct_rate", "is_correct"),
+    "not attempted": ("na", "not_attempted"),
+    "incorrect": ("in", "incorrect", "incorrect_rate"),
+    "precision": ("precision", "prec"),
+    "recall": ("recall",),
+    "win rate": ("win_rate", "winrate"),
+    "refusal": ("refusal_rate", "refusals"),
+    "hallucination": ("hallucination_rate", "hallucinations"),
+}
+_MEANS = {
+    "pass@k": ("pass_k",),
+    "score": ("score", "scores", "points", "rating_100", "grade"),
+}
+_RATIOS = {
+    "correct given attempted": ("cga", "correct_given_attempted"),
+    "f1": ("f1", "f_1", "f1_score", "f_score", "f", "fscore", "f_measure"),
+    "bleu": ("bleu", "sacrebleu"),
+    "rouge": ("rouge",),
+    "chrf": ("chrf",),
+    "auroc": ("auroc", "auc", "roc_auc"),
+    "bertscore": ("bertscore",),
+    "map": ("map", "mrr", "ndcg"),
+}
+_UNBOUNDED = {"elo": ("elo", "elo_rating", "arena_score", "bt_score"), "mcc": ("mcc",)}
+# These are known by the whole name alone: as a word among others they are too short to mean it.
+_BESIDE = {"co", "na", "in", "f"}
+_WHOLE_ONLY = {"co", "na", "in", "f", "em", "map", "correct", "prec", "points", "grade", "score"}
 
 
 def plain(name: str) -> str:
@@ -78,7 +168,7 @@ def plain(name: str) -> str:
 
 
 def is_named(name: str, role: str) -> bool:
-    """Whether this is a known name of a column of that role."""
+    """Return True if this is a known name of a column of that role."""
     return plain(name) in NAMES[role]
 
 
@@ -86,3 +176,68 @@ def first_named(names: Iterable[str], role: str) -> str:
     """The column whose name comes first among those known of a role; empty where there is none."""
     found = {plain(name): name for name in reversed(list(names))}
     return next((found[known] for known in NAMES[role] if known in found), "")
+
+
+def quantity_of(name: str) -> Quantity | None:
+    """What a column holds that is no score, by its name; None where the name does not say."""
+    for sign, quantity in _SIGNS.items():
+        if name.strip().startswith(sign) and not plain(name):
+            return quantity
+    known = plain(name)
+    words = known.split("_")
+    for quantity, whole in _WHOLE.items():
+        if known in whole:
+            return quantity
+    for quantity, some in _WORDS:
+        if some.intersection(words):
+            return quantity
+    if "ci" in words or "ci95" in words:
+        return _bound(words)
+    return "flag" if words[0] in _FLAGS and len(words) > 1 and known not in NAMES["score"] else None
+
+
+def _bound(words: list[str]) -> Quantity:
+    if {"low", "lo", "min"}.intersection(words):
+        return "low"
+    return "high" if {"high", "hi", "max"}.intersection(words) else "spread"
+
+
+def metrics_of(names: Iterable[str]) -> dict[str, Metric]:
+    """The metric of each column that is named by one, and by no quantity that ``quantity_of``
+    knows. CO, NA, IN and F are metrics beside each other, or F beside precision and recall: alone
+    they are a country, a group or an option."""
+    found = {
+        name: metric
+        for name in names
+        if quantity_of(name) is None and (metric := _metric(name)) is not None
+    }
+    kinds = {metric.kind for metric in found.values()}
+    shares = len(kinds & {"correct", "not attempted", "incorrect", "correct given attempted"})
+    is_f = {"precision", "recall"} <= kinds or shares > 2
+    return {
+        name: metric
+        for name, metric in found.items()
+        if plain(name) not in _BESIDE or (is_f if plain(name) == "f" else shares > 2)
+    }
+
+
+def _metric(name: str) -> Metric | None:
+    known = plain(name)
+    if match := re.fullmatch(r"(?:(.+)_)?(pass|avg|maj|cons|best)_(\d+)", known):
+        is_mean = match[2] == "avg"
+        return Metric(f"{match[2]}@{match[3]}", match[1] or "", is_share=is_mean)
+    for kinds, is_share, is_mean, is_unbounded in (
+        (_SHARES, True, True, False),
+        (_MEANS, False, True, False),
+        (_RATIOS, False, False, False),
+        (_UNBOUNDED, False, False, True),
+    ):
+        for kind, names in kinds.items():
+            for each in names:
+                if known == each:
+                    return Metric(kind, "", is_share, is_mean, is_unbounded)
+                pattern = rf"(?:(.+)_)?{each}(?:_(.+))?"
+                if each not in _WHOLE_ONLY and (match := re.fullmatch(pattern, known)):
+                    qualifier = "_".join(part for part in match.groups() if part)
+                    return Metric(kind, qualifier, is_share, is_mean, is_unbounded)
+    return None

@@ -12,15 +12,34 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import structs
 
-from proofstone.engines.tables.column_names import first_named, is_named
-from proofstone.engines.tables.layout import ONES, Kind, Layout
-from proofstone.engines.tables.score_texts import MISSING, is_percent, number_of
+from proofstone.engines.tables.accuracy_columns import (
+    accuracy_columns,
+    choose_score,
+    score_columns,
+)
+from proofstone.engines.tables.column_names import (
+    first_named,
+    is_named,
+    metrics_of,
+    plain,
+    quantity_of,
+)
+from proofstone.engines.tables.layout import Kind, Layout
+from proofstone.engines.tables.letters import is_grades, is_letters
+from proofstone.engines.tables.score_texts import (
+    MISSING,
+    is_flag,
+    is_percent,
+    is_scores,
+    number_of,
+    read_numbers,
+)
 from proofstone.errors import BadUsage
 from proofstone.records import Coded, FileColumns
 
@@ -30,6 +49,10 @@ _NOTHING = Coded(np.empty(0, dtype=np.int32), ())
 
 # So many values may be groups in a table of any length; more than so many are none by their name.
 _FEW, _MOST_GROUPS = 20, 300
+# Names of items that number the rows of a leaderboard as well.
+_NUMBERING = frozenset({"id", "idx", "index", "no", "nr"})
+# Names of an answer key in a table of letters, beside those of the role.
+_KEYS = frozenset({"answer", "answers", "correct", "right", "right_answer", "solution", "truth"})
 
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "gold", "options"),
@@ -56,10 +79,12 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
     found = structs.replace(named, kind=kind)
     for role in _ROLES[kind]:
         if not getattr(found, role):
-            free = [name for name in table.columns if name not in _taken(found)]
+            free = [name for name in table.columns if name not in found.taken()]
             found = structs.replace(found, **{role: first_named(free, role)})
     if kind == "wide":
         found = _wide(table, found)
+    elif kind == "long":
+        found = _long_letters(table, found)
     if found.labels and kind == "wide" and not found.models and not named.kind:
         found = structs.replace(found, kind="labels")
     found = _grouped(table, found)
@@ -71,18 +96,44 @@ def _kind(table: FileColumns, named: Layout) -> Kind:
     names = list(table.columns)
     if named.annotator:
         return "labels"
-    if named.models:
-        return "wide"
     model = named.model or first_named(names, "model")
-    if not model:
-        return "wide"
     item = named.item or first_named(names, "item")
+    if named.models:
+        return "accuracies" if model and not item and _is_once(table, model) else "wide"
+    if not model:
+        return "wide" if item or not _is_leaderboard(table) else "accuracies"
     score = named.score or first_named([name for name in names if name != item], "score")
     if item and score:
-        return "long"
+        is_numbering = not named.item and plain(item) in _NUMBERING
+        is_numbering = is_numbering and _is_once(table, model) and _is_once(table, item)
+        return "accuracies" if is_numbering and len(table) > 1 else "long"
     if len(table.columns.get(model, _NOTHING).names) < len(table) and item:
         return "long"  # a model in each of several rows: what is missing is the score
     return "wide" if item and not named.model and not score else "accuracies"
+
+
+def _is_once(table: FileColumns, name: str) -> bool:
+    """Whether no value of a column comes twice."""
+    column = table.columns.get(name, _NOTHING)
+    return len(column.names) == int((column.codes >= 0).sum())
+
+
+def _is_leaderboard(table: FileColumns) -> bool:
+    """Whether a table without known names of items and models has one row a model: a first column
+    of texts that come once and name no group, and all its scores under names of metrics, one of
+    them neither 0 nor 1."""
+    first = _first_texts(table)
+    if not first or not _is_once(table, first) or is_named(first, "strata"):
+        return False
+    scores = [name for name in table.columns if name != first and is_scores(table.columns[name])]
+    metrics = metrics_of(scores)
+    named = [name for name in scores if name in metrics or is_named(name, "overall")]
+    others = [name for name in scores if name not in named and quantity_of(name) is None]
+    return bool(named) and not others and any(_is_between(table.columns[name]) for name in named)
+
+
+def _is_between(column: Coded) -> bool:
+    return any(number_of(name) not in (None, 0.0, 1.0, 100.0) for name in column.names)
 
 
 def _wide(table: FileColumns, found: Layout) -> Layout:
@@ -91,41 +142,114 @@ def _wide(table: FileColumns, found: Layout) -> Layout:
         (
             name
             for name, column in table.columns.items()
-            if name not in _taken(found) and len(column.names) == len(table)
+            if name not in found.taken() and len(column.names) == len(table)
         ),
         "",
     )
     found = structs.replace(found, item=item)
     if item and not found.sample and len(table.columns[item].names) < len(table):
-        free = [name for name in table.columns if name not in _taken(found)]
+        free = [name for name in table.columns if name not in found.taken()]
         found = structs.replace(found, sample=first_named(free, "sample"))
     if found.models:
-        return found
-    free = [name for name in table.columns if name not in _taken(found) and not _is_group(name)]
-    models = tuple(name for name in free if _is_scores(table.columns[name]))
-    return structs.replace(found, models=models)
+        is_key = found.gold and all(is_letters(table.columns[name]) for name in found.models)
+        return structs.replace(found, graded="gold" if is_key else "")
+    free = [name for name in table.columns if name not in found.taken() and not _is_group(name)]
+    scores = [name for name in free if is_scores(table.columns[name])]
+    lettered = _lettered(table, found)
+    if len(lettered.models) > len(scores):
+        return lettered
+    return structs.replace(found, models=_one_scale(table, _no_metrics(table, found, scores)))
+
+
+def _lettered(table: FileColumns, found: Layout) -> Layout:
+    """Models whose cells are letters: answers beside an answer key, or the grades A, B and C."""
+    free = [
+        name
+        for name, column in table.columns.items()
+        if name not in found.taken() - {found.gold} and not _is_group(name) and is_letters(column)
+    ]
+    gold = found.gold or next((name for name in free if plain(name) in _KEYS), "")
+    models = tuple(name for name in free if name != gold)
+    if gold and gold in free:
+        return structs.replace(found, gold=gold, models=models, graded="gold")
+    is_graded = models and all(is_grades(table.columns[name]) for name in models)
+    return structs.replace(found, models=models, graded="grades") if is_graded else found
+
+
+def _long_letters(table: FileColumns, found: Layout) -> Layout:
+    """A long table whose answers are letters beside the right ones, or whose scores are grades."""
+    if found.score:
+        is_graded = is_grades(table.columns[found.score])
+        return structs.replace(found, graded="grades") if is_graded else found
+    answers = [table.columns[name] for name in (found.answer, found.gold) if name]
+    if len(answers) == 2 and all(map(is_letters, answers)):
+        return structs.replace(found, score=found.answer, graded="gold")
+    return found
+
+
+def _no_metrics(table: FileColumns, found: Layout, scores: Sequence[str]) -> list[str]:
+    """The columns that are models: those named as a metric or an average are none beside others.
+
+    Raises BadUsage where nothing tells which of several metrics of one model is meant, or whether
+    the rows are items at all.
+    """
+    metrics = metrics_of(scores)
+    named = [name for name in scores if name in metrics or is_named(name, "overall")]
+    others = [name for name in scores if name not in named]
+    if not named or len(others) > 1:
+        return others
+    is_one = len(scores) == 1 and (
+        is_named(found.item, "item") or not _is_between(table.columns[scores[0]])
+    )
+    if is_one:
+        return list(scores)
+    raise BadUsage(
+        f"{table.name}: {', '.join(scores)} cannot be told to be models: {', '.join(named)} "
+        f"{'is' if len(named) == 1 else 'are'} named as a metric",
+        hint="name the models' columns, or for one row a model the model and the score: "
+        "--models COLUMN,... or --as accuracies --model COLUMN --score COLUMN",
+    )
+
+
+def _one_scale(table: FileColumns, scores: Sequence[str]) -> tuple[str, ...]:
+    """The columns on the scale of most: a count from 0 to 40 beside scores of 0 and 1 is no model,
+    nor is a flag of 0 and 1 beside percentages.
+
+    Raises BadUsage where as many are on one scale as on the other.
+    """
+    usual = {name: _usual(table.columns[name]) for name in scores}
+    shares = [name for name in scores if usual[name] <= 1]
+    above = [name for name in scores if usual[name] > 1]
+    flags = [name for name in shares if is_flag(table.columns[name])]
+    if not shares or not above or (len(above) > len(shares) and not flags):
+        return tuple(scores)
+    if len(above) == len(shares):
+        raise BadUsage(
+            f"{table.name}: {', '.join(shares)} hold values from 0 to 1, {', '.join(above)} "
+            "greater ones, so they are not scores on one scale",
+            hint="name the models' columns: --models COLUMN,...",
+        )
+    dropped = set(flags if len(above) > len(shares) else above)
+    return tuple(name for name in scores if name not in dropped)
+
+
+def _usual(column: Coded) -> float:
+    """The median of the numbers of a column that are no 0; 100 where percent signs stand there."""
+    if any("%" in name for name in column.names):
+        return 100.0
+    values = read_numbers(column)
+    values = values[values > 0]
+    return float(np.median(values)) if len(values) else 0.0
 
 
 def _is_group(name: str) -> bool:
-    return any(is_named(name, role) for role in ("strata", "clusters", "sample", "measured"))
-
-
-def _is_scores(column: Coded) -> bool:
-    """Whether half of the filled cells or more are numbers from 0 to 100, or words for right and
-    wrong: then the others are problems, each with its line."""
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
-    numbers = [number_of(name) for name in column.names]
-    good = sum(
-        int(n)
-        for n, number in zip(counts, numbers, strict=True)
-        if number is not None and not math.isnan(number) and 0 <= number <= 100
-    )
-    return good > 0 and 2 * good >= int(counts.sum())
+    is_measured = quantity_of(name) is not None and not re.search(r"\d", name)
+    return is_measured or any(is_named(name, role) for role in ("strata", "clusters", "sample"))
 
 
 def _grouped(table: FileColumns, found: Layout) -> Layout:
     """Strata and clusters by their names, unless a user named either."""
-    free = [name for name in table.columns if name not in _taken(found)]
+    free = [name for name in table.columns if name not in found.taken()]
     strata = found.strata or tuple(
         name for name in free if is_named(name, "strata") and _groups(table, name)
     )
@@ -146,26 +270,41 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
     model = found.model or first_named(names, "model") or _first_texts(table)
     found = structs.replace(found, model=model)
     for role in ("parameters", "active", "family"):
-        free = [name for name in names if name not in _taken(found)]
+        free = [name for name in names if name not in found.taken()]
         named = getattr(found, role) or first_named(free, role)
         found = structs.replace(found, **{role: named})
-    free = [name for name in names if name not in _taken(found)]
-    score = found.score or first_named(free, "score")
-    if model and score and len(table.columns[model].names) < len(table):
-        strata = found.strata or tuple(name for name in free if is_named(name, "strata"))[:1]
+    free = [name for name in names if name not in found.taken()]
+    repeats = bool(model) and len(table.columns[model].names) < int(
+        (table.columns[model].codes >= 0).sum()
+    )
+    strata = found.strata or tuple(name for name in free if is_named(name, "strata"))[:1]
+    if repeats and (strata or found.score) and not found.models and not found.overall:
+        score = found.score or choose_score(table, found, score_columns(table, found), 0)[0]
         count = found.count or first_named(free, "count")
         found = structs.replace(found, score=score, strata=strata, count=count)
-    elif not found.models:
-        overall = found.overall or first_named(names, "overall")
-        found = structs.replace(found, overall=overall)
-        free = [name for name in names if name not in _taken(found)]
-        if not overall and len(scores := [n for n in free if _is_scores(table.columns[n])]) == 1:
-            found = structs.replace(found, overall=scores[0])
-            free = []
-        models = tuple(name for name in free if _is_scores(table.columns[name]))
-        found = structs.replace(found, models=models)
+    else:
+        way = found.way if found.way or not repeats else _way(table, model, free)
+        overall = found.overall or found.score
+        found = accuracy_columns(table, structs.replace(found, way=way, overall=overall, score=""))
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
+
+
+def _way(table: FileColumns, model: str, free: Sequence[str]) -> str:
+    """The column of texts that tells rows of one model apart; empty where none does."""
+    known = first_named(free, "way")
+    for name in ([known] if known else []) + list(free):
+        column, models = table.columns[name], table.columns[model]
+        if any(_is_numeral(text) for text in column.names):
+            continue
+        pairs = set(zip(models.codes.tolist(), column.codes.tolist(), strict=True))
+        if len(pairs) == len(table):
+            return name
+    return ""
+
+
+def _is_numeral(text: str) -> bool:
+    return text[:1].isdigit() and number_of(text) is not None
 
 
 def _first_texts(table: FileColumns) -> str:
@@ -186,7 +325,7 @@ def _finished(table: FileColumns, found: Layout, scores: Sequence[Coded]) -> Lay
     """With what the scores are, how missing ones are written, and what nothing reads."""
     texts = {text for column in scores for text in column.names}
     percent = is_percent(scores) if found.percent is None else found.percent
-    unused = tuple(name for name in table.columns if name not in _taken(found))
+    unused = tuple(name for name in table.columns if name not in found.taken())
     return structs.replace(
         found,
         percent=percent,
@@ -195,13 +334,8 @@ def _finished(table: FileColumns, found: Layout, scores: Sequence[Coded]) -> Lay
     )
 
 
-def _taken(found: Layout) -> set[str]:
-    ones = {getattr(found, role) for role in ONES}
-    return {*ones, *found.models, *found.strata, *found.clusters, *found.labels}
-
-
 def _check_named(table: FileColumns, named: Layout) -> None:
-    wrong = sorted(_taken(named) - {""} - set(table.columns))
+    wrong = sorted(named.taken() - {""} - set(table.columns))
     if wrong:
         raise BadUsage(
             f"{table.name} has no column {', '.join(map(repr, wrong))}",
@@ -230,6 +364,9 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
         return
     lines = [f"    {name}: {_examples(column)}" for name, column in table.columns.items()]
     options = ", ".join(f"{option} COLUMN" for _, option in lacking)
+    lettered = [name for name, column in table.columns.items() if is_letters(column)]
+    if found.kind == "wide" and not found.models and lettered:
+        options += f", or of letters ({', '.join(lettered[:5])}) the answer key: --gold COLUMN"
     raise BadUsage(
         f"{table.name}: no column is known as {' or '.join(what for what, _ in lacking)}",
         hint="\n".join(

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from proofstone.records import Coded
 
-__all__ = ["MISSING", "Reading", "is_percent", "number_of", "read_numbers", "read_scores"]
+__all__ = [
+    "MISSING",
+    "Reading",
+    "is_flag",
+    "is_percent",
+    "is_scores",
+    "number_of",
+    "read_numbers",
+    "read_scores",
+]
 
 # Spellings of a score that is not there, beside the empty cell; compared in small letters.
 MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
@@ -20,6 +29,7 @@ MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\
 _DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)$")
 _WORDS: Mapping[str, float] = {
     "true": 1.0, "correct": 1.0, "right": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
+    "not_attempted": 0.0, "not attempted": 0.0,
     "false": 0.0, "incorrect": 0.0, "wrong": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0,
 }  # fmt: skip
 
@@ -66,6 +76,23 @@ def is_percent(columns: Iterable[Coded]) -> bool:
             else:
                 others += n
     return is_clear and above > others
+
+
+def is_scores(column: Coded) -> bool:
+    """Whether half of the filled cells or more are numbers from 0 to 100, or words for right and
+    wrong: then the others are problems, each with its line."""
+    good = sum(
+        n
+        for name, n in zip(column.names, _counts(column), strict=True)
+        if (number := number_of(name)) is not None and not math.isnan(number) and 0 <= number <= 100
+    )
+    return good > 0 and 2 * good >= sum(_counts(column))
+
+
+def is_flag(column: Coded) -> bool:
+    """Whether a column holds 0 and 1 alone, and both: of a model, a property and no score."""
+    numbers = [number_of(name) for name in column.names]
+    return {0.0, 1.0} == {each for each in numbers if each is None or not math.isnan(each)}
 
 
 def read_numbers(column: Coded) -> NDArray[np.float64]:

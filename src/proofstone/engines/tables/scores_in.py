@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.tables.layout import Layout
+from proofstone.engines.tables.letters import read_grades, read_letters
 from proofstone.engines.tables.score_texts import read_scores
 from proofstone.errors import BadInput
 from proofstone.records import Coded, FileColumns
@@ -86,7 +87,13 @@ def _long(table: FileColumns, layout: Layout, wrong: list[BadCell]) -> ScoresIn:
 def _column(
     table: FileColumns, layout: Layout, name: str, wrong: list[BadCell]
 ) -> NDArray[np.float64]:
-    reading = read_scores(table.columns[name], percent=bool(layout.percent))
+    column = table.columns[name]
+    if layout.graded == "gold":
+        reading = read_letters(column, table.columns[layout.gold])
+    elif layout.graded == "grades":
+        reading = read_grades(column)
+    else:
+        reading = read_scores(column, percent=bool(layout.percent))
     if reading.wrong:
         codes = table.columns[name].codes
         records = np.flatnonzero(np.isin(codes, list(reading.wrong))).tolist()

@@ -9,6 +9,7 @@ from proofstone.report.sections.annotators import annotators_section
 from proofstone.report.sections.benchmarks import benchmarks_section
 from proofstone.report.sections.best_of import best_of_section
 from proofstone.report.sections.calibration import calibration_section
+from proofstone.report.sections.consistency import consistency_section, metrics_section
 from proofstone.report.sections.costs import costs_section
 from proofstone.report.sections.dimension import dimension_section
 from proofstone.report.sections.discrimination import discrimination_section
@@ -29,7 +30,6 @@ from proofstone.report.sections.section import Evidence, Section
 from proofstone.report.sections.stability import stability_section
 from proofstone.report.sections.statements import statements_section
 from proofstone.report.sections.strata import strata_section
-from proofstone.report.sections.totals import totals_section
 
 __all__ = ["SECTIONS", "make_sections"]
 
@@ -59,7 +59,8 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     judged_section,
     annotators_section,
     panel_section,
-    totals_section,
+    metrics_section,
+    consistency_section,
 )
 
 

@@ -37,7 +37,7 @@ def discrimination_section(evidence: Evidence) -> Section | None:
 
 
 def _of_accuracies(found: Accuracies) -> Section | None:
-    if len(found.models) < 3 or len(found.strata) < 2 or not found.n_items:
+    if len(found.models) < 3 or len(found.strata) < 2 or not (found.counts > 0).all():
         return None
     overall = None if any(map(math.isnan, found.overall.tolist())) else found.overall
     each = discriminate_shares(found.value, found.counts, overall, k=_TOP)
