@@ -65,7 +65,7 @@ def stated_estimate(value: float, stderr: float, n: int, confidence: float) -> E
         low=max(value - half, 0.0) if is_known else float("nan"),
         high=min(value + half, 1.0) if is_known else float("nan"),
         level=confidence,
-        estimand=_ESTIMAND,
+        estimand=_COUNTED["items"][0],
         made_by="normal, by the standard error as stated" if is_known else "none",
         resampled="items" if is_known else "",
         effective_n=float(n),
