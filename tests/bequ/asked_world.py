@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from asked_entities import asked_entity
 from known_world import N_KNOWN, reference_rows, true_label
 
 from scripted_server import Act, Seen, answer
@@ -37,8 +38,7 @@ RANGES: Mapping[str, tuple[int, int]] = {
 EFFORTS: Mapping[str, tuple[int, int]] = {"low": (5, 2), "medium": (6, 2), "high": (7, 2)}
 _MADE_UP = {"Valdora Strait": 3, "Flying Trams": 1}  # triples that the talker makes up
 
-_ASKED = re.compile(r"\nEntity: ([^\n]+)")
-_RANGE = re.compile(r"widely known, give (\d+) to (\d+) triples")
+_RANGE = re.compile(r"know of it: (\d+) to (\d+) triples or more")
 _SAID = re.compile(r"subject: (.*)\npredicate: (.*)\nobject: (.*)")
 
 
@@ -49,13 +49,13 @@ def speaking() -> Callable[[Seen], Act]:
 
     def act(seen: Seen) -> Act:
         texts = [message["content"] for message in seen.json["messages"]]
-        entity = _ASKED.search(texts[-1])
-        if entity is None:
+        entity = asked_entity(seen)
+        if not entity:
             return answer(json.dumps(_judged(texts[-1])))
-        if "This is the first: name" in texts[-1]:
+        if "This is the first: name" in texts[0]:
             return answer('["fact0"]')
-        right, wrong = _known(texts[-1], seen.json) if seen.json["model"] == "talker" else (2, 0)
-        return answer(json.dumps(_triples(entity[1], right, wrong, seen.json["model"])))
+        right, wrong = _known(texts[0], seen.json) if seen.json["model"] == "talker" else (2, 0)
+        return answer(json.dumps(_triples(entity, right, wrong, seen.json["model"])))
 
     return act
 
@@ -64,20 +64,20 @@ def _known(text: str, asked: Mapping[str, object]) -> tuple[int, int]:
     found = _RANGE.search(text)
     range_ = f"{found[1]}-{found[2]}" if found else "50-100"
     effort = asked.get("reasoning_effort")
-    if isinstance(effort, str):
-        return EFFORTS[effort]
+    if effort in ("low", "high"):
+        return EFFORTS[str(effort)]
     return RANGES[range_] if range_ != "50-100" else PROMPTS[_prompts(text)]
 
 
 def _prompts(text: str) -> str:
-    if "second step" in text:
+    if "second of two steps" in text:
         return "two-step"
-    times = len(_ASKED.findall(text))
+    times = text.count("You are given the name")
     if times > 1:
         return f"repeated-{times}"
     for name, told in (("wikidata", "Wikidata"), ("schema-org", "Schema.org")):
         if told in text:
-            return f"{name}-open" if "Where none does" in text else name
+            return f"{name}-open" if "may be a property" in text else name
     return "direct"
 
 
@@ -97,7 +97,7 @@ def _judged(text: str) -> dict[str, str]:
     said = _SAID.search(text)
     assert said is not None
     if "reference fact" in text:
-        return {"reason": "looked", "rests_on": "none", "label": "not covered"}
+        return {"reason": "looked", "label": "neutral"}
     label = true_label(said[1], said[2], said[3])
     return {"reason": "read", "rests_on": "passage 1", "label": label}
 

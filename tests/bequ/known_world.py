@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec import UNSET
+
 from proofstone.identity import digest
 from proofstone.methods.bequ.verification import (
     Gathered,
@@ -101,6 +103,8 @@ class KnownJudge:
         assert said is not None
         if "covered" in question.names:
             truth = "covered" if is_covered(said[1], said[2]) else "not covered"
+        elif question.citing is UNSET:
+            truth = "entailment" if is_covered(said[1], said[2]) else "neutral"
         else:
             truth = true_label(said[1], said[2], said[3])
         if not self.errs(said[0]):

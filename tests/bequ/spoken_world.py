@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from asked_entities import asked_entity
 from known_world import elicited_rows, is_covered, reference_rows, true_label
 
 from scripted_server import Act, Seen, answer, error
@@ -16,7 +17,6 @@ __all__ = ["N", "predicate_of", "reference_file", "speaking", "towns_file", "tru
 
 N = 6
 _SAID = re.compile(r"subject: (.*)\npredicate: (.*)\nobject: (.*)")
-_ASKED = re.compile(r"\nEntity: (Town \d+)")
 
 
 def predicate_of(text: str) -> str:
@@ -31,8 +31,8 @@ def truthful(text: str) -> dict[str, str] | None:
     said = _SAID.search(text)
     assert said is not None
     if "reference fact" in text:
-        label = "covered" if is_covered(said[1], said[2]) else "not covered"
-        return {"reason": f"seen: {said[2]}", "rests_on": "statement 1", "label": label}
+        label = "entailment" if is_covered(said[1], said[2]) else "neutral"
+        return {"reason": f"seen: {said[2]}", "label": label}
     label = true_label(said[1], said[2], said[3])
     return {"reason": f"read: {said[2]}", "rests_on": "passage 1", "label": label}
 
@@ -47,10 +47,10 @@ def speaking(
 
     def act(seen: Seen) -> Act:
         text = seen.json["messages"][-1]["content"]
-        asked = _ASKED.search(text)
-        if seen.json["model"] in ("talker", "quiet") and asked is not None:
-            is_silent = seen.json["model"] == "quiet" and asked[1] in silent
-            return answer("[]" if is_silent else json.dumps(_of(asked[1], n)))
+        asked = asked_entity(seen)
+        if seen.json["model"] in ("talker", "quiet") and asked:
+            is_silent = seen.json["model"] == "quiet" and asked in silent
+            return answer("[]" if is_silent else json.dumps(_of(asked, n)))
         made = judge(text)
         if made is None:
             return error(400, {"error": {"message": "not this one"}})

@@ -20,6 +20,8 @@ NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).
     k=st.integers(1, 50),
     way=st.sampled_from(["bm25", "dense", "hybrid"]),
     over=st.sampled_from(["reference", "elicited:1f2e3a4b"]),
+    recall=st.sampled_from(["together", "single"]),
+    sample_per=st.sampled_from(["all", "domain", "popularity"]),
     questions=st.integers(1, 3),
 )
 def test_a_label_is_read_back_as_it_was_written(**said: object) -> None:
@@ -32,15 +34,20 @@ def test_a_label_is_read_back_as_it_was_written(**said: object) -> None:
     [
         (
             "openai/x, reference=metals-1f2e",
-            "an entity, then one of its triples, up to 500 of each direction, seed 0",
+            "an entity, then one of its triples, up to 500 of each direction, seed 0, recall by "
+            "single triples",
+        ),
+        (
+            "openai/x, reference=metals-1f2e sample_per=domain recall=together",
+            "an entity, then one of its triples, up to 500 of each direction and domain, seed 0",
         ),
         (
             "a/x, b/y votes=3, reference=my notes.jsonl-1f2e sample=80 sampling=triples seed=2",
-            "uniformly over triples, up to 80 of each direction, seed 2",
+            "uniformly over triples, up to 80 of each direction, seed 2, recall by single triples",
         ),
         (
             "a/x, reference=metals-1f2e sample=0 way=hybrid",
-            "all triples, found by hybrid search",
+            "all triples, found by hybrid search, recall by single triples",
         ),
     ],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked_entities import asked_entity
 
 from proofstone.cli import main
 from proofstone.wiring import create_workspace
@@ -56,8 +57,7 @@ class Speaker:
         self.asked: list[str] = []
 
     def __call__(self, seen: Seen) -> Act:
-        text = seen.json["messages"][0]["content"]
-        name = text.partition("\nEntity: ")[2].partition("\n")[0]
+        name = asked_entity(seen)
         self.asked.append(name)
         finish = "length" if name == "鲁迅" else "stop"
         return answer(SAID[name], finish=finish)
@@ -97,12 +97,12 @@ def test_a_list_is_asked_counted_shown_and_exported(
         asked = ("run", target, "-m", "scripted/speaker", "--yes", "--quiet")
         ((first,), (again,)) = (proofstone(*asked) for _ in range(2))
         ranged = proofstone(
-            *asked, "--prompt-set", "wikidata,two-step", "--range", "5-10", "--limit", "2"
+            *asked, "--prompt-set", "wikidata,direct", "--range", "5-10", "--limit", "2"
         )
     assert first["run"] == again["run"]
     assert (first["scored"], first["complete"]) == (7, True)
-    assert [each["ask"] for each in ranged] == ["wikidata@5-10", "two-step@5-10"]
-    assert len(speaker.asked) == 7 + 2 + 2 * 2
+    assert [each["ask"] for each in ranged] == ["wikidata@5-10", "direct@5-10"]
+    assert len(speaker.asked) == 7 + 2 + 2
 
     run = f"run:{first['run']}"
     (table,) = proofstone("show", run, "--statistics")
@@ -144,6 +144,57 @@ def test_a_list_is_asked_counted_shown_and_exported(
             ),
         ]
     )
+
+
+PREDICATES = {
+    "Ada Lovelace": '["birthPlace", "died"]',
+    "Nobody Known": "[]",
+    "Half a Reply": "I am not sure what to say of it.",
+}
+
+
+def test_two_steps_ask_for_each_predicate_and_end_where_none_is_named(
+    folder: Path, proofstone: Callable[..., Any]
+) -> None:
+    """Triples of all requests are read together; without predicates the first reply finishes the
+    entity, is billed once, and nothing more is asked, also when the command comes again."""
+    asked: list[str] = []
+
+    def act(seen: Seen) -> Act:
+        name, predicate = asked_entity(seen), ""
+        text = seen.json["messages"][-1]["content"]
+        if "Predicate: " in text:
+            predicate = text.partition("Predicate: ")[2]
+        asked.append(f"{name}: {predicate}")
+        if not predicate:
+            return answer(PREDICATES[name])
+        return answer(f"[{triple(name, predicate, 'x' + predicate)}]")
+
+    create_workspace(folder / "work").close()
+    rows = [row for row in ROWS if row["name"] in PREDICATES]
+    (folder / "some.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with serving(act) as server:
+        configure(folder / "work", server.url)
+        said = ("run", str(folder / "some.jsonl"), "-m", "scripted/m", "--prompt-set", "two-step")
+        ((first,), (again,)) = (proofstone(*said, "--yes", "--quiet") for _ in range(2))
+    assert first["run"] == again["run"]
+    assert (first["scored"], first["complete"]) == (3, True)
+    assert sorted(asked) == [
+        "Ada Lovelace: ", "Ada Lovelace: birthPlace", "Ada Lovelace: died", "Half a Reply: ",
+        "Nobody Known: ",
+    ]  # fmt: skip
+    run = f"run:{first['run']}"
+    (counted,) = proofstone("show", run, "--statistics")[0]["rows"]
+    wanted = {"n": 3, "given": 1, "abstained": 1, "unread": 1, "triples": 2}
+    assert {name: counted[name] for name in wanted} == wanted
+    path = folder / "triples.csv"
+    proofstone("export", run, "--what", "triples", "-o", str(path))
+    with path.open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [(row["predicate"], row["object"]) for row in found] == [
+        ("birthPlace", "xbirthPlace"), ("died", "xdied"),
+    ]  # fmt: skip
+    assert int(found[0]["end"]) < int(found[1]["start"])
 
 
 def _line(name: str, place: int, text: str) -> str:

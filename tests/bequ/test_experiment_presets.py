@@ -60,8 +60,9 @@ def test_there_is_one_for_each_experiment_and_each_names_its_study() -> None:
 def test_a_preset_asks_the_whole_grid_and_what_two_share_is_asked_once(
     tmp_path: Path, proofstone: Callable[..., Any]
 ) -> None:
-    """Eight sets (one of two steps), then six ranges beside the default that is there already, then
-    three efforts; the ranking's own configuration is the default of both, and asks nothing more."""
+    """Eight sets, then six ranges beside the default that is there already, then three efforts;
+    the ranking's own configuration is medium effort, and asks nothing more. Temperature 0 is sent
+    with each."""
     speaker = Speaker()
     target = str(tmp_path / "list.jsonl")
     with serving(speaker) as server:
@@ -81,15 +82,17 @@ def test_a_preset_asks_the_whole_grid_and_what_two_share_is_asked_once(
         own, n_own = asked("effort", "--reasoning-effort", "low")
         chosen, n_chosen = asked("prompts", "--prompt-set", "wikidata")
     assert [each["ask"] for each in prompts] == list(WAYS)
-    assert n_prompts == len(ROWS) * (len(WAYS) + 1)
+    assert n_prompts == len(ROWS) * len(WAYS)  # two steps end where no predicate is named
     assert (len(ranged), n_ranged) == (7, len(ROWS) * 6)
     assert (len(tried), n_tried) == (3, len(ROWS) * 3)
-    assert ranking[0]["run"] == ranged[0]["run"] == prompts[0]["run"]
+    assert ranged[0]["run"] == prompts[0]["run"]
+    assert ranking[0]["run"] == tried[1]["run"]
     assert own[0]["run"] == tried[0]["run"]
     assert [each["ask"] for each in chosen] == ["wikidata"]
     assert (n_ranking, n_own, n_chosen) == (0, 0, 0)
     efforts = [each.get("reasoning_effort") for each in speaker.asked]
     assert [efforts.count(word) for word in ("low", "medium", "high")] == [len(ROWS)] * 3
+    assert {each["temperature"] for each in speaker.asked} == {0.0}
 
 
 def test_a_run_file_holds_several_efforts_and_means_the_same_runs(

@@ -87,7 +87,8 @@ def check_sweep(
         assert row[3].startswith(shown(f1(said)))
         assert row[4].startswith(shown(right / (right + wrong)))
         assert row[5].startswith(shown(right / 12))
-        assert row[6] == f"{right + wrong:.1f}"
+        assert row[6].startswith(shown(0.0))  # unparsed
+        assert row[7] == f"{right + wrong:.1f}"
         less = f1(said) - f1(wanted[usual])
         assert row[-1] == "—" if row[1] == usual else row[-1].startswith(shown(less + 0.0))
     assert [point["x"] for point in found["points"]] == list(wanted)
@@ -142,7 +143,7 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
         f"scripted/{m} direct" for m in ("talker", "quiet")
     ]
     assert random["rows"][0][3].startswith(shown(talker))
-    assert random["rows"][0][6].startswith(shown(2 / 8))
+    assert random["rows"][0][7].startswith(shown(2 / 8))
     assert random["rows"][1][-1].startswith(shown(quiet - talker))
 
     with_fictional = study(proofstone, "random", *both)
@@ -249,10 +250,10 @@ def test_one_command_asks_verifies_and_shows(
     assert talker["verified"]["counts"]["precision"] == {
         "contradiction": 2 * N, "entailment": 6 * N,
     }  # fmt: skip
-    assert quiet["verified"]["counts"]["recall"] == {"covered": 2 * N, "not covered": 10 * N}
+    assert quiet["verified"]["counts"]["recall"] == {"entailment": 2 * N, "neutral": 10 * N}
     told = proofstone(*ask)
     assert "next: proofstone score towns-" in told.err
-    assert "--reference BANK --sample 500 --seed 42\nlook: proofstone report towns-" in told.err
+    assert "--recall together --sample 500 --seed 42\nlook: proofstone report towns-" in told.err
     for more, message in (
         (("--reference", "known"), "--reference goes with --judge"),
         ((*judged, "--budget", "1USD"), "--budget is that of asking"),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from asked_entities import asked_entity
 
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from told import Proofstone
 
 MANY = 3_000
-_ENTITY = re.compile(r"\nEntity: (.*)\n")
 
 
 def row(subject: str, predicate: str, value: Any) -> dict[str, Any]:
@@ -51,9 +51,7 @@ def act(seen: Seen) -> Act:
     prompt = seen.json["messages"][-1]["content"]
     if seen.json["model"] == "judge":
         return answer(json.dumps(judged(prompt)))
-    entity = _ENTITY.search(prompt)
-    assert entity is not None
-    return answer(json.dumps(SAID[entity[1]], ensure_ascii=False))
+    return answer(json.dumps(SAID[asked_entity(seen)], ensure_ascii=False))
 
 
 def test_odd_replies_are_verified_as_they_stand(done: Proofstone) -> None:

@@ -45,7 +45,7 @@ def world(seen: Seen) -> Act:
         shown = [(n, text) for n, text in _SHOWN.findall(prompt) if triple[1] in text]
         label = "entailment" if shown else "neutral"
         if "reference fact" in prompt:
-            label = "not covered"
+            label = "neutral"
         rests_on = f"passage {shown[0][0]}" if shown else ""
         return answer(json.dumps({"reason": "r", "rests_on": rests_on, "label": label}))
     passage, name = _PASSAGE.search(prompt), _NAME.search(prompt)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked_entities import asked_entity
 from told_towns import Errs
 
 from proofstone.identity import digest
@@ -23,7 +24,6 @@ REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "bequ"
 N = 6
 MODELS = ("google_gemma-3-4b-it", "anthropic_claude-opus-4.6")
 ERRS = Errs(misses=0.25, believes=0.05, overlooks=0.3, imagines=0.05)
-_ENTITY = re.compile(r"\nEntity: (.*)\n")
 _TRIPLE = re.compile(r"(?:subject|主语): (.*)\n(?:predicate|谓语): (.*)\n(?:object|宾语): (.*)")
 _FIRST = re.compile(r"\[((?:passage|statement|段落|陈述) ?1) \|")  # what a verdict may rest on
 pytestmark = [
@@ -49,9 +49,7 @@ class RealWorld:
     def __call__(self, seen: Seen) -> Act:
         prompt = seen.json["messages"][-1]["content"]
         if seen.json["model"] != "judge":
-            entity = _ENTITY.search(prompt)
-            assert entity is not None
-            return answer(json.dumps(self._said[seen.json["model"]][entity[1]]))
+            return answer(json.dumps(self._said[seen.json["model"]][asked_entity(seen)]))
         triple = _TRIPLE.search(prompt)
         assert triple is not None
         first = _FIRST.search(prompt)
@@ -88,7 +86,10 @@ def test_real_rows_give_the_exact_figures_and_people_bring_back_what_is_so(
         configure(Path.cwd(), server.url)
         done("run", "some.json", "-m", ",".join(f"scripted/{model}" for model in MODELS))
         runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
-        done("score", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0)
+        done(
+            "score", *runs, "--judge", "scripted/judge", "--reference", known, "--sample", 0,
+            "--recall", "single",
+        )  # fmt: skip
     verdicts = [row for run in runs for row in exported(done, run)]
     board = done("leaderboard", *runs, "--json").json
     assert {row["group"]["model"] for row in board["rows"]} == {f"scripted/{m}" for m in MODELS}

@@ -17,6 +17,7 @@ from proofstone.methods.bequ.verification import (
 )
 from proofstone.methods.bequ.verification.questions import (
     cited_place,
+    covered_question,
     precision_question,
     recall_question,
 )
@@ -32,14 +33,22 @@ QUESTIONS = {
     "precision.zh": precision_question(
         "北京", GivenTriple("北京", "人口", "两千万"), [Passage("北京是中国的首都。")]
     ),
-    "recall.en": recall_question(
-        "Ulm",
-        ReferenceTriple("river", "Danube", Passage("Ulm stands on the Danube.")),
-        [GivenTriple("Ulm", "liesOn", "Danube"), GivenTriple("Ulm", "country", "Germany")],
-    ),
-    "recall.zh": recall_question(
-        "北京", ReferenceTriple("国家", "中国", Passage("")), [GivenTriple("北京", "属于", "中国")]
-    ),
+    **{
+        f"{name}.{language}": ask(*asked)
+        for name, ask in (("recall_single", covered_question), ("recall_together", recall_question))
+        for language, asked in {
+            "en": (
+                "Ulm",
+                ReferenceTriple("river", "Danube", Passage("Ulm stands on the Danube.")),
+                [GivenTriple("Ulm", "liesOn", "Danube"), GivenTriple("Ulm", "country", "Germany")],
+            ),
+            "zh": (
+                "北京",
+                ReferenceTriple("国家", "中国", Passage("")),
+                [GivenTriple("北京", "属于", "中国")],
+            ),
+        }.items()
+    },
 }  # fmt: skip
 
 

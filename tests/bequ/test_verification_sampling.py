@@ -8,8 +8,16 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from known_world import gathered
 
-from proofstone.methods.bequ.verification import SAMPLING_WAYS, SamplingWay, sample_places
+from proofstone.methods.bequ.verification import (
+    SAMPLING_WAYS,
+    SamplingWay,
+    VerifySettings,
+    make_plan,
+    sample_places,
+)
+from proofstone.methods.bequ.verification.planning import SamplePer
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 
@@ -49,3 +57,34 @@ GOLDEN = {
     "entities": [(0, 2), (0, 1), (0, 0), (1, 0), (2, 2)],
     "triples": [(2, 2), (2, 3), (0, 1), (0, 2), (1, 0)],
 }
+
+
+@pytest.mark.parametrize("per", ["domain", "popularity"])
+def test_each_part_can_have_a_sample_of_its_own(per: SamplePer) -> None:
+    """As published by domain and popularity: so many of each part and direction, where overall
+    they would be that many together; the sample of a part is as large however many parts there
+    are."""
+    parts = {"a": 3, "b": 30, "c": 6}  # entities of each, with ten triples and twelve known ones
+    rows = [(f"{part}{n}", part) for part, entities in parts.items() for n in range(entities)]
+    known = [
+        {"entity": name, "predicate": f"p{n}", "object": str(n), per: part}
+        for name, part in rows
+        for n in range(12)
+    ]
+    said = [
+        {"model": "m", "subject": name, "predicate": f"q{n}", "object": "x", "subject_name": name}
+        for name, _part in rows
+        for n in range(10)
+    ]
+    with gathered(said, known) as held:
+        plans = {
+            each: make_plan(held, VerifySettings(sample=25, seed=42, sample_per=each))
+            for each in ("all", per)
+        }
+        part_of = {number: facts.name[0] for number, facts in enumerate(held.entities)}
+    assert (plans["all"].n_given, plans["all"].n_known) == (25, 25)
+    for counts in (
+        Counter(part_of[of] for (_group, of), own in plans[per].given.items() for _ in own),
+        Counter(part_of[of] for of, own in plans[per].known.items() for _ in own),
+    ):
+        assert counts == {"a": 25, "b": 25, "c": 25}

@@ -34,6 +34,7 @@ from proofstone.methods.bequ.verification import (
     verify,
 )
 from proofstone.ports import Judge
+from proofstone.records import Ballot, JudgeQuestion, PanelVerdict
 from proofstone.records.triples import Verdict, Verified
 
 N = 40
@@ -53,7 +54,7 @@ def counted(found: list[Verified]) -> Counted:
 
 def truth(each: Verified) -> str:
     if each.direction == "recall":
-        return "covered" if is_covered(each.subject, each.predicate) else "not covered"
+        return "entailment" if is_covered(each.subject, each.predicate) else "neutral"
     return true_label(each.subject, each.predicate, each.object)
 
 
@@ -71,11 +72,51 @@ async def test_a_judge_without_errors_gives_the_exact_figures() -> None:
     assert values["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
     assert values["contradiction"] == values["neutral"] == pytest.approx(2 / 10)
     assert values["precision_decided"] == pytest.approx(6 / (6 + 2))
-    assert made.counts["recall"] == {"covered": 6 * N, "not covered": 6 * N}
+    assert made.counts["recall"] == {"entailment": 6 * N, "neutral": 6 * N}
     assert judge.asked == N_SAID * N + 6 * N
     assert made.estimates["f1"].resampled == "entities"
     rested = {each.verdict.passage.text for each in found if each.verdict.label == "entailment"}
     assert all(text.startswith("Town ") for text in rested)
+
+
+async def test_recall_is_by_all_that_was_said_together_or_by_single_triples() -> None:
+    """What no triple says alone is entailed by two of them: counted by default, as published, and
+    not where a single triple has to cover it. A contradicted reference triple is kept as one."""
+    rows = [
+        {"model": "m", "subject": "T", "predicate": p, "object": o, "subject_name": "T"}
+        for p, o in (("city", "X"), ("cityX", "in Y"), ("height", "3"))
+    ]
+    known = [
+        {"entity": "T", "predicate": p, "object": o}
+        for p, o in (("region", "Y"), ("height", "4"), ("founded", "1900"))
+    ]
+    asked: list[JudgeQuestion] = []
+
+    async def judge(question: JudgeQuestion) -> PanelVerdict:
+        asked.append(question)
+        text = "\n".join(each.text for each in question.exhibits)
+        fact = question.exhibits[1].text
+        label = "not covered" if "covered" in question.names else "neutral"
+        if "predicate: region" in fact and "T | city | X\nT | cityX | in Y" in text:
+            label = "entailment"
+        if "predicate: height" in fact and "contradiction" in question.names:
+            label = "contradiction"
+        ballot = Ballot(judge="j", state="voted", label=label)
+        return PanelVerdict(state="decided", label=label, ballots=(ballot,))
+
+    found = {}
+    for recall in ("together", "single"):
+        with gathered(rows, known) as held:
+            settings = VerifySettings(sample=0, recall=recall)  # type: ignore[arg-type]
+            said = await verified(held, settings, judge)
+            found[recall] = measure_all(counted(said), held.groups)[0]
+    three = {"entailment": 1, "contradiction": 1, "neutral": 1}
+    assert found["together"].counts["recall"] == three
+    assert found["together"].estimates["recall"].value == pytest.approx(1 / 3)
+    assert found["together"].estimates["recall_contradiction"].value == pytest.approx(1 / 3)
+    assert found["single"].counts["recall"] == {"not covered": 3}
+    assert found["single"].estimates["recall"].value == 0.0
+    assert "recall_contradiction" not in found["single"].estimates
 
 
 async def test_people_bring_back_the_truth_that_a_judge_missed() -> None:
@@ -99,9 +140,9 @@ async def _recovered(seed: int) -> list[str]:
             side: [each for each in found if each.direction == side]
             for side in ("precision", "recall")
         }
-        for side, right in (("precision", "entailment"), ("recall", "covered")):
-            said = sum(each.verdict.label == right for each in sides[side])
-            assert len(sides[side]) == 350
+        for side, own in sides.items():
+            said = sum(each.verdict.label == "entailment" for each in own)
+            assert len(own) == 350
             assert made.estimates[side].value == pytest.approx(said / 350)
         (corrected,) = correct_by_people(
             labelled(found, {each.id for each in found if each.drawn <= 150}), held.groups
@@ -179,7 +220,7 @@ async def test_a_label_of_people_says_how_much_the_reference_leaves_out() -> Non
         )
     ]
     # That a reference triple is true says nothing of what the reference lacks.
-    checked += [structs.replace(each, direction="recall", label="not covered") for each in checked]
+    checked += [structs.replace(each, direction="recall", label="neutral") for each in checked]
     with gathered(elicited_rows(1), reference_rows(1)) as held:
         (made,) = correct_by_people(checked, held.groups)
     assert made.corpus is not None

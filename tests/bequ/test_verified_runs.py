@@ -88,10 +88,10 @@ def test_runs_are_verified_alike_and_each_triple_keeps_its_evidence(
     talker, quiet = made.json["runs"]
     assert talker["counts"] == {
         "precision": {"contradiction": 12, "entailment": 36, "neutral": 12},
-        "recall": {"covered": 36, "not covered": 36},
+        "recall": {"entailment": 36, "neutral": 36},
     }
     assert (talker["n"], quiet["n"], quiet["waiting"]) == (60 + 72, 50 + 72, 0)
-    assert quiet["counts"]["recall"] == {"covered": 30, "not covered": 42}
+    assert quiet["counts"]["recall"] == {"entailment": 30, "neutral": 42}
     with open_workspace() as workspace:
         verified = read(workspace, *runs)
         found = list(verified.read())
@@ -129,7 +129,10 @@ def test_the_same_command_again_asks_nobody_and_another_sample_is_another_scorin
     assert larger.json["runs"][0]["scoring"] != again.json["runs"][0]["scoring"]
     scorings = proofstone("score", run, "--list", "--json").json["scorings"]
     labels = [each["judge"] for each in scorings]
-    assert [label.rpartition(" ")[2] for label in labels[1:]] == ["sample=20", "sample=30"]
+    assert [label.partition(" sample=")[2].partition(" ")[0] for label in labels[1:]] == [
+        "20", "30",
+    ]  # fmt: skip
+    assert all("recall=together" in label for label in labels[1:])
     with open_workspace() as workspace:
         assert "up to 30" in read(workspace, run).sampling
     proofstone("score", run, *JUDGED, "--sample", 20)
@@ -196,7 +199,7 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
     assert made.out.splitlines()[1:] == [
         f"{run}   scripted/talker direct   scoring:{scoring}   132 verified",
         "  precision: contradiction 12, entailment 36, neutral 12",
-        "  recall: covered 36, not covered 36",
+        "  recall: entailment 36, neutral 36",
     ]
     shown = proofstone("show", f"response:{run[4:]}/{item_of('Town 3')}").out
     verified = shown[shown.index("--- verified in scoring:") :].splitlines()
@@ -205,19 +208,20 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
         "    scripted/judge: read: fact0",
         '    rests on "Town 3 is known for fact0, which is value 3-0." (Town 3, web)',
     ]
-    looked_for = verified.index("recall, not covered: Town 3 | fact10 | value 3-10")
-    assert verified[looked_for + 1 : looked_for + 4] == [
+    looked_for = verified.index("recall, neutral: Town 3 | fact10 | value 3-10")
+    assert verified[looked_for + 1 : looked_for + 3] == [
         "    scripted/judge: seen: fact10",
-        '    rests on "Town 3 | fact0 | value 3-100"',
         '    known from "Town 3 is known for fact10, which is value 3-10." (Town 3, web)',
     ]
-    same = verified.index("recall, covered: Town 3 | fact2 | value 3-2")
+    same = verified.index("recall, entailment: Town 3 | fact2 | value 3-2")
     assert verified[same + 1 : same + 3] == [
         "    by rule: in the same words",
         '    rests on "Town 3 | fact2 | value 3-2"',
     ]
     described = proofstone("show", run).out
-    assert "precision: contradiction 12, entailment 36, neutral 12; recall: covered 36" in described
+    assert (
+        "precision: contradiction 12, entailment 36, neutral 12; recall: entailment 36" in described
+    )
 
 
 def item_of(name: str) -> str:

@@ -54,8 +54,8 @@ def truthful(text: str) -> dict[str, str]:
     said = _SAID.search(text)
     assert said is not None
     if "reference fact" in text:
-        label = "covered" if is_covered(said[1], said[2]) else "not covered"
-        return {"reason": "r", "rests_on": "statement 1", "label": label}
+        label = "entailment" if is_covered(said[1], said[2]) else "neutral"
+        return {"reason": "r", "label": label}
     return {
         "reason": "r",
         "rests_on": "passage 1",

@@ -114,8 +114,8 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
     the runs that are stored, for which the judge need say nothing again."""
     country = Country(ERRS)
     verify = [
-        "verify-triples", "elicited.csv", "--reference", "reference.jsonl", "--judge",
-        "scripted/judge", "--sample", 0, "--json",
+        "verify-triples", "elicited.csv", "--reference", "reference.jsonl", "--recall", "single",
+        "--judge", "scripted/judge", "--sample", 0, "--json",
     ]  # fmt: skip
     with serving(country) as server:
         configure(Path.cwd(), server.url)
@@ -128,7 +128,7 @@ def test_the_exact_figures_of_a_judge_come_out_and_people_bring_back_the_truth(
         runs = [f"run:{run['id']}" for run in done("list", "run", "--json").json]
         done(
             "score", *runs, "--judge", "scripted/judge", "--reference", "reference.jsonl",
-            "--sample", 0,
+            "--recall", "single", "--sample", 0,
         )  # fmt: skip
     board = done("leaderboard", *runs, "--json")
     assert country.asked["rater"] == len(NAMES)

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from asked_entities import asked_entity
+
 from ingest.dump_files import dump, page
 from ingest.zim_files import zim
 from proofstone.identity import digest
@@ -175,7 +177,7 @@ class Country:
             return answer(json.dumps(_RATED))
         if model == "judge":
             return answer(json.dumps(self._judged(prompt)))
-        return answer(_reply(model, prompt.partition("\nEntity: ")[2].partition("\n")[0]))
+        return answer(_reply(model, asked_entity(seen)))
 
     def _judged(self, prompt: str) -> dict[str, str]:
         said = _TRIPLE.search(prompt)

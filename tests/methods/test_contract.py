@@ -128,7 +128,9 @@ def test_its_presets_can_be_taken(method: Method) -> None:
         for way in [ways] if isinstance(ways, str) else ways:
             assert "max_tokens" in method.settings(way)
         assert run.keys() <= {"shots", "samples", "temperature", "max_tokens", "reasoning_effort"}
-        assert preset.values("score").keys() <= {"sample", "sampling", "seed", "k", "candidates"}
+        assert preset.values("score").keys() <= {
+            "sample", "sample_per", "sampling", "seed", "k", "candidates", "recall",
+        }  # fmt: skip
         for choice in preset.choices:
             assert choice.here
             assert choice.published

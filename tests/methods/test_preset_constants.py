@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from proofstone.methods import find_method
+from proofstone.methods.bequ.ways import ranges, schema_predicates
 from proofstone.records.presets import STATUSES, Choice
 
 PAPERS = Path(__file__).resolve().parents[2].parent / "shared" / "papers"
@@ -33,7 +34,7 @@ def values(method: str, preset: str = "as-published") -> dict[str, Any]:
     ("method", "preset"),
     [
         (name, preset)
-        for name in ("encyclo_k", "chinese_simpleqa")
+        for name in ("encyclo_k", "bequ", "chinese_simpleqa")
         for preset in find_method(name).presets
     ],
 )
@@ -113,3 +114,44 @@ def test_chinese_simpleqa_has_the_paper_s_constants() -> None:
     assert "confidence_score from 0 to 100" in told["stated confidence"].published
     assert re.search(r"use the same prompt format in all experiments", text)
     assert values("chinese_simpleqa")["ask"] == "as-published"
+
+
+@needs_papers
+def test_bequ_has_the_published_constants() -> None:
+    """Sampling, closed lists, factors of the ranges, efforts, samples and seed."""
+    text = text_of("bequ_constants.md")
+    for name in find_method("bequ").presets:
+        found = values("bequ", name)
+        assert found["temperature"] == float(re.findall(r"Temperature (\d)", text)[0])
+        assert found["recall"] == "together"
+        (sample,) = set(re.findall(r"(\d+) triples a model and direction", text))
+        assert found["sample"] == int(sample)
+        assert found["seed"] == int(re.findall(r"seed (\d+)", text)[0])
+        assert found.get("sample_per", "all") == {
+            "domains": "domain", "popularity": "popularity",
+        }.get(name, "all")  # fmt: skip
+        told = choices("bequ", name)
+        for number in re.findall(r"first (\d+) characters|about ([\d,]+) words", text):
+            kept = told["reference"].published + told["passages that a judge sees"].published
+            assert "".join(number) in kept
+        assert "Llama-4-Scout-17B-16E-Instruct" in told["judge"].published
+        assert "3,000 tokens" in told["judge"].published
+        assert "4,096 / 10,000 / 15,000" in text
+        assert "low 4,096, medium 10,000, high 15,000" in told["longest reply"].published
+    assert "the ranking takes medium" in text
+    assert values("bequ", "random")["reasoning_effort"] == "medium"
+    assert values("bequ", "effort")["reasoning_effort"] == ["low", "medium", "high"]
+    for schema, heading in (("wikidata", "Wikidata, 50"), ("schema-org", "Schema.org, 25")):
+        listed = re.findall(rf"^- {heading}: (.*)\.$", text, re.MULTILINE)[0]
+        assert list(schema_predicates(schema)) == listed.split("; ")
+    assert len(values("bequ", "prompts")["ask"]) == 8
+    assert "**Eight prompts**" in text
+    (ranged,) = re.findall(r"\(0\.1, 0\.2, 0\.5, 0\.66, 1\.5, 2\): (.*)\.$", text, re.MULTILINE)
+    published = [tuple(part.split(" / ")) for part in ranged.split("; ")]
+    ours = [
+        ("-".join(map(str, each.known)), "-".join(dict.fromkeys(map(str, each.little_known))))
+        for each in list(ranges().values())[1:]
+    ]
+    assert ours == published
+    names = [way.partition("@")[2] for way in values("bequ", "ranges")["ask"][1:]]
+    assert names == [known for known, _little in published]

@@ -149,13 +149,13 @@ def _one(group: int, place: int, label: VerdictLabel) -> Verified:
 
 def _tallies(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Tallies:
     n, g = len(entities), len(ways)
-    hits, sampled = np.zeros((n, g, 3)), np.zeros((n, g, 3))
+    hits, sampled = np.zeros((n, g, 5)), np.zeros((n, g, 5))
     said = np.zeros((n, g))
     for group, way in enumerate(ways):
         for place, each in enumerate(entities):
             said[place, group] = way.made_up if each.is_fictional else way.said
             if way.is_verified and not each.is_fictional:
                 right = way.right(place)
-                hits[place, group] = right, way.known(place), EACH - right
+                hits[place, group] = right, way.known(place), EACH - right, 0, 0
                 sampled[place, group] = EACH
     return Tallies(tuple(entities), hits, sampled, said, np.ones((n, g)))

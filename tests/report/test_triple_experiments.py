@@ -165,7 +165,9 @@ def test_random_ranks_and_holds_each_model_against_the_first() -> None:
     assert "1 of 2 others lie below it beyond chance. Not told apart from it: " in made.finding
     (figure,) = made.figures
     assert [(span.first, span.last) for span in figure.spans] == [(0, 1)]
-    assert made.notes[0].startswith("1 row asked with other prompts, another range or an effort")
+    assert made.notes[0].startswith(
+        "1 row asked with other prompts, another range or another effort"
+    )
 
 
 def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_kind() -> None:

@@ -95,7 +95,7 @@ def next_of_study(
     forms = " ".join(forms_of(results))
     if not is_verified:
         said: dict[str, Any] = preset.values("score")
-        options = "".join(f" --{name} {value}" for name, value in said.items())
+        options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in said.items())
         judged = f"--judge PROVIDER/NAME --reference BANK{options}"
         say(f"next: proofstone score {forms} {judged}", quiet=quiet)
     figures = " --figures svg,png" if is_verified else ""

@@ -38,6 +38,9 @@ def settings_of(reference: str | None, options: Mapping[str, Any]) -> VerifySett
     return VerifySettings(**{name: options[name] for name in names})
 
 
+_MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody judged
+
+
 @dataclass(frozen=True, slots=True)
 class Verifying:
     """The command at work on these runs."""
@@ -110,6 +113,12 @@ def print_verified(made: Sequence[VerifiedRun]) -> None:
         for direction, counts in each.counts.items():
             said = ", ".join(f"{name} {n:,}" for name, n in counts.items())
             click.echo(f"  {direction}: {said}")
+            unparsed = counts.get("unparsed", 0) / max(sum(counts.values()), 1)
+            if unparsed > _MOST_UNPARSED:
+                click.echo(
+                    f"  warning: {100 * unparsed:.1f}% of the {direction} verdicts are unparsed "
+                    "and count against the model"
+                )
 
 
 def _tell_done(done: int, of: int) -> None:

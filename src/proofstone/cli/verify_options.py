@@ -17,7 +17,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 SAMPLE_OPTIONS = {
     "sample": "--sample",
     "sampling": "--sampling",
+    "sample_per": "--sample-per",
     "over": "--recall-over",
+    "recall": "--recall",
     "way": "--way",
     "k": "--k",
     "candidates": "--candidates",
@@ -37,10 +39,21 @@ def sample_options(command: Command) -> Command:
             help="Draw an entity and then one of its triples, or uniformly over triples.",
         ),
         click.option(
+            "--sample-per", type=click.Choice(["all", "domain", "popularity"]), default="all",
+            show_default=True,
+            help="Draw --sample triples overall, or of each domain or popularity (as published).",
+        ),
+        click.option(
             "--recall-over", "over", type=click.Choice(["reference", "elicited"]),
             default="reference", show_default=True,
             help="Recall over all entities of the reference, or those that somebody gave a triple "
             "of.",
+        ),
+        click.option(
+            "--recall", type=click.Choice(["together", "single"]), default="together",
+            show_default=True,
+            help="Recall by what all elicited triples of an entity entail together (as published), "
+            "or by whether a single triple covers the reference triple (stricter).",
         ),
         click.option(
             "--way", type=click.Choice(["bm25", "dense", "hybrid"]), default="bm25",
@@ -53,6 +66,6 @@ def sample_options(command: Command) -> Command:
         ),
         click.option(
             "--candidates", type=click.IntRange(1, 50), default=10, show_default=True,
-            help="Elicited triples that are shown for one of the reference.",
+            help="With --recall single: elicited triples that are shown for one of the reference.",
         ),
     )(command)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from proofstone.cli.output import print_table, print_text
 from proofstone.engines.judging import pose
-from proofstone.methods.bequ.verification import Corrected, Told
+from proofstone.methods.bequ.verification import Corrected, Told, VerifySettings
 from proofstone.records import Estimate
 from proofstone.records.triples import Group, Measured
 from proofstone.report.numbers import shown_estimate
@@ -28,8 +28,17 @@ _BESIDE = {
     "P judged": "precision_judged",
     "P decided": "precision_decided",
     "R judged": "recall_judged",
-    "unparsed": "unparsed",
+    "R contradicted": "recall_contradiction",
+    "P unparsed": "unparsed",
+    "R unparsed": "recall_unparsed",
     "no reference": "without_reference",
+}
+_OF_PARTS = {
+    "F1": "f1",
+    "P": "precision",
+    "R": "recall",
+    "P unparsed": "unparsed",
+    "R unparsed": "recall_unparsed",
 }
 _NAMED = 3  # entities without a reference that are named
 _DRAWS = {
@@ -64,7 +73,7 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
     for name in dict.fromkeys(part.by for part in made.parts if part.by in by):
         print_text(f"\nby {'predicate family' if name == 'family' else name}")
         parts = [part for part in made.parts if part.by == name]
-        print_table(_rows(parts, {name: _SHOWN[name] for name in ("F1", "P", "R")}, with_n=True))
+        print_table(_rows(parts, _OF_PARTS, with_n=True))
     notes = [
         *_rank_lines(made),
         *_more_lines(made),
@@ -140,8 +149,12 @@ def _drawn_line(made: Verification) -> str:
         return "all triples are verified"
     return (
         f"drawn with seed {settings.seed}: {_DRAWS[settings.sampling]}, up to {settings.sample:,} "
-        "of each direction"
+        f"of each direction{_per(settings)}"
     )
+
+
+def _per(settings: VerifySettings) -> str:
+    return "" if settings.sample_per == "all" else f" and {settings.sample_per}"
 
 
 def _rows(

@@ -36,7 +36,9 @@ class Call(Protocol):
     """One request to the run's respondent, as a method's ``ask`` sees it.
 
     Cached, limited, retried and recorded by whoever hands it in. ``step`` names the request
-    within its item. Raises CallFailed when no reply came; let it pass.
+    within its item. Raises CallFailed when no reply came; let it pass. A method that returns
+    before the last step, since nothing is left to ask, finishes the item with the reply of the
+    step that it asked last.
     """
 
     async def __call__(

@@ -16,20 +16,24 @@ _DRAWS = {"entities": "an entity, then one of its triples", "triples": "uniforml
 
 class Against(Struct, frozen=True, kw_only=True):
     """The ``judges`` as their panel is named, the ``reference`` by its name and first digits of its
-    id, and the settings: ``sample`` triples of each direction (0: all) drawn by ``sampling``
-    and ``seed``; ``k`` passages a triple and ``candidates`` for a known one, found by ``way``;
-    recall ``over`` the reference, or over what the runs of these digits were elicited of.
+    id, and the settings: ``sample`` triples of each direction (0: all), or of each domain or
+    popularity (``sample_per``), drawn by ``sampling`` and ``seed``; ``k`` passages a triple and
+    ``candidates`` for a known one, found by ``way``; recall ``over`` the reference, or over what
+    the runs of these digits were elicited of, by all
+    elicited triples ``together`` or by a ``single`` one (as before there were both).
     ``questions`` is the version of what judges are asked."""
 
     judges: str
     reference: str
     sample: int = 500
     sampling: str = "entities"
+    sample_per: str = "all"
     seed: int = 0
     k: int = 10
     candidates: int = 10
     way: str = "bm25"
     over: str = "reference"
+    recall: str = "single"
     questions: int = 1
 
     @property
@@ -48,11 +52,13 @@ class Against(Struct, frozen=True, kw_only=True):
         """How the triples were drawn, in words."""
         found = "" if self.way == "bm25" else f", found by {self.way} search"
         over = "" if self.over == "reference" else ", recall over what was elicited"
+        over += ", recall by single triples" if self.recall == "single" else ""
         if not self.sample:
             return f"all triples{found}{over}"
+        part = "" if self.sample_per == "all" else f" and {self.sample_per}"
         return (
-            f"{_DRAWS.get(self.sampling, self.sampling)}, up to {self.sample:,} of each direction, "
-            f"seed {self.seed}{found}{over}"
+            f"{_DRAWS.get(self.sampling, self.sampling)}, up to {self.sample:,} of each direction"
+            f"{part}, seed {self.seed}{found}{over}"
         )
 
 

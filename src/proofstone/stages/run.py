@@ -128,6 +128,7 @@ class _RunLoop:
             call = _ItemCall(self, job)
             try:
                 await ask_item(self.method, job.stored.loaded, self.planned.way, call)
+                await call.finish()
                 self._finished.append(Finished(job.stored, call.replies, job.sample))
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
@@ -214,6 +215,20 @@ class _ItemCall:
         asked = await loop.asker.ask(request, self._record)
         reply = self.replies[step] = await self._finish(step, asked)
         return reply
+
+    async def finish(self) -> None:
+        """Finishes an item of which nothing is left to ask before the last step: the reply of the
+        step that was asked last stands for it, and is not asked or billed again."""
+        loop, job = self._loop, self._job
+        last = loop.planned.run.last_step
+        if last in self.replies or not self.replies:
+            return
+        step = next(reversed(self.replies))
+        await loop.writer.flush()  # the reply's call has a key once it is on disk
+        key = loop.store.runs.call_key(loop.planned.key, job.stored.key, job.sample, step)
+        place = Place(loop.planned.key, job.stored.key, job.sample, last)
+        await loop.writer.write(key, place, self._count_done)
+        self.replies[last] = self.replies[step]
 
     def _kept(self, step: str) -> Reply | None:
         loop, job = self._loop, self._job

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from proofstone.engines.stats import RankInterval, share_estimate
 from proofstone.methods.bequ.verification import (
@@ -17,12 +18,13 @@ from proofstone.methods.bequ.verification import (
     rank_by_f1,
     rankable,
 )
-from proofstone.records import Estimate
+from proofstone.ports import Method
+from proofstone.records import Estimate, Run, own_prompt_of
 from proofstone.records.cards import Card
 from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, Measured, VerifiedRuns
 from proofstone.report.triples.board import PeopleLooked, TripleBoard, TripleRow
 
-__all__ = ["count_verified", "triple_board"]
+__all__ = ["count_verified", "ranked_groups", "triple_board"]
 
 
 def triple_board(
@@ -33,8 +35,10 @@ def triple_board(
     by: Sequence[Breakdown] = BREAKDOWNS,
     cards: Mapping[str, Card] | None = None,
     people: Mapping[str, PeopleSaid] | None = None,
+    ranked: Container[int] | None = None,
 ) -> TripleBoard:
-    """The leaderboard of verified runs, its parts those ``by`` which it is asked for.
+    """The leaderboard of verified runs, its parts those ``by`` which it is asked for. Groups that
+    are not among the ``ranked`` are experiments; without it, none is.
 
     Every triple is read once and counted, none is held. Models are ranked with models and simulated
     respondents with each other, each at ``confidence`` for all ranks together. What ``people`` said
@@ -50,9 +54,13 @@ def triple_board(
         )
     )
     measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
-    order = _ordered(verified, counted, measured, confidence=confidence, seed=seed)
+    groups = range(len(verified.groups))
+    others = frozenset(n for n in groups if ranked is not None and n not in ranked)
+    order = _ordered(verified, counted, measured, others, confidence=confidence, seed=seed)
     looked, elsewhere = _looked(verified, people or {}, seed)
-    held = _Held(verified, measured, {} if cards is None else cards, looked, order, confidence)
+    held = _Held(
+        verified, measured, {} if cards is None else cards, looked, order, others, confidence
+    )
     return TripleBoard(
         rows=tuple(held.row(group) for group in order.groups),
         parts=tuple(parts),
@@ -66,6 +74,41 @@ def triple_board(
         counts=_outcomes(measured),
         is_common=order.is_common,
         people_elsewhere=elsewhere,
+    )
+
+
+def ranked_groups(
+    method: Method, verified: VerifiedRuns, runs: Mapping[bytes, Run]
+) -> frozenset[int]:
+    """The groups that a leaderboard ranks, at most one a model: those asked in the preset's prompts
+    and range, or, where none was, in those that most models were asked in. Of one model's several
+    the one with the preset's effort of reasoning, else with none set."""
+    first = [runs[each[0]] for each in verified.runs]
+    ways: dict[str, set[str]] = {}
+    for run in first:
+        ways.setdefault(run.way, set()).add(run.respondent)
+    preset = method.presets["random"].values("run") if "random" in method.presets else {}
+    usual = preset.get("ask", "")
+    if usual not in ways:
+        usual = max(ways, key=lambda way: len(ways[way]), default="")
+    chosen: dict[str, int] = {}
+    for place in sorted(
+        (place for place, run in enumerate(first) if run.way == usual),
+        key=lambda place: _differs(first[place], preset),
+    ):
+        chosen.setdefault(first[place].respondent, place)
+    return frozenset(chosen.values())
+
+
+def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
+    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
+    effort = run.settings.get("reasoning_effort")
+    return (
+        bool(own_prompt_of(run.settings)),
+        bool(run.replicate),
+        effort != preset.get("reasoning_effort"),
+        effort is not None,
+        run.settings.get("temperature") != preset.get("temperature"),
     )
 
 
@@ -93,6 +136,7 @@ def _ordered(
     verified: VerifiedRuns,
     counted: Counted,
     measured: Sequence[Measured],
+    others: Container[int],
     *,
     confidence: float,
     seed: int,
@@ -106,7 +150,11 @@ def _ordered(
     elsewhere: dict[int, int] = {}
     is_common = True
     for simulated in (False, True):
-        pool = [group for group in able if _is_simulated(verified, group) == simulated]
+        pool = [
+            group
+            for group in able
+            if group not in others and _is_simulated(verified, group) == simulated
+        ]
         ranked = rank_by_f1(counted, pool, confidence=confidence, seed=seed)
         ties += [(len(groups) + first, len(groups) + last) for first, last in ranked.ties]
         ranks |= dict(zip(ranked.groups, ranked.intervals, strict=ranked.is_common))
@@ -127,6 +175,7 @@ class _Held:
     cards: Mapping[str, Card]
     looked: Mapping[Group, PeopleLooked]
     order: _Order
+    experiments: Container[int]
     confidence: float
 
     def row(self, group: int) -> TripleRow:
@@ -150,6 +199,7 @@ class _Held:
             ),
             waiting=sum(n.get("waiting", 0) for n in self.measured[group].counts.values()),
             other_entities=self.order.elsewhere.get(group, 0),
+            experiment=group in self.experiments,
             card=self.cards.get(who.model),
             people=self.looked.get(who),
         )

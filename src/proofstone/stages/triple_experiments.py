@@ -20,7 +20,7 @@ from proofstone.records.context import LEFT_OUT
 from proofstone.records.own_prompts import PROMPT_NAME
 from proofstone.records.triples import VerifiedRuns
 from proofstone.report.triples.board import TripleBoard, TripleRow
-from proofstone.report.triples.experiments import Asked, Experiment, Tallies, Varied
+from proofstone.report.triples.experiments import SHARES, Asked, Experiment, Tallies, Varied
 from proofstone.stages.summarise import Selection, shown_name
 from proofstone.stages.triple_boards import count_verified
 from proofstone.stages.verified_runs import against_of, verified_scorings
@@ -33,10 +33,10 @@ _EFFORT, _LONGEST = "reasoning_effort", "max_tokens"
 _NOT_SET = frozenset({"endpoint", PROMPT_NAME, LEFT_OUT, _EFFORT})
 _PLAIN = re.compile(r"[\w./:,@-]+")  # what a shell takes as it stands
 _SCORE_OPTIONS = {
-    "sample": "--sample", "sampling": "--sampling", "seed": "--seed", "k": "--k",
-    "candidates": "--candidates", "way": "--way", "over": "--recall-over",
+    "sample": "--sample", "sampling": "--sampling", "sample_per": "--sample-per",
+    "seed": "--seed", "k": "--k",
+    "candidates": "--candidates", "way": "--way", "over": "--recall-over", "recall": "--recall",
 }  # fmt: skip
-_SHARES = ("precision", "recall", "contradiction")
 
 
 def experiment_of(
@@ -183,7 +183,7 @@ def _verdicts(counted: Counted, n_entities: int, n_groups: int) -> tuple[Any, An
     cells = cells.reshape(n_entities, n_groups, 2, len(OUTCOMES)).astype(np.float64)
     codes = {name: code for code, name in enumerate(OUTCOMES)}
     hits, sampled = [], []
-    for name in _SHARES:
+    for name in SHARES:
         side, top, bottom = MEASURES[name]
         hits.append(cells[:, :, side, [codes[each] for each in top]].sum(axis=2))
         sampled.append(cells[:, :, side, [codes[each] for each in bottom]].sum(axis=2))
@@ -217,7 +217,7 @@ def _score_command(store: Store, selection: Selection) -> str:
     found = verified_scorings(store, selection.runs).values()
     against = next(each for scoring in found if (each := against_of(scoring)) is not None)
     judges = against.judges if _PLAIN.fullmatch(against.judges) else "PROVIDER/NAME"
-    usual = Against(judges="", reference="")
+    usual = Against(judges="", reference="", recall="together")
     said = [
         f"{option} {value.partition(':')[0] if isinstance(value, str) else value}"
         for name, option in _SCORE_OPTIONS.items()

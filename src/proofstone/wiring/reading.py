@@ -249,14 +249,15 @@ class Reading(Catalogue):
 
     def _experiment(self, targets: Sequence[Target], view: View) -> Experiment:
         """Verified runs as experiments read them. Raises NotFound where none is verified."""
-        from proofstone.stages.triple_boards import triple_board  # noqa: PLC0415
+        from proofstone.stages.triple_boards import ranked_groups, triple_board  # noqa: PLC0415
         from proofstone.stages.triple_experiments import experiment_of  # noqa: PLC0415
         from proofstone.stages.verified_runs import read_verified  # noqa: PLC0415
 
         selection = self._selection(targets)
         method = find_method(selection.method)
         verified = read_verified(self.store, method, selection, view)
-        board = triple_board(verified, by=())
+        by_id = {run.id: run for _key, run in selection.runs}
+        board = triple_board(verified, by=(), ranked=ranked_groups(method, verified, by_id))
         return experiment_of(self.store, method, selection, verified, board)
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:

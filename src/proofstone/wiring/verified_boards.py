@@ -23,7 +23,7 @@ from proofstone.report.triples.board import TripleBoard
 from proofstone.stages.carding import narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View
 from proofstone.stages.summarise import Selection
-from proofstone.stages.triple_boards import triple_board
+from proofstone.stages.triple_boards import ranked_groups, triple_board
 from proofstone.stages.verified_runs import read_verified
 
 __all__ = ["VerifiedBoard", "make_verified_board"]
@@ -68,10 +68,13 @@ def make_verified_board(
         verified = read_verified(store, find_method(chosen.method), chosen, view)
     except NotFound:
         return None
+    by_id = {run.id: run for _key, run in selection.runs}
+    ranked = ranked_groups(find_method(chosen.method), verified, by_id)
     names = shown_names(run.respondent for _key, run in selection.runs)
     verified = _shown(verified, names)
     board = triple_board(
         verified,
+        ranked=ranked,
         seed=seed,
         confidence=confidence,
         by=by,

@@ -176,6 +176,21 @@ class RunStore:
                 for row in connection.execute(query)
             }
 
+    def call_key(self, run: int, item: int, sample: int, step: str) -> int:
+        """The key of the call behind a stored reply. KeyError where there is none."""
+        table = schema.response
+        query = select(table.c.call_id).where(
+            table.c.run_id == run,
+            table.c.item_id == item,
+            table.c.sample == sample,
+            table.c.step == step,
+        )
+        with self._database.reading() as connection:
+            found: int | None = connection.execute(query).scalar()
+        if found is None:
+            raise KeyError(step)
+        return found
+
     def reply_pages(
         self, run: int, item_set: bytes, size: int = 256
     ) -> Iterator[list[ItemReplies]]:

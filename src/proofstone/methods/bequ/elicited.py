@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.choices.outcome import not_read, opens_with_refusal
-from proofstone.engines.triples import ReadTriples, SaidTriple, Unread, fold_triples, read_triples
-from proofstone.methods.bequ.ask import TRIPLES
+from proofstone.engines.triples import (
+    FoundTriple,
+    ReadTriples,
+    SaidTriple,
+    Unread,
+    fold_triples,
+    read_triples,
+)
+from proofstone.methods.bequ.ask import (
+    MOST_PREDICATES,
+    PREDICATES,
+    TRIPLES,
+    is_of_triples,
+    read_predicates,
+)
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.payloads import ElicitedTriple, Entity
 from proofstone.records import Outcome, Reply
 
-__all__ = ["Elicited", "elicited", "triple_of"]
+__all__ = ["Elicited", "elicited", "read_text", "triple_of"]
 
+_BETWEEN = "\n\n"  # texts of several replies
 _KEPT = 128  # replies that are scored together are read once
 
 
@@ -52,8 +66,67 @@ class Elicited(Struct, frozen=True):
 
 
 def elicited(entity: Entity, replies: Mapping[str, Reply]) -> Elicited:
-    """What the last reply about an entity says."""
-    reply = replies[TRIPLES]
+    """What the replies about an entity say: the one that there is, or those for each predicate.
+    Places are those in ``read_text``."""
+    parts = _of_triples(replies)
+    if len(parts) == 1:
+        return _of_one(entity, parts[0])
+    each = [_of_one(entity, part) for part in parts]
+    starts = _starts(parts)
+    said = [
+        triple
+        for part, start in zip(parts, starts, strict=True)
+        for triple in _moved(entity, part, start)
+    ]
+    outcomes = [one.outcome for one in each]
+    is_answered = bool(said) or set(outcomes) == {"answered"}
+    lost = sum(outcome != "answered" for outcome in outcomes)
+    flags = [f"{lost} of {len(each)} replies without triples"] if is_answered and lost else []
+    flags += _predicates_left_out(replies)
+    return Elicited(
+        outcome="answered" if is_answered else next(o for o in outcomes if o != "answered"),
+        triples=tuple(fold_triples(said)),
+        unread=tuple(
+            structs.replace(part, start=part.start + start, end=part.end + start)
+            for one, start in zip(each, starts, strict=True)
+            for part in one.unread
+        ),
+        flags=tuple(flags),
+    )
+
+
+def read_text(replies: Mapping[str, Reply]) -> str:
+    """The text in which the places of triples are: that of the reply, or of several one after
+    another."""
+    return _BETWEEN.join(reply.text for reply in _of_triples(replies))
+
+
+def _of_triples(replies: Mapping[str, Reply]) -> list[Reply]:
+    """The replies that hold triples, in the order of asking: numbered steps, then the last."""
+    steps = [step for step in replies if is_of_triples(step) and step != TRIPLES]
+    ordered = sorted(steps, key=lambda step: int(step.rpartition(" ")[2]))
+    return [replies[step] for step in (*ordered, TRIPLES)]
+
+
+def _starts(parts: Sequence[Reply]) -> list[int]:
+    lengths = [len(part.text) + len(_BETWEEN) for part in parts]
+    return [sum(lengths[:place]) for place in range(len(parts))]
+
+
+def _moved(entity: Entity, part: Reply, start: int) -> Sequence[FoundTriple]:
+    """The triples of a reply, placed where its text stands among all."""
+    if not_read(part) is not None:
+        return ()
+    found = _read(part.text, entity.names, part.finish == "length").triples
+    return [structs.replace(each, start=each.start + start, end=each.end + start) for each in found]
+
+
+def _predicates_left_out(replies: Mapping[str, Reply]) -> list[str]:
+    n = len(read_predicates(replies[PREDICATES].text)) if PREDICATES in replies else 0
+    return [f"{n - MOST_PREDICATES} predicates not asked about"] if n > MOST_PREDICATES else []
+
+
+def _of_one(entity: Entity, reply: Reply) -> Elicited:
     unread = not_read(reply)
     if unread is not None:
         return Elicited(unread.outcome, flags=unread.flags)

@@ -13,6 +13,7 @@ from proofstone.methods.bequ import (
     entity_statistics,
     listing,
     measures,
+    own_prompts,
     score,
     showing,
     verified_units,
@@ -40,6 +41,7 @@ from proofstone.records import (
     ItemSet,
     LoadedItem,
     Measure,
+    OwnPrompt,
     Preset,
     Reply,
     Scale,
@@ -78,6 +80,7 @@ class BeQu:
         self.bank_run = ""
         self.presets: Mapping[str, Preset] = presets()
         self.sift: Sifter | None = None
+        self.prompt_variables: Mapping[str, str] = own_prompts.VARIABLES
 
     @property
     def ranges(self) -> Sequence[str]:
@@ -123,6 +126,10 @@ class BeQu:
     def prepare(self, way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
         """See ``ask.prepare``."""
         return ask.prepare(way, shots, item_set, bank)
+
+    def check_prompt(self, prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+        """See ``own_prompts.check_prompt``."""
+        own_prompts.check_prompt(prompt, way, item_set)
 
     async def ask(self, item: LoadedItem, way: Way, call: Call) -> None:
         """See ``ask.ask``."""

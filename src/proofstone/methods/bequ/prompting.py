@@ -1,4 +1,7 @@
-"""Prompts from files, rendered for an entity; all of them in English, as in the paper."""
+"""Prompts from files, rendered for an entity; all of them in English, as in the paper.
+
+The instruction is the system message, and the entity's name the user message.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +9,47 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from proofstone.methods.bequ.own_prompts import own_prompt_messages
 from proofstone.methods.bequ.payloads import Entity
-from proofstone.methods.bequ.ways import Range, ReadWay
+from proofstone.methods.bequ.ways import TWO_STEP, ReadWay, schema_predicates
+from proofstone.records import Message, OwnPrompt
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["first_prompt", "second_prompt", "shaping_texts"]
+__all__ = ["asked_messages", "shaping_texts"]
 
-_PARTS = ("counts", "form", "again")
-_FILES = {"two-step": ("predicates", "objects")}
-
-
-def first_prompt(entity: Entity, way: ReadWay) -> str:
-    """What a model is sent of an entity first: all there is, or of two steps the first."""
-    if way.prompts == "two-step":
-        return _instruction("predicates", entity, way.range)
-    once = _instruction(way.prompts, entity, way.range)
-    again = f"\n\n{_text('again')}\n\n"
-    return f"{again.join([once] * way.times)}\n\n{_text('form')}"
+_FILES = {TWO_STEP: ("predicates", "list", "objects", "form")}
 
 
-def second_prompt(entity: Entity, way: ReadWay) -> str:
-    """What it is sent in the second of two steps, behind the first and its reply."""
-    return f"{_instruction('objects', entity, way.range)}\n\n{_text('form')}"
+def asked_messages(
+    entity: Entity, way: ReadWay, *, predicate: str = "", own: OwnPrompt | None = None
+) -> list[Message]:
+    """What a model is sent of an entity: all there is, or of two steps the first, and with a
+    ``predicate`` the second. ``own`` is a person's template that asks in place of the method's."""
+    if own is not None:
+        return own_prompt_messages(own, entity, way, predicate)
+    lines = [entity.name]
+    lines += [f"What it is: {entity.description}"] if entity.description else []
+    lines += [f"Predicate: {predicate}"] if predicate else []
+    return [Message("system", _instruction(way, predicate)), Message("user", "\n".join(lines))]
 
 
 def shaping_texts(way: ReadWay) -> tuple[str, ...]:
     """All texts that shape the prompts of a way."""
-    return tuple(_text(name) for name in (*_FILES.get(way.prompts, (way.prompts,)), *_PARTS))
+    return tuple(_text(name) for name in _FILES.get(way.prompts, (way.prompts, "form")))
 
 
-def _instruction(name: str, entity: Entity, asked: Range) -> str:
-    known, little_known = _number(asked.known), _number(asked.little_known)
-    counts = _compiled("counts").render(known=known, little_known=little_known)
-    told = "\nWhat it is: ".join(filter(None, (entity.name, entity.description)))
-    return _compiled(name).render(entity=told, counts=counts)
-
-
-def _number(numbers: tuple[int, int]) -> str:
-    low, high = numbers
-    if low == high:
-        return f"{low} triple" if low == 1 else f"{low} triples"
-    return f"{low} to {high} triples"
+def _instruction(way: ReadWay, predicate: str) -> str:
+    if way.prompts == TWO_STEP:
+        name, form = ("objects", "form") if predicate else ("predicates", "list")
+        return f"{_text(name)}\n\n{_text(form)}"
+    once = _compiled(way.prompts).render(
+        known=way.range.known_text,
+        little_known=way.range.little_known_text,
+        predicates=schema_predicates(way.prompts),
+    )
+    return "\n\n".join([f"{once}\n\n{_text('form')}"] * way.times)
 
 
 @cache

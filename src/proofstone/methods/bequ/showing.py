@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from proofstone.methods.bequ.ask import TRIPLES
-from proofstone.methods.bequ.elicited import Elicited, elicited
+from proofstone.methods.bequ.elicited import Elicited, elicited, read_text
 from proofstone.methods.bequ.payloads import Entity, entity_of
 from proofstone.records import LoadedItem, Reply
 
@@ -49,7 +48,7 @@ def show_reply(item: LoadedItem, replies: Mapping[str, Reply]) -> str:
         place = f"{first.start}-{first.end}"
         text = f"{first.subject} | {first.predicate} | {first.object}"
         lines.append(f"{place:>13}  {text}" + (f"   [{told}]" if told else ""))
-    text = replies[TRIPLES].text
+    text = read_text(replies)
     for part in said.unread:
         place = f"{part.start}-{part.end}"
         lines.append(f"{place:>13}  unread, {part.why}: {_shortened(text[part.start : part.end])}")

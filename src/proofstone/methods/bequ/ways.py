@@ -15,12 +15,14 @@ from proofstone.errors import BadUsage
 
 __all__ = [
     "RANGES_SIGN",
+    "TWO_STEP",
     "WAYS",
     "Range",
     "ReadWay",
     "default_range",
     "ranges",
     "read_way",
+    "schema_predicates",
     "settings",
 ]
 
@@ -28,12 +30,13 @@ WAYS = {
     "direct": "triples about an entity, at once",
     "repeated-2": "the same with its instruction twice in one request",
     "repeated-3": "the same with its instruction three times; also repeated-4 to -9",
-    "wikidata": "with the properties of Wikidata as predicates and no others",
-    "wikidata-open": "with these where one fits",
-    "schema-org": "with the properties of Schema.org as predicates and no others",
-    "schema-org-open": "with these where one fits",
-    "two-step": "first the predicates that apply, then the objects",
+    "wikidata": "only predicates of a closed list of 50 Wikidata properties",
+    "wikidata-open": "predicates of Wikidata or others",
+    "schema-org": "only predicates of a closed list of 25 Schema.org properties",
+    "schema-org-open": "predicates of Schema.org or others",
+    "two-step": "first the predicates that apply, then one request for the objects of each",
 }
+TWO_STEP = "two-step"
 RANGES_SIGN = "@"
 _REPEATED = re.compile(r"repeated-([2-9])")
 
@@ -50,6 +53,16 @@ class Range(Struct, frozen=True, forbid_unknown_fields=True):
     def name(self) -> str:
         """The range of a widely known entity: ``50-100``."""
         return f"{self.known[0]}-{self.known[1]}"
+
+    @property
+    def known_text(self) -> str:
+        """The number of triples of a widely known entity in words: ``50 to 100 triples``."""
+        return _in_words(self.known)
+
+    @property
+    def little_known_text(self) -> str:
+        """The number of triples of a little known entity in words."""
+        return _in_words(self.little_known)
 
 
 class ReadWay(Struct, frozen=True):
@@ -79,8 +92,21 @@ def read_way(name: str) -> ReadWay:
             f"{wanted!r} is no range of triples; there is {', '.join(ranges())}",
             hint="each is that of a widely known entity; little known ones have a smaller one",
         )
+    if sign and prompts == TWO_STEP:
+        raise BadUsage(
+            f"{TWO_STEP} asks for each predicate in a request of its own and for no number of "
+            f"triples, so it takes no range, not {wanted!r}",
+            hint=f"leave the range out for {TWO_STEP}",
+        )
     asked = ranges()[wanted] if sign else default_range()
     return ReadWay("direct", int(repeated[1]), asked) if repeated else ReadWay(prompts, 1, asked)
+
+
+def _in_words(numbers: tuple[int, int]) -> str:
+    low, high = numbers
+    if low == high:
+        return f"{low} triple" if low == 1 else f"{low} triples"
+    return f"{low} to {high} triples"
 
 
 def settings(name: str) -> dict[str, Any]:
@@ -99,6 +125,13 @@ def ranges() -> dict[str, Range]:
 def default_range() -> Range:
     """The range where none is named."""
     return next(iter(ranges().values()))
+
+
+@cache
+def schema_predicates(prompts: str) -> tuple[str, ...]:
+    """The predicates that a set of prompts allows; empty where it allows any."""
+    text = files(__package__).joinpath("schemas.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text).get(prompts, ()))
 
 
 @cache

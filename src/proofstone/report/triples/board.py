@@ -34,7 +34,8 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     its triples are ``waiting`` for a judge, or it was not held against the entities that most rows
     were held against, but against ``other_entities`` so many fewer or more. Simulated rows are
     ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
-    ``config`` is the hash of how it was asked."""
+    ``config`` is the hash of how it was asked. An ``experiment`` is asked otherwise than
+    the setting that is ranked: it has no rank and stands below."""
 
     group: Group
     runs: tuple[str, ...]
@@ -47,6 +48,7 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     ties: tuple[int, ...] = ()
     waiting: int = 0
     other_entities: int = 0
+    experiment: bool = False
     config: str = ""
     card: Card | None = None
     people: PeopleLooked | None = None
@@ -54,7 +56,10 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     @property
     def stands_apart(self) -> bool:
         """Whether it has no place among the rows of its kind, ranked or not."""
-        return bool(self.waiting or self.other_entities) or "f1" not in self.measured.estimates
+        return (
+            bool(self.waiting or self.other_entities or self.experiment)
+            or "f1" not in self.measured.estimates
+        )
 
     @property
     def label(self) -> str:

@@ -95,7 +95,16 @@ def _standing(
             yield TIED
         if not board.is_common and len(ranked) > 1 and ranked[0].rank is None:
             yield "These runs are of different entities, so they are not ranked against each other."
-    rest = [row for row in rows if row not in ranked]
+    experiments = [row for row in rows if row.experiment]
+    if experiments:
+        yield "experiments with other settings, not ranked (report --study compares them):"
+        head = ["", "F1", "P", "R"]
+        cells = [
+            [shown_name(board, row.group), *(_estimate(row, name) for name in ("f1", *_BOTH))]
+            for row in experiments
+        ]
+        yield from aligned(narrowed([head, *cells], 0, width), left=[0])
+    rest = [row for row in rows if row not in ranked and not row.experiment]
     if rest:
         yield "not ranked:"
         yield from aligned(

@@ -22,7 +22,7 @@ __all__ = ["rates_section"]
 
 _MEASURES = (
     "precision", "contradiction", "neutral", "without_reference", "unparsed", "precision_judged",
-    "precision_decided", "recall_judged", "recall_unparsed",
+    "precision_decided", "recall_judged", "recall_contradiction", "recall_unparsed",
 )  # fmt: skip
 
 

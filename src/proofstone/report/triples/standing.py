@@ -77,6 +77,8 @@ def rows_together(board: TripleBoard) -> Iterator[RowsTogether]:
 
 def why_unranked(row: TripleRow) -> str:
     """Why a row has no rank, in words."""
+    if row.experiment:
+        return say("not ranked: an experiment with another setting")
     if row.waiting:
         return say("not ranked: {triples} wait for a judge", triples=counted(row.waiting, "triple"))
     if row.other_entities:

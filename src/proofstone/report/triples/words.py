@@ -32,6 +32,7 @@ MEASURE_NAMES: Mapping[str, str] = {
     "precision_judged": noted("precision, of what was judged"),
     "precision_decided": noted("precision, of what was decided"),
     "recall_judged": noted("recall, of what was judged"),
+    "recall_contradiction": noted("contradicted reference triples"),
     "recall_unparsed": noted("unparsed verdicts of recall"),
 }
 MEASURE_HELP: Mapping[str, str] = {
@@ -45,6 +46,9 @@ MEASURE_HELP: Mapping[str, str] = {
     "precision_judged": noted("supported triples, of those with a verdict and a reference"),
     "precision_decided": noted("supported triples, of those that the reference decides"),
     "recall_judged": noted("reference triples that the model said, of those with a verdict"),
+    "recall_contradiction": noted(
+        "reference triples that the model's triples contradict, of those with a verdict"
+    ),
     "recall_unparsed": noted("reference triples whose verdict could not be read, of all sampled"),
 }
 PART_NAMES: Mapping[Breakdown, str] = {

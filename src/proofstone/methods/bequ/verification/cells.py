@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "cells_of", "outcomes_in", "sums_of"]
 
 _PRECISION = ("entailment", "contradiction", "neutral", "no reference", "unparsed")
-_RECALL = ("covered", "not covered", "unparsed")
+_THREE = ("entailment", "contradiction", "neutral")
+_RECALL = (*_THREE, "covered", "not covered", "unparsed")  # of either way of measuring it
 _PLACE = {name: code for code, name in enumerate(OUTCOMES)}
 # Each measure: its direction, what counts, and what it is divided by.
 MEASURES: Mapping[str, tuple[Literal[0, 1], tuple[str, ...], tuple[str, ...]]] = {
     "precision": (0, ("entailment",), _PRECISION),
-    "recall": (1, ("covered",), _RECALL),
+    "recall": (1, ("entailment", "covered"), _RECALL),
     "contradiction": (0, ("contradiction",), _PRECISION),
     "neutral": (0, ("neutral", "no reference"), _PRECISION),
     "unparsed": (0, ("unparsed",), _PRECISION),
     "without_reference": (0, ("no reference",), _PRECISION),
     "precision_judged": (0, ("entailment",), _PRECISION[:3]),
     "precision_decided": (0, ("entailment",), _PRECISION[:2]),
-    "recall_judged": (1, ("covered",), _RECALL[:2]),
+    "recall_judged": (1, ("entailment", "covered"), _RECALL[:-1]),
+    "recall_contradiction": (1, ("contradiction",), _THREE),
     "recall_unparsed": (1, ("unparsed",), _RECALL),
 }
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Corrected", "correct_by_people"]
 
 _LEAST_LABELLED = 0.9  # of those drawn up to the last that is labelled; one may be passed over
-_RIGHT = {"precision": "entailment", "recall": "covered"}
+_RIGHT = {"precision": {"entailment"}, "recall": {"entailment", "covered"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +142,10 @@ def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
     own = [each for each in mine if each.direction == direction]
     seen = [each for each in own if _has_label(each)]
     rest = [each for each in own if not _has_label(each)]
-    said = [each.said.label == right for each in seen if each.said is not None]
+    said = [each.said.label in right for each in seen if each.said is not None]
 
     def judged(among: Sequence[Checked]) -> NDArray[np.float64]:
-        return np.array([each.label == right for each in among], dtype=np.float64)
+        return np.array([each.label in right for each in among], dtype=np.float64)
 
     def entities(among: Sequence[Checked]) -> NDArray[np.int64]:
         return np.array([each.entity for each in among], dtype=np.int64)
@@ -263,4 +263,4 @@ def _is_true(each: Checked) -> bool:
 
 def _is_entailed(each: Checked) -> bool:
     """By a person's reading of the passages where there is one, else by the judge's."""
-    return (_said(each) or each.label) == _RIGHT["precision"]
+    return (_said(each) or each.label) in _RIGHT["precision"]

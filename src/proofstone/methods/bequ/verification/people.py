@@ -19,7 +19,7 @@ __all__ = ["LABELS", "Checked", "PeopleSaid", "checked_of", "read_people"]
 
 LABELS = {
     "precision": ("entailment", "contradiction", "neutral"),
-    "recall": ("covered", "not covered"),
+    "recall": ("entailment", "contradiction", "neutral", "covered", "not covered"),
 }
 
 

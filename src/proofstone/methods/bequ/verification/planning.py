@@ -14,7 +14,9 @@ from proofstone.methods.bequ.verification.sampling import SamplingWay, sample_pl
 
 __all__ = [
     "Asked",
+    "RecallBy",
     "RecallOver",
+    "SamplePer",
     "Sampled",
     "VerifyPlan",
     "VerifySettings",
@@ -23,20 +25,27 @@ __all__ = [
 ]
 
 RecallOver = Literal["reference", "elicited"]
+SamplePer = Literal["all", "domain", "popularity"]
+RecallBy = Literal["together", "single"]
 
 
 class VerifySettings(Struct, frozen=True, kw_only=True):
-    """How triples are drawn (``sample`` of each direction; 0 is all) and found (``k`` passages a
-    triple, ``candidates`` elicited triples for one that is known). Recall is ``over`` all entities
-    of the reference, or those of which somebody gave a triple."""
+    """How triples are drawn (``sample`` of each direction, and of each domain or popularity where
+    ``sample_per`` says so; 0 is all) and found (``k`` passages a
+    triple). Recall is ``over`` all entities of the reference, or those of which somebody gave a
+    triple. It asks what all elicited triples of the entity ``together`` make of a known one, as the
+    paper does, or whether a ``single`` one of the ``candidates`` nearest covers it, which is
+    stricter."""
 
     sample: int = 500
     sampling: SamplingWay = "entities"
+    sample_per: SamplePer = "all"
     seed: int = 0
     k: int = 10
     candidates: int = 10
     way: SearchWay = "bm25"
     over: RecallOver = "reference"
+    recall: RecallBy = "together"
 
 
 class Sampled(Struct, frozen=True, gc=False, array_like=True):
@@ -107,7 +116,7 @@ def make_plan(
     for group in range(len(gathered.groups)):
         held = [entity for entity in order if gathered.elicited.count((group, entity))]
         counts = [gathered.elicited.count((group, entity)) for entity in held]
-        drawn = _drawn(held, counts, settings, "precision")
+        drawn = _drawn(gathered, held, counts, settings, "precision")
         given |= {(group, entity): sampled for entity, sampled in drawn.items()}
     said_of = {entity for _group, entity in gathered.elicited}
     held = [
@@ -118,7 +127,7 @@ def make_plan(
         and (asked is None or entity in asked.were_listed)
     ]
     counts = [gathered.count_known(entity) for entity in held]
-    known = _drawn(held, counts, settings, "recall")
+    known = _drawn(gathered, held, counts, settings, "recall")
     within = {entity for entity in order if gathered.has_reference(entity)}
     recalled = sorted({group for group, entity in gathered.elicited if entity in within})
     if asked is not None:
@@ -140,18 +149,37 @@ def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
 
 
 def _drawn(
-    held: Sequence[int], counts: Sequence[int], settings: VerifySettings, purpose: str
+    gathered: Gathered,
+    held: Sequence[int],
+    counts: Sequence[int],
+    settings: VerifySettings,
+    purpose: str,
 ) -> dict[int, Sequence[Sampled]]:
-    """The sample of each entity of which anything was drawn."""
+    """The sample of each entity of which anything was drawn; of each part one of its own."""
     if not settings.sample:
         return {entity: _All(n) for entity, n in zip(held, counts, strict=True)}
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for entity, n in zip(held, counts, strict=True):
+        parts.setdefault(_part_of(gathered, entity, settings), []).append((entity, n))
     found: dict[int, list[Sampled]] = {}
-    places = sample_places(
-        counts, settings.sample, settings.sampling, seed=settings.seed, purpose=purpose
-    )
-    for number, (at, place) in enumerate(places, start=1):
-        found.setdefault(held[at], []).append(Sampled(place, number))
+    for part, own in sorted(parts.items()):
+        places = sample_places(
+            [n for _entity, n in own],
+            settings.sample,
+            settings.sampling,
+            seed=settings.seed,
+            purpose=f"{purpose} {part}" if part else purpose,
+        )
+        for number, (at, place) in enumerate(places, start=1):
+            found.setdefault(own[at][0], []).append(Sampled(place, number))
     return {**found}
+
+
+def _part_of(gathered: Gathered, entity: int, settings: VerifySettings) -> str:
+    if settings.sample_per == "all":
+        return ""
+    part: str = getattr(gathered.entities[entity], settings.sample_per)
+    return part
 
 
 class _All(Sequence[Sampled]):

@@ -8,17 +8,25 @@ from functools import cache
 from importlib.resources import files
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceTriple
 from proofstone.methods.bequ.verification.texts import has_han
 from proofstone.records import Citing, Exhibit, JudgeQuestion, Label
-from proofstone.records.triples import Direction, Passage
+from proofstone.records.triples import Passage
 
-__all__ = ["QUESTIONS_VERSION", "cited_place", "precision_question", "recall_question"]
+__all__ = [
+    "MOST_STATEMENTS",
+    "QUESTIONS_VERSION",
+    "cited_place",
+    "covered_question",
+    "precision_question",
+    "recall_question",
+]
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
+MOST_STATEMENTS = 400  # elicited triples that one question about a reference triple shows
 _LONGEST = 2_000  # characters of a subject, predicate or object that a judge is shown
 
 
@@ -56,25 +64,35 @@ def precision_question(
 
 
 def recall_question(
+    name: str, known: ReferenceTriple, statements: Sequence[GivenTriple]
+) -> JudgeQuestion:
+    """What the elicited triples of an entity, taken together, make of a reference triple: they
+    entail it, contradict it, or leave it open."""
+    language = _language(name, known.predicate, known.object)
+    words = _words("recall_together", language)
+    lines = [
+        " | ".join(_shortened(part) for part in (each.subject, each.predicate, each.object))
+        for each in statements
+    ]
+    shown = (Exhibit(words.statement, "\n".join(lines)),)
+    return _question(words, _known(words, name, known), shown, language=language)
+
+
+def covered_question(
     name: str, known: ReferenceTriple, candidates: Sequence[GivenTriple]
 ) -> JudgeQuestion:
-    """Whether one of the elicited triples covers a reference triple; the label that one does must
+    """Whether one elicited triple alone covers a reference triple; the label that one does must
     name it."""
     language = _language(name, known.predicate, known.object)
-    words = _words("recall", language)
+    words = _words("recall_single", language)
     shown = tuple(
         Exhibit(
             f"{words.statement} {place}", _said(words, each.subject, each.predicate, each.object)
         )
         for place, each in enumerate(candidates, start=1)
     )
-    about = [
-        Exhibit(words.entity, name),
-        Exhibit(words.triple, _said(words, name, known.predicate, known.object)),
-    ]
-    if known.passage.text:
-        about.append(Exhibit(words.passage, known.passage.text))
-    return _question(words, tuple(about), shown, needed_for=("covered",), language=language)
+    about = _known(words, name, known)
+    return _question(words, about, shown, needed_for=("covered",), language=language)
 
 
 def cited_place(cited: str) -> int | None:
@@ -83,12 +101,23 @@ def cited_place(cited: str) -> int | None:
     return int(number) - 1 if number.isdecimal() else None
 
 
+def _known(words: _Words, name: str, known: ReferenceTriple) -> tuple[Exhibit, ...]:
+    """The entity, and the reference triple with its passage, if there is one."""
+    about = [
+        Exhibit(words.entity, name),
+        Exhibit(words.triple, _said(words, name, known.predicate, known.object)),
+    ]
+    if known.passage.text:
+        about.append(Exhibit(words.passage, known.passage.text))
+    return tuple(about)
+
+
 def _question(
     words: _Words,
     about: tuple[Exhibit, ...],
     shown: tuple[Exhibit, ...],
     *,
-    needed_for: tuple[str, ...],
+    needed_for: tuple[str, ...] = (),
     language: str,
 ) -> JudgeQuestion:
     return JudgeQuestion(
@@ -97,7 +126,7 @@ def _question(
         exhibits=about + shown,
         compared=tuple(range(len(about), len(about) + len(shown))),
         language=language,
-        citing=Citing(tuple(exhibit.name for exhibit in shown), needed_for),
+        citing=Citing(tuple(each.name for each in shown), needed_for) if needed_for else UNSET,
     )
 
 
@@ -117,6 +146,6 @@ def _language(*texts: str) -> str:
 
 
 @cache
-def _words(direction: Direction, language: str) -> _Words:
-    file = files(__package__).joinpath(f"prompts/{direction}.{language}.toml")
+def _words(name: str, language: str) -> _Words:
+    file = files(__package__).joinpath(f"prompts/{name}.{language}.toml")
     return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), _Words)

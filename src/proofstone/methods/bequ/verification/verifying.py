@@ -19,9 +19,16 @@ from proofstone.methods.bequ.verification.corpus import (
 )
 from proofstone.methods.bequ.verification.families import family_of
 from proofstone.methods.bequ.verification.gathering import Gathered
-from proofstone.methods.bequ.verification.planning import Sampled, VerifyPlan, known_triples
+from proofstone.methods.bequ.verification.planning import (
+    Sampled,
+    VerifyPlan,
+    VerifySettings,
+    known_triples,
+)
 from proofstone.methods.bequ.verification.questions import (
+    MOST_STATEMENTS,
     cited_place,
+    covered_question,
     precision_question,
     recall_question,
 )
@@ -29,7 +36,7 @@ from proofstone.methods.bequ.verification.records import GivenTriple, ReferenceT
 from proofstone.methods.bequ.verification.texts import spoken
 from proofstone.ports import Embedder, Judge
 from proofstone.records import JudgeQuestion, PanelVerdict
-from proofstone.records.triples import Direction, Passage, Verdict, Verified
+from proofstone.records.triples import Direction, Passage, Verdict, VerdictLabel, Verified
 
 __all__ = ["Decided", "IsDone", "Posed", "decide", "posed_questions", "verify"]
 
@@ -186,10 +193,12 @@ def _known_posed(
         words = [triple_words(each.subject, each.predicate, each.object) for each in given]
         index = TextIndex(words, settings.way, embedder)
         said = {_same_words(each.subject, each): each for each in reversed(given)}
-        found = index.search(queries, settings.candidates)
+        is_single = settings.recall == "single"
+        found = _statements(index, queries, len(given), settings)
         for sampled, each, places in zip(wanted, known, found, strict=True):
             candidates = [given[place] for place in places]
-            ruled = _ruled_known(name, each, given, said)
+            ruled = _ruled_known(name, each, given, said, is_single=is_single)
+            pose = covered_question if is_single else recall_question
             yield Posed(
                 direction="recall",
                 group=group,
@@ -199,10 +208,22 @@ def _known_posed(
                 predicate=each.predicate,
                 object=each.object,
                 source=each.passage.source,
-                shown=[Passage(_in_words(candidate)) for candidate in candidates],
-                question=None if ruled else recall_question(name, each, candidates),
+                shown=[Passage(_in_words(one)) for one in candidates] if is_single else (),
+                question=None if ruled else pose(name, each, candidates),
                 ruled=ruled,
             )
+
+
+def _statements(
+    index: TextIndex, queries: Sequence[str], n: int, settings: VerifySettings
+) -> Sequence[Sequence[int]]:
+    """The elicited triples that each question shows, by their places: the nearest ones where one
+    alone may cover, else all, of more than can be shown the nearest in their order."""
+    if settings.recall == "single":
+        return index.search(queries, settings.candidates)
+    if n <= MOST_STATEMENTS:
+        return [range(n)] * len(queries)
+    return [sorted(places) for places in index.search(queries, MOST_STATEMENTS)]
 
 
 def _ruled_known(
@@ -210,14 +231,18 @@ def _ruled_known(
     known: ReferenceTriple,
     given: Sequence[GivenTriple],
     said: Mapping[tuple[str, str, str], GivenTriple],
+    *,
+    is_single: bool,
 ) -> Verdict | None:
     """What needs no judge: nothing was said of the entity, or the very same words of it."""
     if not given:
-        return Verdict(label="not covered", basis="nothing elicited")
+        label: VerdictLabel = "not covered" if is_single else "neutral"
+        return Verdict(label=label, basis="nothing elicited")
     same = said.get(_same_words(name, known))
     if same is None:
         return None
-    return Verdict(label="covered", basis="same words", passage=Passage(_in_words(same)))
+    label = "covered" if is_single else "entailment"
+    return Verdict(label=label, basis="same words", passage=Passage(_in_words(same)))
 
 
 def _same_words(subject: str, triple: GivenTriple | ReferenceTriple) -> tuple[str, str, str]:

@@ -2,6 +2,14 @@
 
 from proofstone.report.triples.experiments.catalogue import EXPERIMENTS, experiment_sections
 from proofstone.report.triples.experiments.evidence import Asked, Experiment, Varied
-from proofstone.report.triples.experiments.tallies import Tallies
+from proofstone.report.triples.experiments.tallies import SHARES, Tallies
 
-__all__ = ["EXPERIMENTS", "Asked", "Experiment", "Tallies", "Varied", "experiment_sections"]
+__all__ = [
+    "EXPERIMENTS",
+    "SHARES",
+    "Asked",
+    "Experiment",
+    "Tallies",
+    "Varied",
+    "experiment_sections",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from proofstone.records.results import Estimate
 from proofstone.report.numbers import shown_estimate
@@ -12,11 +12,13 @@ from proofstone.report.triples.experiments.evidence import Asked
 from proofstone.wording import counted, say, word
 
 __all__ = [
-    "CONFIG", "MEASURED", "config_column", "config_of", "measured_columns", "measures_of",
+    "CONFIG", "UNPARSED", "config_column", "config_of", "measured_cells", "measured_columns",
+    "measures_of",
     "model_name", "resolved", "strips", "strips_subtitle", "triples_an_entity",
 ]  # fmt: skip
 
 MEASURED = ("f1", "precision", "recall")
+UNPARSED = ("unparsed", "recall_unparsed")
 CONFIG = 8
 
 
@@ -36,7 +38,7 @@ def config_column() -> Column:
 
 
 def measured_columns() -> tuple[Column, ...]:
-    """F1, precision and recall."""
+    """F1, precision and recall, and the share of verdicts that could not be parsed."""
     return (
         Column(key="f1", name="F1", unit="points", help=say("2PR / (P + R)")),
         Column(
@@ -47,12 +49,28 @@ def measured_columns() -> tuple[Column, ...]:
             key="recall", name=word("recall"), unit="points",
             help=say("of the sampled triples of the reference, those that it said"),
         ),
+        Column(
+            key="unparsed", name=say("unparsed"), unit="points",
+            help=say(
+                "verdicts that could not be parsed, in the direction with more of them; they "
+                "count against the model"
+            ),
+        ),
     )  # fmt: skip
 
 
 def measures_of(row: TripleRow) -> tuple[Estimate | None, ...]:
     """The cells under ``measured_columns``."""
-    return tuple(row.measured.estimates.get(name) for name in MEASURED)
+    return measured_cells(row.measured.estimates.get)
+
+
+def measured_cells(find: Callable[[str], Estimate | None]) -> tuple[Estimate | None, ...]:
+    """The same of measures that are found by their names."""
+    unparsed = [each for each in map(find, UNPARSED) if each is not None]
+    return (
+        *map(find, MEASURED),
+        max(unparsed, key=lambda each: each.value, default=None),
+    )
 
 
 def triples_an_entity(row: TripleRow) -> float | None:

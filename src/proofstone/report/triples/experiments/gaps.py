@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from proofstone.report.triples.experiments.cells import UNPARSED
 from proofstone.report.triples.experiments.evidence import Asked, Experiment, Varied
 from proofstone.report.triples.experiments.sweeps import Sweep
 from proofstone.wording import joined, say
@@ -12,6 +13,7 @@ __all__ = ["UNSET", "gaps_of", "incomplete_notes", "value_name"]
 
 UNSET = ""
 _MOST_NAMED = 12
+_MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody judged
 
 
 def value_name(value: str) -> str:
@@ -44,7 +46,9 @@ def gaps_of(
 
 
 def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
-    """Notes on rows whose replies are missing, and on those not verified, or not wholly."""
+    """Notes on rows of whose verdicts many could not be parsed, whose replies are missing, and on
+    those not verified, or not wholly."""
+    yield from _unparsed_notes(rows)
     unanswered = [asked for asked in rows if asked.replies < asked.wanted]
     for asked in unanswered[:_MOST_NAMED]:
         yield say(
@@ -62,6 +66,23 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
             labels=joined(names, _MOST_NAMED),
             command=found.score.format(targets=" ".join(runs[:_MOST_NAMED])),
         )
+
+
+def _unparsed_notes(rows: Sequence[Asked]) -> Iterator[str]:
+    """A note on each row of whose verdicts too many could not be parsed."""
+    for asked in rows:
+        shares = [asked.row.measured.estimates.get(name) for name in UNPARSED]
+        if any(each is not None and each.value > _MOST_UNPARSED for each in shares):
+            precision, recall = (
+                "-" if each is None else f"{100 * each.value:.1f}%" for each in shares
+            )
+            yield say(
+                "Unparsed verdicts of {label}: {precision} of precision, {recall} of recall. They "
+                "count against it.",
+                label=asked.row.label,
+                precision=precision,
+                recall=recall,
+            )
 
 
 def _models_alone(found: Experiment, sweeps: Sequence[Sweep]) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from proofstone.records.results import Estimate
 from proofstone.report.sections.section import Figure
 from proofstone.report.triples.experiments.cells import (
-    MEASURED,
+    measured_cells,
     model_name,
     strips,
     strips_subtitle,
@@ -58,7 +59,7 @@ def place_entities(found: Experiment, asked: Asked, field: str, values: Sequence
             Place(
                 value=value,
                 entities=int(parts[place].sum()),
-                measures=tuple(drawn.estimate(place, name) for name in MEASURED),
+                measures=measured_cells(partial(drawn.estimate, place)),
                 triples=tallies.triples_each(asked.group, parts[place]),
             )
             for place, value in enumerate(values)

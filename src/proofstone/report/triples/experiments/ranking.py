@@ -27,8 +27,12 @@ __all__ = ["random_section", "usually_asked"]
 
 
 def usually_asked(found: Experiment) -> list[Asked]:
-    """The rows asked with the usual prompts and range, in the order of the board, and of a model
-    that was asked so with no effort of reasoning set, these alone; all rows where there is none."""
+    """The rows that the board ranks, in its order. Where it tells none from experiments: those
+    asked with the usual prompts and range, and of a model that was asked so with no effort of
+    reasoning set, these alone; all rows where there is none."""
+    ranked = [asked for asked in found.asked if not asked.row.experiment]
+    if 0 < len(ranked) < len(found.asked):
+        return ranked
     usual = [
         asked
         for asked in found.asked
@@ -181,8 +185,8 @@ def _left_out(found: Experiment, rows: Sequence[Asked]) -> tuple[str, ...]:
         return ()
     return (
         say(
-            "{rows} asked with other prompts, another range or an effort of reasoning are left "
-            "out; they stand in the experiments on those.",
+            "{rows} asked with other prompts, another range or another effort of reasoning are "
+            "left out; they are in the experiments on those.",
             rows=counted(n, "row"),
         ),
     )

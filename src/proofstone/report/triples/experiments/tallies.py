@@ -19,20 +19,26 @@ from proofstone.engines.stats import (
 from proofstone.records.results import Estimate
 from proofstone.records.triples import EntityFacts
 
-__all__ = ["DIFFERENT", "Cell", "DrawnCells", "Tallies"]
+__all__ = ["DIFFERENT", "SHARES", "Cell", "DrawnCells", "Tallies"]
 
 Floats = NDArray[np.float64]
 Chosen = NDArray[np.bool_]
 
-_SHARES = ("precision", "recall", "contradiction")
+SHARES = ("precision", "recall", "contradiction", "unparsed", "recall_unparsed")
 _CLUSTERS = "entities"
-DIFFERENT = ("f1", *_SHARES, "triples")  # what differences there are of
+DIFFERENT = (
+    "f1",
+    "precision",
+    "recall",
+    "contradiction",
+    "triples",
+)  # what differences there are of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallies:
-    """Counts by entity (E) and group (G). ``hits`` of ``sampled`` triples (E, G, 3) count for
-    precision, recall and contradiction; ``said`` (E, G) are the triples of ``replies`` (E, G).
+    """Counts by entity (E) and group (G). ``hits`` of ``sampled`` triples (E, G, 5) count for
+    ``SHARES``; ``said`` (E, G) are the triples of ``replies`` (E, G).
     Fictional entities are among them, sampled or not; nothing waits in ``sampled``."""
 
     entities: tuple[EntityFacts, ...]
@@ -98,7 +104,7 @@ class DrawnCells:
                 lambda ratios: harmonic_mean(ratios[:, places[0]], ratios[:, places[1]]),
                 confidence=self._confidence,
             )
-        place = self._places(cell)[0] + _SHARES.index(measure)
+        place = self._places(cell)[0] + SHARES.index(measure)
         if not self._verified.n[place]:
             return None
         return self._verified.ratio(place, confidence=self._confidence)
@@ -149,7 +155,7 @@ class DrawnCells:
 
     def _counts(self, cell: int, measure: str, known: Chosen) -> tuple[Floats, Floats]:
         here = (self._cells[cell].chosen & known).astype(np.float64)
-        group, place = self._cells[cell].group, _SHARES.index(measure)
+        group, place = self._cells[cell].group, SHARES.index(measure)
         counts = self._tallies
         return counts.hits[:, group, place] * here, counts.sampled[:, group, place] * here
 
@@ -166,14 +172,14 @@ class DrawnCells:
                     - harmonic_mean(r[:, other[0]], r[:, other[1]])
                 ),
             )
-        at = _SHARES.index(measure)
+        at = SHARES.index(measure)
         return MadeOf(
             (one[0] + at, other[0] + at), lambda r: r[:, one[0] + at] - r[:, other[0] + at]
         )
 
     def _places(self, cell: int) -> tuple[int, int]:
         """Where precision and recall of a cell stand among the verified ratios."""
-        first = len(_SHARES) * cell
+        first = len(SHARES) * cell
         return first, first + 1
 
     @cached_property
