@@ -95,8 +95,10 @@ def test_it_is_imported_exported_and_verified_against(
     code, out, err = told(capsys, "import", "known.jsonl", "--as", "reference")
     assert code == 0, err
     name = out.split()[1]
-    assert out == f"reference   {name}   4 triples\n"
-    assert err == f"next: proofstone score RUN --judge PROVIDER/NAME --reference {name}\n"
+    assert out == f"reference   {name}   3 triples, 1 text\n"
+    note, following = err.splitlines()
+    assert note == "note: 1 of 4 listed triples left out: 1 empty"
+    assert following == f"next: proofstone score RUN --judge PROVIDER/NAME --reference {name}"
     told(capsys, "export", name, "-o", "again.jsonl")
     assert told(capsys, "import", "again.jsonl", "--as", "reference")[1] == out
     Path("t.csv").write_text("subject,predicate,object\nUlm,river,Danube\n", encoding="utf-8")
@@ -121,6 +123,13 @@ def test_the_published_reference_is_imported_as_it_stands(
     assert code == 0, err
     bank = json.loads(out)
     assert bank["rows"] == 200 + 2_877 + 15_205 - 5 - 24
+    counts = {name: bank[name] for name in ("listed", "triples", "texts", "repeated", "empty")}
+    assert counts == {
+        "listed": 18_082, "triples": 18_053, "texts": 200, "repeated": 24, "empty": 5,
+    }  # fmt: skip
+    _code, out, err = told(capsys, "import", file, "--as", "reference", "-w", tmp_path)
+    assert "   18,053 triples, 200 texts\n" in out
+    assert "note: 29 of 18,082 listed triples left out: 24 repeated, 5 empty" in err
     again = tmp_path / "again.jsonl"
     assert told(capsys, "export", bank["reference"], "-o", again, "-w", tmp_path)[0] == 0
     rows = [json.loads(line) for line in again.read_text(encoding="utf-8").splitlines()]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from proofstone.cli.column_options import encoding_option
 from proofstone.cli.options import json_option, read_roles, workspace_option
@@ -15,6 +16,7 @@ from proofstone.identity import short
 
 if TYPE_CHECKING:
     from proofstone.records import SiftedRows
+    from proofstone.stages.exchange import ReferenceCounts
 
 __all__ = ["import_command"]
 
@@ -116,13 +118,16 @@ def import_command(
         raise click.UsageError("--with is for forms and entities")
     again = 0
     sifted: SiftedRows | None = None
+    counted: list[ReferenceCounts] = []
     with open_workspace(folder) as workspace:
         if is_sifted:
             made = workspace.import_sifted(file, dropped=dropped, tell_unread=_tell_unread, **taken)
             bank, sifted = made.bank, made.rows
             shown, n, identity = bank.name, len(bank.facts), bank.id
         elif kind in _BANKS:
-            bank = workspace.import_bank(file, tell_unread=_tell_unread, **taken)
+            bank = workspace.import_bank(
+                file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
+            )
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:
             form = workspace.import_form(file, columns=_columns(columns), tell=_tell, **taken)
@@ -130,17 +135,36 @@ def import_command(
             again = form.recipe.get("rows", n) - n
     if as_json:
         funnel = _funnel_fields(sifted) if sifted else {}
+        funnel |= structs.asdict(counted[0]) if kind == "reference" and counted else {}
         print_json({kind: identity, "name": shown, "rows": n, **funnel})
         return
     if sifted:
         _print_funnel(sifted, dropped)
     what = _called(taken["method"], kind)
-    click.echo(f"{kind}   {shown}-{short(identity, 4)}   {n} {what}")
+    held = _held(counted[0]) if kind == "reference" and counted else f"{n} {what}"
+    click.echo(f"{kind}   {shown}-{short(identity, 4)}   {held}")
+    if kind == "reference" and counted:
+        _tell_left_out(counted[0])
     if again:
         rows = "1 row names" if again == 1 else f"{again:,} rows name"
         say(f"note: {rows} one that another row names too; they were taken as one")
     tell_known_name(name, shown, what)
     say(f"next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
+
+
+def _held(found: ReferenceCounts) -> str:
+    """What a reference holds: texts are no triples, and stand apart."""
+    triples = "1 triple" if found.triples == 1 else f"{found.triples:,} triples"
+    texts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
+    return f"{triples}, {texts}" if found.texts else triples
+
+
+def _tell_left_out(found: ReferenceCounts) -> None:
+    reasons = {"repeated": found.repeated, "empty": found.empty}
+    said = ", ".join(f"{n:,} {name}" for name, n in reasons.items() if n)
+    if said:
+        n = found.repeated + found.empty
+        say(f"note: {n:,} of {found.listed:,} listed triples left out: {said}")
 
 
 _NEXT = {

@@ -38,7 +38,14 @@ from proofstone.ports.building import (
     StepContext,
 )
 from proofstone.ports.checking import Contrast, Contrasts
-from proofstone.ports.eliciting import Elicits, NamesFacts, NamesItems, TakesRanges, Verifies
+from proofstone.ports.eliciting import (
+    CountsTriples,
+    Elicits,
+    NamesFacts,
+    NamesItems,
+    TakesRanges,
+    Verifies,
+)
 from proofstone.ports.embedding import Embedder
 from proofstone.ports.knowledge import BankReader, BuiltFact, FactBuilder, Sifter, TokenCounter
 from proofstone.ports.method import (
@@ -81,6 +88,7 @@ __all__ = [
     "Contrast",
     "Contrasts",
     "Costs",
+    "CountsTriples",
     "Drop",
     "Elicits",
     "Embedder",

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from proofstone.records import LoadedItem, Reply
+from proofstone.records import Fact, LoadedItem, Reply, Row
 from proofstone.records.triples import EntityFacts, TripleText
 
-__all__ = ["Elicits", "NamesFacts", "NamesItems", "TakesRanges", "Verifies"]
+__all__ = ["CountsTriples", "Elicits", "NamesFacts", "NamesItems", "TakesRanges", "Verifies"]
 
 
 @runtime_checkable
@@ -27,6 +27,18 @@ class NamesFacts(Protocol):
 
     facts_called: str
     """In the plural: ``statements``. Banks of these are imported as such."""
+
+
+@runtime_checkable
+class CountsTriples(Protocol):
+    """What a method may have besides whose banks hold triples and texts: what a file states, to be
+    held against what was stored of it."""
+
+    def triples_in(self, row: Row) -> int:
+        """How many triples a row of a reference lists, empty and repeated ones among them."""
+
+    def is_triple(self, fact: Fact) -> bool:
+        """Whether a fact of a reference is a triple; else it is a text."""
 
 
 @runtime_checkable

@@ -7,13 +7,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from proofstone.engines.ingest import TellUnread, read_checked, read_identity, write_rows
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods import find_payload
-from proofstone.ports import BuiltFact, Clock, Method, NamesFacts, NamesItems, Row
+from proofstone.ports import BuiltFact, Clock, CountsTriples, Method, NamesFacts, NamesItems, Row
 from proofstone.records import Bank, ItemSet, Role, imported_set_id
 from proofstone.stages.export_rows import response_rows
 from proofstone.stages.item_rows import (
@@ -26,6 +26,7 @@ from proofstone.stages.item_rows import (
 )
 
 __all__ = [
+    "ReferenceCounts",
     "TellUnread",
     "export_bank",
     "export_items",
@@ -54,22 +55,67 @@ def import_bank(
     read: ReadFacts | None = None,
     tell_unread: TellUnread | None = None,
     encoding: str = "",
+    tell_counts: Callable[[ReferenceCounts], None] | None = None,
 ) -> tuple[Bank, bool]:
     """Reads statements from a file into a bank; returns it and whether it is new. ``roles`` are
     added to those that each row states. ``read`` stands in for the method's ``read_facts``;
-    ``tell_unread`` is told of columns that nobody read.
+    ``tell_unread`` is told of columns that nobody read, ``tell_counts`` what a reference holds.
 
     Raises BadInput with every problem of the file, by line and field; then nothing is stored.
     """
     read = read or method.read_facts
+    listed = _ListedTriples(method, read) if isinstance(method, CountsTriples) else None
+    read = read if listed is None else listed.read
     built = identified_facts(
         read_checked(path, read, line_limit=_ROW_BYTES, tell_unread=tell_unread, encoding=encoding)
     )
     if not built:
         raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
+    if tell_counts is not None and listed is not None:
+        tell_counts(listed.counts(built))
     if roles:
         built = [structs.replace(b, roles=(*b.roles, *roles)) for b in built]
     return store.knowledge.add_bank(name or path_stem(path), method.name, built, clock.now())
+
+
+class ReferenceCounts(Struct, frozen=True, kw_only=True):
+    """What of a reference was stored: ``triples`` and ``texts``, each once. Of the triples that the
+    file ``listed``, ``repeated`` ones come again and ``empty`` ones lack a predicate or object."""
+
+    triples: int
+    texts: int
+    listed: int
+    repeated: int
+    empty: int
+
+
+class _ListedTriples:
+    """Counts the triples that rows list while they are read."""
+
+    def __init__(self, method: CountsTriples, read: ReadFacts) -> None:
+        self._method, self._read = method, read
+        self._listed = 0
+
+    def read(self, rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        """The facts of the rows."""
+        return self._read(self._counting(rows))
+
+    def counts(self, built: Sequence[BuiltFact]) -> ReferenceCounts:
+        """What became of what was read."""
+        triples = [each.fact.id for each in built if self._method.is_triple(each.fact)]
+        texts = {each.fact.id for each in built} - set(triples)
+        return ReferenceCounts(
+            triples=len(set(triples)),
+            texts=len(texts),
+            listed=self._listed,
+            repeated=len(triples) - len(set(triples)),
+            empty=self._listed - len(triples),
+        )
+
+    def _counting(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self._listed += self._method.triples_in(row)
+            yield row
 
 
 def import_items(

@@ -18,7 +18,7 @@ from proofstone.methods import find_method, find_payload, method_names
 from proofstone.ports import Method
 from proofstone.records import Bank, ItemSet, Role
 from proofstone.stages.build import build_bank, build_forms
-from proofstone.stages.exchange import TellUnread, import_bank, import_items
+from proofstone.stages.exchange import ReferenceCounts, TellUnread, import_bank, import_items
 from proofstone.stages.sifting import SiftedBank, import_sifted
 from proofstone.wiring.building import Building
 from proofstone.wiring.comparing import Comparing
@@ -124,15 +124,17 @@ class Workspace(
         roles: Sequence[Role] = (),
         tell_unread: TellUnread | None = None,
         encoding: str = "",
+        tell_counts: Callable[[ReferenceCounts], None] | None = None,
     ) -> Bank:
         """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank.
 
         ``roles`` of models in the whole file are added to those that its rows state;
-        ``tell_unread`` is told of columns that mean nothing here."""
+        ``tell_unread`` is told of columns that mean nothing here, ``tell_counts`` what a reference
+        holds."""
         bank, _is_new = import_bank(
             self.store, find_method(method), Path(path),
             name=name, clock=self.clock, roles=roles, tell_unread=tell_unread,
-            encoding=encoding,
+            encoding=encoding, tell_counts=tell_counts,
         )  # fmt: skip
         return bank
 

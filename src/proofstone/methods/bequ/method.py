@@ -111,6 +111,14 @@ class BeQu:
         """See ``bank_rows.write_fact``."""
         return bank_rows.write_fact(built, facts)
 
+    def triples_in(self, row: Row) -> int:
+        """See ``reference.triples_in``."""
+        return references.triples_in(row)
+
+    def is_triple(self, fact: Fact) -> bool:
+        """Whether a fact of a reference is a triple; else it is a text."""
+        return isinstance(fact.payload, references.ReferenceFact) and bool(fact.payload.predicate)
+
     def read_items(self, rows: Iterable[Row]) -> Sequence[Item]:
         """See ``entity_rows.read_entities``."""
         return entity_rows.read_entities(rows)

@@ -2,6 +2,19 @@
 
 from proofstone.methods.bequ.reference.facts import ReferenceFact, write_fact
 from proofstone.methods.bequ.reference.pipeline import PIPELINES
-from proofstone.methods.bequ.reference.reading import has_knowledge, read_facts, recognises
+from proofstone.methods.bequ.reference.reading import (
+    has_knowledge,
+    read_facts,
+    recognises,
+    triples_in,
+)
 
-__all__ = ["PIPELINES", "ReferenceFact", "has_knowledge", "read_facts", "recognises", "write_fact"]
+__all__ = [
+    "PIPELINES",
+    "ReferenceFact",
+    "has_knowledge",
+    "read_facts",
+    "recognises",
+    "triples_in",
+    "write_fact",
+]

@@ -7,7 +7,9 @@ that is known of an entity at once, as published references do: each entry is a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+from proofstone.engines.ingest import read_json
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.bequ.names import plain_name
 from proofstone.methods.bequ.reference.facts import ReferenceFact, fact_of_row, made_fact
@@ -16,7 +18,7 @@ from proofstone.ports import BuiltFact, Row
 from proofstone.records import Fact, Stratum
 from proofstone.records.triples import Passage
 
-__all__ = ["has_knowledge", "read_facts", "recognises"]
+__all__ = ["has_knowledge", "read_facts", "recognises", "triples_in"]
 
 _NAMES = frozenset({"entity", "subject_name"})
 _LISTS = frozenset({"triples", "triples_wiki", "triples_web", "passages"})
@@ -45,6 +47,18 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
     if problems:
         raise BadInput("The reference cannot be read.", problems)
     return [BuiltFact(fact) for fact in facts]
+
+
+def triples_in(row: Row) -> int:
+    """How many triples a row lists, or 1 where it is one; empty and repeated ones count."""
+    listed = [row.values.get(name) for name in _LISTS if name != "passages"]
+    n = sum(len(each) for each in map(_as_list, listed) if each is not None)
+    return n + bool(row.values.get("predicate"))
+
+
+def _as_list(value: Any) -> list[Any] | None:
+    read = read_json(value) if isinstance(value, str) and value else value
+    return read if isinstance(read, list) else None
 
 
 def _facts(row: Row, listed: dict[tuple[str, str], str], problems: list[Problem]) -> Iterator[Fact]:
