@@ -25,7 +25,15 @@ from proofstone.engines.store.rows import (
 )
 from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json
-from proofstone.records import Fact, Item, ItemLabel, ItemSet, LoadedItem, Stratum
+from proofstone.records import (
+    Fact,
+    Item,
+    ItemLabel,
+    ItemSet,
+    LoadedItem,
+    Stratum,
+    identified_item,
+)
 
 __all__ = ["ItemStore", "StoredItem"]
 
@@ -64,10 +72,11 @@ class ItemStore:
         now: float,
         labels: Sequence[ItemLabel] = (),
     ) -> bool:
-        """Stores a set with its items in order, in one transaction; False where it was there.
-        ``labels`` are theirs, in the same order; a set that corrects another one has that one's.
+        """Stores a set with its items in order, in one transaction; False where it was there. An
+        item without id gets that of its content. ``labels`` are theirs, in the same order; a set
+        that corrects another one has that one's.
 
-        Raises BadUsage for an item without id, and for two different items of one id.
+        Raises BadUsage for two different items of one id.
         """
         with self._database.writing() as connection:
             if keys_by(connection, schema.item_set, ("hash",), [item_set.id]):
@@ -75,7 +84,8 @@ class ItemStore:
             bank = _bank_key(connection, item_set.bank)
             placed: list[int] = []
             seen: dict[bytes, int] = {}
-            for chunk in chunks(items, 2000):
+            identified = (item if item.id else identified_item(item) for item in items)
+            for chunk in chunks(identified, 2000):
                 placed += self._items(connection, chunk, seen)
             row = (
                 item_set.id, item_set.name, item_set.kind, item_set.method, bank, item_set.seed,
@@ -372,9 +382,9 @@ class ItemStore:
         for item in items:
             rows[item.id] = row = self._item_row(item, corrected)
             content = hash((row, item.facts))
-            if not item.id or seen.setdefault(item.id, content) != content:
+            if seen.setdefault(item.id, content) != content:
                 raise BadUsage(
-                    f"{item.kind}: two different items have one id, or an item has none",
+                    f"{item.kind}: two different items have one id",
                     hint="leave Item.id empty: it is computed; "
                     "proofstone.testing.check_method checks a method",
                 )

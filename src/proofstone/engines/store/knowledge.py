@@ -24,7 +24,16 @@ from proofstone.engines.store.source_rows import (
 from proofstone.engines.store.tombstones import fill_again, refuse_emptied
 from proofstone.errors import BadUsage
 from proofstone.ports import BuiltFact
-from proofstone.records import Bank, Fact, Passage, Role, Source, Stratum, bank_id
+from proofstone.records import (
+    Bank,
+    Fact,
+    Passage,
+    Role,
+    Source,
+    Stratum,
+    bank_id,
+    identified_fact,
+)
 
 __all__ = ["KnowledgeStore", "StoredBank"]
 
@@ -86,12 +95,13 @@ class KnowledgeStore:
         Returns the bank, under the name that it has, and whether it is new. Raises BadInput for
         facts that name a passage or a fact to correct which are not here; then nothing is stored.
         """
+        built = _identified(built)
         by_id: dict[bytes, Fact] = {}
         is_sound = all(by_id.setdefault(b.fact.id, b.fact) == b.fact for b in built)
         facts = tuple(sorted(by_id))
-        if not is_sound or b"" in by_id:
+        if not is_sound:
             raise BadUsage(
-                f"{method}: two different facts have one id, or a fact has none",
+                f"{method}: two different facts have one id",
                 hint="leave Fact.id empty: it is computed; "
                 "proofstone.testing.check_method checks a method",
             )
@@ -112,7 +122,7 @@ class KnowledgeStore:
     def add_facts(self, built: Sequence[BuiltFact]) -> None:
         """Stores facts with their sources and roles, in no bank. Raises as ``add_bank``."""
         with self._database.writing() as connection:
-            self._facts(connection, built)
+            self._facts(connection, _identified(built))
 
     def correct_bank(self, bank: Bank, former: bytes) -> None:
         """Says that a stored bank corrects another one; said before, it stays as it was."""
@@ -371,6 +381,16 @@ class KnowledgeStore:
             language=language, stratum=Stratum(discipline, field, subfield, book), source=source,
             passage=passage, page=page, corrects=corrects,
         )  # fmt: skip
+
+
+def _identified(built: Sequence[BuiltFact]) -> Sequence[BuiltFact]:
+    """The facts, each that has no id with that of its content."""
+    if all(each.fact.id for each in built):
+        return built
+    return [
+        each if each.fact.id else msgspec.structs.replace(each, fact=identified_fact(each.fact))
+        for each in built
+    ]
 
 
 def _select_facts() -> Any:

@@ -1,0 +1,345 @@
+"""Check a method of your own against the contract of ``docs/methods.md``.
+
+``check_method(METHOD, facts=rows)`` takes a method through everything that the commands do with it
+(facts from rows, forms, each way of asking, scores, export and import), with scripted responses in
+place of a model and without a workspace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.identity import canonical_json
+from proofstone.ports import BuiltFact, Method, PayloadType
+from proofstone.records import (
+    OUTCOMES,
+    Fact,
+    Item,
+    ItemSet,
+    LoadedItem,
+    Message,
+    Oracle,
+    Reply,
+    Row,
+    Score,
+    Unit,
+    fact_id,
+    identified_item,
+    item_id,
+)
+from proofstone.stages.item_rows import identified_facts, item_row, read_item_rows
+
+__all__ = ["check_method"]
+
+Values = Mapping[str, Any]
+# What a model may send back besides a right answer: none of it may be scored as an answer.
+_NO_ANSWER = {
+    "an empty response": Reply(text="", finish="stop"),
+    "a cut response": Reply(text="", finish="length"),
+    "a refusal": Reply(text="", finish="stop", refusal="I cannot help with that."),
+}
+_N_ASKED = 5  # items that each way is tried on
+
+
+def check_method(
+    method: Method,
+    *,
+    facts: Iterable[Values] = (),
+    items: Iterable[Values] = (),
+    **parameters: Any,
+) -> None:
+    """Raise BadInput listing every breach of the contract, each with the place where it shows.
+
+    ``facts`` are rows that the method's ``read_facts`` takes, of which a form is composed with
+    ``parameters``; ``items`` are rows for ``read_items``. At least one of the two is needed.
+    """
+    found = _Found()
+    found.check("shape", lambda: _shape(method))
+    rows, item_rows = list(facts), list(items)
+    if not rows and not item_rows:
+        raise BadUsage("nothing to check the method with", hint="check_method(METHOD, facts=rows)")
+    loaded: list[LoadedItem] = []
+    bank: _Bank | None = None
+    if rows:
+        built = found.check("read_facts", lambda: _facts(method, rows)) or []
+        bank = _Bank(tuple(each.fact for each in built))
+        if built:
+            recipe = found.value("recipe", lambda: method.recipe(parameters), {})
+            composed = found.check("compose", lambda: _composed(method, bank, recipe)) or []
+            loaded += composed
+            found.check("export", lambda: _comes_back(method, composed, built))
+    if item_rows:
+        read = found.check("read_items", lambda: _items(method, item_rows)) or []
+        loaded += read
+        found.check("export", lambda: _comes_back(method, read, ()))
+    item_set = ItemSet(name="checked", kind="form", method=method.name, n_items=len(loaded))
+    for way in method.ways if loaded else ():
+        found.check(f"way {way}", lambda way=way: _asked(method, way, item_set, bank, loaded))
+    found.check("show", lambda: _shown(method, loaded))
+    if found.problems:
+        raise BadInput(
+            f"method {method.name} breaks the contract in {len(found.problems)} places",
+            found.problems,
+            hint="docs/methods.md says what each part owes",
+        )
+
+
+class _BreachError(Exception):
+    """What a check found, several at a time."""
+
+    def __init__(self, found: Iterable[str]) -> None:
+        super().__init__()
+        self.found = list(found)
+
+
+@dataclass
+class _Found:
+    """The breaches so far. A part that raises is one breach, and the next part is checked."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def check(self, where: str, part: Callable[[], Iterator[str] | tuple[Any, list[str]]]) -> Any:
+        """The value of a part of the check; its breaches are noted."""
+        try:
+            told = part()
+            value, breaches = told if isinstance(told, tuple) else (None, list(told))
+        except Exception as error:  # noqa: BLE001 - whatever a method raises is told, not passed on
+            problems = error.problems if isinstance(error, BadInput) else ()
+            more = "".join(f"; {each.where}: {each.what}" for each in problems)
+            self.problems.append(Problem(where, f"raises {type(error).__name__}: {error}{more}"))
+            return None
+        self.problems += [Problem(where, breach) for breach in breaches]
+        return value
+
+    def value(self, where: str, part: Callable[[], Any], otherwise: Any) -> Any:
+        """The value of one call, or ``otherwise`` where it raises."""
+        got = self.check(where, lambda: (part(), []))
+        return otherwise if got is None else got
+
+
+@dataclass(frozen=True)
+class _Bank:
+    """A bank in memory, its facts in the order of their ids as the store gives them."""
+
+    kept: tuple[Fact, ...]
+    id: bytes = b""
+    name: str = "checked"
+
+    def facts(self) -> Sequence[Fact]:
+        return sorted(self.kept, key=lambda fact: fact.id)
+
+
+# ---------------------------------------------------------------- what a method is
+
+
+def _shape(method: Method) -> Iterator[str]:
+    for name, wanted in vars(Method).items():
+        if not inspect.isfunction(wanted) or name.startswith("_"):
+            continue
+        parameters = [p for p in inspect.signature(wanted).parameters if p != "self"]
+        own = getattr(method, name, None)
+        if own is None:
+            yield f"has no function {name}({', '.join(parameters)})"
+        elif (got := list(inspect.signature(own).parameters)) != parameters:
+            yield f"{name} takes {', '.join(got)}; expected {', '.join(parameters)}"
+    for name in inspect.get_annotations(Method):
+        if not hasattr(method, name):
+            yield f"has no attribute {name}"
+    yield from _kinds(method)
+    yield from _measures(method)
+
+
+def _kinds(method: Method) -> Iterator[str]:
+    for kind, payload in method.payloads.items():
+        if not kind.startswith(f"{method.name}."):
+            yield f"payload kind {kind} does not begin with '{method.name}.'"
+        if payload.type.__struct_config__.tag != kind:
+            yield f"the struct of {kind} has another tag; expected tag={kind!r}"
+        if not payload.type.__struct_config__.frozen:
+            yield f"the struct of {kind} is not frozen"
+
+
+def _measures(method: Method) -> Iterator[str]:
+    if method.scorer_version < 1:
+        yield "scorer_version is below 1"
+    if method.headline not in {measure.name for measure in method.measures}:
+        yield f"the headline {method.headline!r} is none of the measures"
+    for measure in method.measures:
+        if set(measure.counts) != set(OUTCOMES) - {"failed"}:
+            yield f"measure {measure.name} must count every outcome but failed, which is no score"
+
+
+# ---------------------------------------------------------------- facts and items
+
+
+def _facts(method: Method, rows: Sequence[Values]) -> tuple[list[BuiltFact], list[str]]:
+    given = list(method.read_facts([Row(f"row {n}", dict(row)) for n, row in enumerate(rows, 1)]))
+    found = [
+        f"fact {place} has an id that is not that of its content; leave it empty or use fact_id"
+        for place, each in enumerate(given, 1)
+        if each.fact.id and each.fact.id != fact_id(each.fact)
+    ]
+    built = identified_facts(given)
+    found += _payloads(method, [each.fact for each in built])
+    by_id = {each.fact.id: each.fact for each in built}
+    if len(by_id) < len(given):
+        found.append(f"{len(given)} rows give {len(by_id)} different facts")
+    written = [Row(f"row {n}", dict(method.write_fact(b, by_id))) for n, b in enumerate(built, 1)]
+    again = identified_facts(method.read_facts(written))
+    if {each.fact.id for each in again} != set(by_id):
+        found.append("read_facts makes other facts of the rows that write_fact wrote")
+    return built, found
+
+
+def _composed(
+    method: Method, bank: _Bank, recipe: Mapping[str, Any]
+) -> tuple[list[LoadedItem], list[str]]:
+    given = list(method.compose(bank, recipe, 1))
+    found = [
+        f"item {place} has an id that is not that of its content; leave it empty or use item_id"
+        for place, item in enumerate(given)
+        if item.id and item.id != item_id(item)
+    ]
+    items = [identified_item(item) for item in given]
+    if not items:
+        found.append("compose gives no item")
+    if len({item.id for item in items}) < len(items):
+        found.append(f"{len(items)} items have {len({i.id for i in items})} different contents")
+    if items != [identified_item(item) for item in method.compose(bank, recipe, 1)]:
+        found.append("the same bank, recipe and seed give other items the second time")
+    facts = {fact.id: fact for fact in bank.facts()}
+    if any(fact not in facts for item in items for fact in item.facts):
+        found.append("an item names a fact that is not in the bank")
+        return [], found
+    found += _payloads(method, items)
+    return [LoadedItem(item, tuple(facts[each] for each in item.facts)) for item in items], found
+
+
+def _items(method: Method, rows: Sequence[Values]) -> tuple[list[LoadedItem], list[str]]:
+    named = [Row(f"row {n}", dict(row)) for n, row in enumerate(rows, 1)]
+    read = read_item_rows(named, method, _finder(method))
+    return [LoadedItem(item, ()) for item in read.items], list(_payloads(method, read.items))
+
+
+def _payloads(method: Method, rows: Sequence[Fact | Item]) -> Iterator[str]:
+    """Stored payloads read back as they were, and their kinds are declared."""
+    for row in rows:
+        if row.kind not in method.payloads:
+            yield f"kind {row.kind} is none of method.payloads"
+            return
+        decoded = msgspec.json.decode(canonical_json(row.payload), type=_type(method, row.kind))
+        if decoded != row.payload:
+            yield f"a payload of {row.kind} is another one once it is stored and read"
+            return
+
+
+def _type(method: Method, kind: str) -> Any:
+    return method.payloads[kind].type
+
+
+def _finder(method: Method) -> Callable[[str], PayloadType]:
+    return lambda kind: method.payloads[kind]
+
+
+def _comes_back(
+    method: Method, items: Sequence[LoadedItem], built: Sequence[BuiltFact]
+) -> Iterator[str]:
+    """The rows of an export, read again, are the same items on the same facts."""
+    by_id = {each.fact.id: each for each in built}
+    rows = [
+        Row(f"row {n}", msgspec.json.decode(msgspec.json.encode(item_row(method, each, by_id))))
+        for n, each in enumerate(items, 1)
+    ]
+    read = read_item_rows(rows, method, _finder(method))
+    if [item.id for item in read.items] != [each.item.id for each in items]:
+        yield "an exported form does not come back as it was (write_item, read_items)"
+
+
+def _shown(method: Method, items: Sequence[LoadedItem]) -> Iterator[str]:
+    for each in items[:_N_ASKED]:
+        if not method.show(each).strip():
+            yield "shows nothing of an item"
+            return
+
+
+# ---------------------------------------------------------------- asking and scoring
+
+
+def _asked(
+    method: Method, name: str, item_set: ItemSet, bank: _Bank | None, items: Sequence[LoadedItem]
+) -> Iterator[str]:
+    if "max_tokens" not in method.settings(name):
+        yield "settings names no max_tokens"
+    way = method.prepare(name, 0, item_set, bank)
+    if way != method.prepare(name, 0, item_set, bank):
+        yield "prepare gives another way the second time; the prompt hash enters a run's id"
+    for loaded in items[:_N_ASKED]:
+        call = _Scripted()
+        asyncio.run(method.ask(loaded, way, call))
+        if way.last_step not in call.replies:
+            yield f"ask ends without a call of its last step {way.last_step!r}"
+            return
+        yield from _scored(method, loaded, call.replies)
+        for what, reply in _NO_ANSWER.items():
+            for score in _scores(method, loaded, {**call.replies, way.last_step: reply}):
+                if score.outcome == "answered" and score.value:
+                    yield f"{what} counts as an answer worth {score.value:g}"
+                if score.outcome != "answered" and score.value is not None:
+                    yield f"{what} is {score.outcome} and has a value; only an answer has one"
+
+
+def _scored(method: Method, item: LoadedItem, replies: Mapping[str, Reply]) -> Iterator[str]:
+    scores = _scores(method, item, replies)
+    n_units = len(method.units(item, replies, 0))
+    if not n_units:
+        yield "units gives nothing to score for a response"
+    for score in scores:
+        if not 0 <= score.unit < n_units:
+            yield f"a score names unit {score.unit} of {n_units}"
+        if score.outcome not in OUTCOMES or score.outcome == "failed":
+            yield f"a score has the outcome {score.outcome!r}"
+        if score.value is not None and not 0.0 <= score.value <= 1.0:
+            yield f"a score is {score.value:g}; expected 0 to 1"
+    if scores != _scores(method, item, replies):
+        yield "the same responses get other scores the second time"
+
+
+def _scores(method: Method, item: LoadedItem, replies: Mapping[str, Reply]) -> Sequence[Score]:
+    units: Sequence[Unit] = method.units(item, replies, 0)
+    return list(asyncio.run(_score(method, units)))
+
+
+async def _score(method: Method, units: Sequence[Unit]) -> Sequence[Score]:
+    return await method.score(units, None)
+
+
+class _Scripted:
+    """Answers every call with what the oracle says is right, as the simulated models do."""
+
+    def __init__(self) -> None:
+        self.replies: dict[str, Reply] = {}
+
+    async def __call__(
+        self,
+        step: str,
+        messages: Sequence[Message],
+        *,
+        oracle: Oracle | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        del messages, schema
+        lines = [_right(each) for each in (oracle.parts or (oracle,))] if oracle else ["known"]
+        self.replies[step] = Reply(text="\n".join(lines), finish="stop")
+        return structs.replace(self.replies[step])
+
+
+def _right(oracle: Oracle) -> str:
+    return oracle.reply.replace("{choice}", oracle.gold)
