@@ -213,8 +213,9 @@ class TextPurged(ProofstoneError):
     code = "PS-209"
     cause = "A source was purged with all that was derived from it."
     remedy = (
-        "`proofstone show SOURCE` says who purged it, when and why. Leaderboards that were "
-        "scored before still stand; new forms need another bank."
+        "`proofstone show SOURCE` says who purged it, when and why. Leaderboards that were scored "
+        "before still stand. `proofstone workspace repair BANK` makes the bank and its forms "
+        "without what was purged; new forms, runs and exports take that version."
     )
 
 

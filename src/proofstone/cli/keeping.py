@@ -165,8 +165,10 @@ def purge(
 
     Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
     scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
-    who did it, when and why, and refuses the same source when it is taken in again. Backups,
-    exports and pages that were made before still hold the texts.
+    who did it, when and why, and refuses the same source when it is taken in again. Files that
+    exports, pages, review sheets and 'start' wrote of it are deleted where nobody changed them.
+    Backups, changed files and copies made elsewhere still hold the texts; the command names what it
+    knows of. 'workspace repair BANK' then makes the bank without what went.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
 
@@ -191,7 +193,35 @@ def purge(
         print_json(report)
         return
     _show(report, "gone")
-    say("backups, exports and pages made before still hold the texts")
+    say("backups, and copies made elsewhere, still hold the texts")
+    for holder in report.held_by:
+        if holder.n < holder.total and holder.kind == "bank":
+            named = pasted(f"{holder.name}-{short(holder.id, 4)}")
+            say(f"next: proofstone workspace repair {named}")
+
+
+@workspace_command.command("repair")
+@click.argument("target")
+@workspace_option
+@json_option
+def repair(target: str, folder: Path | None, as_json: bool) -> None:
+    """Make a bank or form without what was purged of it.
+
+    TARGET is a bank, whose forms are repaired with it, or a form. The new version has the same
+    name, which means it from then on; the old one and its scores stay. Responses to questions that
+    are left come from the cache.
+    """
+    from proofstone.wiring import open_workspace  # noqa: PLC0415
+
+    with open_workspace(folder) as workspace:
+        made = workspace.repair(target)
+    if as_json:
+        print_json(made)
+        return
+    for each in made:
+        units = "facts" if each.kind == "bank" else "questions"
+        name = f"{each.name}-{short(each.id, 4)}"
+        click.echo(f"{each.kind:<5} {name}   {each.n:,} of {each.total:,} {units} left")
 
 
 def _confirm(question: str) -> None:
@@ -220,6 +250,8 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
     click.echo(f"{state:<9} {counts}", err=err)
     for file in report.files:
         click.echo(f"{state:<9} {file}", err=err)
+    for file in report.changed:
+        click.echo(f"{'stays':<9} {file}   was changed after it was written", err=err)
     units = {"bank": "facts", "form": "questions", "run": "replies"}
     for holder in report.held_by:
         named = f"{holder.kind}:{short(holder.id)}"

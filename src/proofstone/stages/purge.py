@@ -26,7 +26,8 @@ __all__ = ["PurgeReport", "lift_tombstone", "preview_purge", "purge_source"]
 class PurgeReport(Struct, frozen=True, kw_only=True):
     """Texts by kind that go or went, and the banks, forms and runs that held the source.
 
-    ``files`` are those that the workspace keeps of it beside the database, relative to its folder.
+    ``files`` are those that the workspace keeps of it beside the database, relative to its folder,
+    and those that commands wrote of it; ``changed`` were changed after they were written, and stay.
     ``tombstone`` is None where nothing was done.
     """
 
@@ -35,6 +36,7 @@ class PurgeReport(Struct, frozen=True, kw_only=True):
     removed: dict[str, int]
     held_by: tuple[HeldBy, ...]
     files: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
     tombstone: Tombstone | None = None
 
 

@@ -44,6 +44,12 @@ class Exporting(Reading):
         imported again. Raises BadUsage for what a row has none of.
         """
         found = find_target(self.store, target, ("bank", "form", "run", "plan", "build"))
+        n_rows = self._export(found, Path(path), what, options)
+        if what not in ("scores", "leaderboard") and found.kind != "plan":
+            self.store.written.add(Path(path), found.kind, [found.id], self.clock.now())
+        return n_rows
+
+    def _export(self, found: Found, path: Path, what: What | None, options: dict[str, Any]) -> int:
         if found.kind == "build":
             return self._export_build(found, Path(path), what)
         if found.kind == "plan":

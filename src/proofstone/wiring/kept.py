@@ -10,6 +10,7 @@ import msgspec
 from proofstone.engines.store import MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
+from proofstone.stages.repairing import Repaired, repair
 from proofstone.wiring.actor import acting_name
 from proofstone.wiring.folders import delete_files
 from proofstone.wiring.index_kept import parts_of
@@ -48,7 +49,8 @@ class Kept:
     ) -> PurgeReport:
         """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
         A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
-        searches that were made from it.
+        searches that were made from it, and files that exports, pages, review sheets and ``start``
+        wrote of it, where they are as they were written.
 
         ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
         changed and the report says what would go.
@@ -60,12 +62,23 @@ class Kept:
             *searches_of(self.folder, found.id),
             *pages_from(self.folder, found.id),
         )
+        preview = preview_purge(self.store, found)
+        held = {found.id, *(holder.id for holder in preview.held_by)}
+        written = self.store.written.holding(held)
+        files = (*files, *(file.path for file in written if file.is_same))
+        changed = tuple(file.path for file in written if not file.is_same)
         if dry_run:
-            return msgspec.structs.replace(preview_purge(self.store, found), files=files)
+            return msgspec.structs.replace(preview, files=files, changed=changed)
         who = acting_name(name)
         report = purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
         delete_files(self.folder, files)
-        return msgspec.structs.replace(report, files=files)
+        return msgspec.structs.replace(report, files=files, changed=changed)
+
+    def repair(self, target: Target) -> list[Repaired]:
+        """Makes the version of a bank or form without what was purged of it; see
+        ``stages.repairing.repair``."""
+        found = find_target(self.store, target, ("bank", "form"))
+        return repair(self.store, found, self.clock)
 
     def lift(self, source: Target, *, reason: str, name: str | None = None) -> Tombstone:
         """Lets a purged source be taken in again; see ``lift_tombstone``."""

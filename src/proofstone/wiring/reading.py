@@ -149,7 +149,11 @@ class Reading(Catalogue):
             )  # fmt: skip
         made = self._board(selection, options)
         data = self._page(made, options, control=control, command=command)
-        return write_page(data, place, BesideAsked(tables, figures))
+        written = write_page(data, place, BesideAsked(tables, figures))
+        if place is not None:
+            forms = [item_set.id for item_set in selection.item_sets]
+            self.store.written.add(place, "form", forms, self.clock.now())
+        return written
 
     def audit(self, *targets: Target, **options: Any) -> Audit:
         """What runs, forms or a bank show: the leaderboard and the sections that follow from it."""

@@ -37,7 +37,10 @@ class Reviewing:
         from proofstone.stages.review_sheets import give_out  # noqa: PLC0415
 
         found = find_target(self.store, target, _KINDS)
-        return give_out(self.store, found, asked, Path(to), clock=self.clock)
+        given = give_out(self.store, found, asked, Path(to), clock=self.clock)
+        for sheet in given.sheets:
+            self.store.written.add(Path(sheet.file), found.kind, [found.id], self.clock.now())
+        return given
 
     def withdraw_sheet(self, sheet: str, *, reason: str = "", by: str = "") -> WithdrawnSheet:
         """Withdraws a sheet, by its file or the first digits of its id: none of its decisions

@@ -151,6 +151,8 @@ class Start:
         run_file = self._write_run_file()
         questions = tuple(questions_beside(workspace.store, form, self.n_questions))
         _write_page(self.folder.resolve().name, questions, page)
+        sources = [entry.id for entry in self._with_passages()]
+        workspace.store.written.add(page, "source", sources, workspace.clock.now())
         return StartReport(
             folder=self.folder.resolve().name,
             answers=answers,
@@ -250,10 +252,11 @@ class Start:
     # ---- what is written, and what comes next
 
     def _sources(self) -> list[str]:
-        found = [
-            entry for entry in self.read.taken if _passages(self.workspace, entry, self.languages)
-        ]
-        return [f"source:{entry.id.hex()}" for entry in found]
+        return [f"source:{entry.id.hex()}" for entry in self._with_passages()]
+
+    def _with_passages(self) -> list[Ingested]:
+        taken = self.read.taken
+        return [entry for entry in taken if _passages(self.workspace, entry, self.languages)]
 
     def _place(self) -> Path:
         """Where files are written: the workspace's folder, but nothing among the documents, where

@@ -69,6 +69,7 @@ from proofstone.engines.store.troubles import TroubleRows
 from proofstone.engines.store.verified import ScoredPlace, VerifiedRow, VerifiedRows
 from proofstone.engines.store.versions import schema_version
 from proofstone.engines.store.writer import GROUP_ROWS, PilotPlace, Place, Writer
+from proofstone.engines.store.written_files import WrittenFile, WrittenFiles
 from proofstone.ports import CallRecord, PayloadType
 from proofstone.records import DecidedReviews, StoredMap
 
@@ -121,6 +122,7 @@ __all__ = [
     "UnitRow",
     "VerifiedRow",
     "Writer",
+    "WrittenFile",
     "check_copy",
     "copy_database",
     "copy_file",
@@ -183,6 +185,7 @@ class Store:
         self.lookup = Lookup(self.database)
         self.traces = TraceRows(self.database)
         self.tombstones = TombstoneRows(self.database)
+        self.written = WrittenFiles(self.database)
         self.expenses = ExpenseStore(self.database)
         self.spent = SpentRows(self.database)
         self.outcomes = OutcomeStore(self.database)

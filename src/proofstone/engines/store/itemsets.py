@@ -74,7 +74,7 @@ class ItemStore:
     ) -> bool:
         """Stores a set with its items in order, in one transaction; False where it was there. An
         item without id gets that of its content. ``labels`` are theirs, in the same order; a set
-        that corrects another one has that one's.
+        that corrects another one has that one's by default.
 
         Raises BadUsage for two different items of one id.
         """
@@ -101,7 +101,7 @@ class ItemStore:
                 insert_rows(
                     connection, schema.corrected_set, ("item_set_id", "corrects_id"), [edge]
                 )
-                labels = _labels_in_order(connection, edge[1], len(placed))
+                labels = labels or _labels_in_order(connection, edge[1], len(placed))
             _insert_labels(connection, key[item_set.id], placed, labels)
         return True
 

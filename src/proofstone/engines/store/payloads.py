@@ -49,7 +49,8 @@ class Payloads:
         if is_purged(data):
             raise TextPurged(
                 f"the text of this {kind.partition('.')[2]} was purged with its source",
-                hint="'proofstone list source' marks purged sources; 'show' says who, when and why",
+                hint="make a version without it: proofstone workspace repair BANK; 'proofstone "
+                "list source' marks purged sources, 'show' says who, when and why",
             )
         known = self._type(kind)
         if version == known.version:

@@ -1,9 +1,10 @@
 """What goes when a source is purged: its passages, and everything that was made from its text.
 
 Derived from a source are its passages; facts of it or of them; facts that correct such a fact or
-name one in their payload (a falsified statement names its true one); items that rest on such
-facts; rows of builds (``purged_builds``); and the prompts and replies in which those items were
-asked and those rows were worked on. Beyond that every stored prompt
+name one in their payload (a falsified statement names its true one); facts without a source, and
+items, that quote it (exports that were imported again); items that rest on such facts; rows of
+builds (``purged_builds``); and the prompts and replies in which those items were asked and those
+rows were worked on. Beyond that every stored prompt
 and reply is searched for the texts: worked examples and builders quote them too.
 """
 
@@ -77,10 +78,17 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
     pages = _texts(connection, schema.page, schema.page.c.text, schema.page.c.source_id == source)
     facts = _derived_facts(connection, source, set(passages))
     payloads = _payloads(connection, fact, facts)
-    items = _items_on(connection, facts)
-    units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
     texts = [*passages.values(), *pages.values()]
     finder = Finder(_own_texts(connection, texts, payloads, facts, source))
+    copies = _without_source(connection, _quoting(connection, fact, fact.c.id, finder) - facts)
+    facts |= copies
+    payloads |= _payloads(connection, fact, copies)
+    items = _items_on(connection, facts)
+    items |= _quoting(connection, schema.item, schema.item.c.id, finder)
+    items |= _quoting(
+        connection, schema.item_label, schema.item_label.c.item_id, finder, body="metadata"
+    )
+    units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
     rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     asked |= _calls_reading(connection, source)
@@ -189,20 +197,33 @@ def _calls_reading(connection: Connection, source: int) -> set[int]:
     return found
 
 
-def _quoting(connection: Connection, table: Table, key: Any, finder: Finder) -> set[int]:
+def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
+    """Those of some facts that state no source: an export of the source that was imported again
+    may have lost it."""
+    fact = schema.fact
+    return set(_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None)))
+
+
+def _quoting(
+    connection: Connection, table: Table, key: Any, finder: Finder, *, body: str = "payload"
+) -> set[int]:
     """The keys of the rows whose payloads hold the texts: what was said in their words or rests on
     them, as triples of a reference and verdicts do."""
     primary = list(table.primary_key.columns)
     found: set[int] = set()
     after: tuple[Any, ...] = ()
     while True:
-        query = select(*primary, key.label("of"), table.c.payload).order_by(*primary).limit(_PAGE)
+        query = (
+            select(*primary, key.label("of"), table.c[body].label("body"))
+            .order_by(*primary)
+            .limit(_PAGE)
+        )
         if after:
             query = query.where(tuple_(*primary) > tuple_(*after))
         page = connection.execute(query).all()
         if not page:
             return found
-        found |= {row.of for row in page if row.payload and _holds(finder, row.payload)}
+        found |= {row.of for row in page if row.body and _holds(finder, row.body)}
         after = tuple(page[-1][: len(primary)])
 
 
@@ -213,11 +234,13 @@ def _own_texts(
     facts: set[int],
     source: int,
 ) -> set[str]:
-    """The sentences that only this source holds: what others hold as well stays theirs."""
+    """The sentences that only this source holds: what others hold as well stays theirs. A fact that
+    states no source is none of these others."""
     own = {part for text in texts for part in sentences(text)}
     own |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
     fact = schema.fact
-    for key, body in connection.execute(select(fact.c.id, fact.c.payload)):
+    stated = select(fact.c.id, fact.c.payload).where(fact.c.source_id.is_not(None))
+    for key, body in connection.execute(stated):
         if key not in facts and body:
             own.difference_update(part for s in strings_of(body) for part in sentences(s))
     for table in (schema.passage, schema.page):

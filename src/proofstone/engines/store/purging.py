@@ -7,6 +7,7 @@ come back.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
@@ -30,9 +31,11 @@ __all__ = ["empty_rows", "rewrite"]
 
 _CHUNK = 4000
 _LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
+# A page as books count them: 12, xiv, 12-14, A-3.
+_NUMBER = re.compile(r"[A-Za-z]?[-.]?[0-9ivxlcIVXLC]+([-–,. ]+[0-9ivxlcIVXLC]+)*")
 _EMPTIED = (
-    "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score", "build_row",
-    "build_outcome", "review", "build_verdict", "score_verdict",
+    "item_label", "passage", "page", "fact", "item", "unit", "prompt", "image", "call", "score",
+    "build_row", "build_outcome", "review", "build_verdict", "score_verdict",
 )  # fmt: skip
 
 
@@ -41,7 +44,12 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     _empty(connection, schema.passage, plan.passages, text="", heading="")
     _empty(connection, schema.page, plan.pages, text="", layout=b"")
     _empty_facts(connection, plan.texts_of_facts)
+    _empty_places(connection, plan.facts)
     _empty(connection, schema.item, plan.texts_of_items, payload=b"")
+    for chunk in chunks(plan.items, _CHUNK):
+        label = schema.item_label
+        held = label.c.item_id.in_(chunk)
+        connection.execute(update(label).where(held).values(metadata=b""))
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
     _empty(connection, schema.call, plan.replies, raw=b"", detail="")
     for chunk in chunks(plan.units | plan.texts_of_units, _CHUNK):
@@ -104,6 +112,16 @@ def _empty_facts(connection: Connection, keys: Iterable[int]) -> None:
         for key, ids in named.items():
             if ids:
                 _empty(connection, table, [key], payload=canonical_json(ids))
+
+
+def _empty_places(connection: Connection, keys: Iterable[int]) -> None:
+    """Takes the keys of a table's rows out of its facts, where pages of other sources stand; the
+    number of a page stays."""
+    table = schema.fact
+    for chunk in chunks(keys, _CHUNK):
+        query = select(table.c.id, table.c.page).where(table.c.id.in_(chunk), table.c.page != "")
+        named = [row[0] for row in connection.execute(query) if not _NUMBER.fullmatch(row[1])]
+        _empty(connection, table, named, page="")
 
 
 def _empty(connection: Connection, table: Table, keys: Iterable[int], **values: Any) -> None:

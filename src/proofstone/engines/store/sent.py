@@ -138,7 +138,8 @@ def _prompt_sizes(connection: Connection) -> dict[int, int | None]:
     body = schema.prompt.c.body
     taken = body if images else func.substr(body, 1, _HEAD_BYTES)
     rows = connection.execute(select(schema.prompt.c.id, taken))
-    return {key: _size(bytes(data), images) for key, data in rows}
+    # SQLite: a part of an empty body is NULL.
+    return {key: _size(bytes(data or b""), images) for key, data in rows}
 
 
 def _size(data: bytes, images: dict[bytes, int]) -> int | None:
