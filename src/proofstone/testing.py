@@ -11,6 +11,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -82,7 +83,7 @@ def check_method(
         found.check("export", lambda: _comes_back(method, read, ()))
     item_set = ItemSet(name="checked", kind="form", method=method.name, n_items=len(loaded))
     for way in method.ways if loaded else ():
-        found.check(f"way {way}", lambda way=way: _asked(method, way, item_set, bank, loaded))
+        found.check(f"way {way}", partial(_asked, method, way, item_set, bank, loaded))
     found.check("show", lambda: _shown(method, loaded))
     if found.problems:
         raise BadInput(
@@ -125,7 +126,7 @@ class _Found:
         return otherwise if got is None else got
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Bank:
     """A bank in memory, its facts in the order of their ids as the store gives them."""
 
