@@ -130,3 +130,24 @@ def test_the_item_model_needs_twenty_models_and_items() -> None:
     assert "item-model" not in names(many(19))
     assert "item-model" not in names(many(24, n_items=19))
     assert section(many(52, n_items=20), "item-model").cannot == ""
+
+
+def test_the_item_model_states_kr_20_and_its_own_reliability_only_with_fifty_models() -> None:
+    few, many_models = (section(many(n), "item-model").finding for n in (24, 52))
+    assert few.startswith("KR-20 is 0.92 [0.86, 0.96], n = 24 models. 80% of the items")
+    assert "two-parameter" not in few
+    assert "Reliability under the two-parameter model: 0.9" in many_models
+
+
+def test_equal_models_are_not_said_to_differ_in_skill() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        (item, who, 0, "answered", float(rng.random() < 0.5))
+        for who in range(20)
+        for item in range(60)
+    ]
+    respondents = [Respondent(f"m{who}", "") for who in range(20)]
+    evidence = evidence_of(table_of(respondents, rows, n_units=60))  # type: ignore[arg-type]
+    finding = section(evidence, "item-model").finding
+    assert "The interval includes 0, so these items do not show" in finding
+    assert "difficulty" not in finding

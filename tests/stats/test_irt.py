@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats as laws
 
-from proofstone.engines.stats import fit_two_parameter
+from proofstone.engines.stats import SharedKeys, fit_two_parameter, measure_reliability
 
 Floats = NDArray[np.float64]
 
@@ -49,9 +50,71 @@ def test_skills_and_difficulties_are_recovered_from_few_respondents() -> None:
     found = fit_two_parameter(values)
     assert np.corrcoef(found.skill, skill)[0, 1] > 0.98
     assert np.corrcoef(found.intercept, intercept)[0, 1] > 0.9
-    assert found.reliability > 0.98
+    assert np.isnan(found.reliability)
     assert found.flags == ("few-respondents",)
     assert np.median(found.infit) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("sd", "truth"), [(0.0, 0.0), (0.3, 0.9), (1.0, 0.99)])
+def test_reliability_is_that_of_the_simulation(sd: float, truth: float) -> None:
+    """100 models, 400 items. With a prior of slopes around 1 equal models came out at 0.6."""
+    rng = np.random.default_rng(int(10 * sd))
+    slope, ease = np.exp(0.3 * rng.normal(size=400)), rng.normal(size=400)
+    skill = sd * rng.normal(size=100)
+    chance = 1 / (1 + np.exp(-(slope[:, None] * skill + ease[:, None])))
+    true = chance.mean(axis=0)
+    noise = float((chance * (1 - chance)).mean()) / 400
+    assert true.var() / (true.var() + noise) == pytest.approx(truth, abs=0.02)
+    values = (rng.random(chance.shape) < chance).astype(float)
+    found = fit_two_parameter(values)
+    assert found.reliability == pytest.approx(truth, abs=0.15 if sd == 0 else 0.025)
+    kr20 = measure_reliability(values, SharedKeys.none(400))
+    assert kr20.low <= truth <= kr20.high
+
+
+def test_twenty_equal_models_have_no_reliability() -> None:
+    """The model stated 50 to 71%, now none. KR-20's interval covers 0 as often as stated."""
+    rng, held = np.random.default_rng(4), []
+    for _ in range(400):
+        values = (rng.random((100, 20)) < rng.random((100, 1))).astype(float)
+        found = measure_reliability(values, SharedKeys.none(100))
+        held.append(found.low <= 0.0 <= found.high)
+    assert 0.93 <= np.mean(held) <= 0.97
+    assert np.isnan(fit_two_parameter(values).reliability)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sd", [0.3, 1.0])
+def test_the_interval_of_kr_20_holds_the_reliability(sd: float) -> None:
+    """2,000 samples of 20 models and 200 items of one slope; the true share by quadrature."""
+    rng, held = np.random.default_rng(8), []
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights = weights / weights.sum()
+    for _ in range(2_000):
+        hard = rng.normal(size=(200, 1))
+        chance = 1 / (1 + np.exp(hard - sd * nodes))
+        means = chance.mean(axis=0)
+        between = float(weights @ means**2 - (weights @ means) ** 2)
+        # Residuals hold what a model's skill does on one item more than on the others.
+        lean = chance - means - (chance @ weights - means @ weights)[:, None]
+        noise = float(((chance * (1 - chance) + lean**2).mean(axis=0) @ weights) / 200)
+        skill = sd * rng.normal(size=20)
+        values = rng.random((200, 20)) < 1 / (1 + np.exp(hard - skill))
+        found = measure_reliability(values.astype(float), SharedKeys.none(200))
+        held.append(found.low <= between / (between + noise) <= found.high)
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+def test_kr_20_by_hand() -> None:
+    """Four models, three items: k / (k - 1) (1 - sum of p q / variance of sums), and Feldt's F."""
+    values = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=float)
+    sums = values.sum(axis=0)
+    shares = values.mean(axis=1)
+    expected = 3 / 2 * (1 - float((shares * (1 - shares)).sum()) / float(sums.var()))
+    found = measure_reliability(values, SharedKeys.none(3))
+    assert found.value == pytest.approx(expected)
+    low, high = (1 - (1 - expected) * laws.f.ppf(q, 3, 6) for q in (0.975, 0.025))
+    assert (found.low, found.high) == pytest.approx((low, high))
 
 
 def test_an_item_that_does_not_fit_shows() -> None:
@@ -63,7 +126,7 @@ def test_an_item_that_does_not_fit_shows() -> None:
     values[2] = np.abs(skill) < 0.7
     found = fit_two_parameter(values)
     assert found.slope[0] < 0.5
-    assert found.slope[1] < 0.2
+    assert found.slope[1] < 0.3
     assert found.fit_p[2] < 1e-6
     assert found.fit_p[2] == found.fit_p.min()
 

@@ -3,7 +3,11 @@
 P(right) = 1 / (1 + exp(-(slope * skill + intercept))), skill standard normal; the item parameters
 maximise the likelihood with skill integrated out, by expectation and maximisation over quadrature
 nodes (Bock and Aitkin 1981). With as few respondents as a leaderboard has, slopes need a prior:
-log-normal around 1, and a normal on intercepts (Mislevy 1986).
+log-normal, and a normal on intercepts (Mislevy 1986).
+
+With free slopes the variance of skill is not identified, and a prior around 1 states one: 20 equal
+models came out with a reliability of 0.6. The prior is therefore centred at the slope that fits all
+items best, the standard deviation of skill in a model of one slope, which is 0 for equal models.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaincc
 
 __all__ = ["ItemResponse", "fit_two_parameter"]
@@ -19,6 +24,9 @@ __all__ = ["ItemResponse", "fit_two_parameter"]
 Floats = NDArray[np.float64]
 
 _NODES = np.linspace(-5.0, 5.0, 41)
+# The prior's standard deviations: of the logarithm of a slope, and of an intercept.
+_SLOPE_SD, _INTERCEPT_SD = 0.3, 3.0
+_LEAST_SLOPE, _MOST_SLOPE = 0.01, 8.0
 _FEW_RESPONDENTS = 50
 _MOST_GROUPS, _FEWEST_GROUPS, _SMALLEST_GROUP = 10, 4, 5
 
@@ -33,8 +41,10 @@ class ItemResponse:
     weighted by information, about 1 where the model holds (Wright and Masters 1982), NaN where
     nobody answered. ``fit_p`` (U) tests each item's curve against the shares seen in groups of like
     skill (Yen's Q1, 1981): low where the curve is wrong, NaN with fewer than four groups of five.
-    ``reliability``: the share of the variance of skill that the answers tell.
-    ``flags``: "few-respondents" below 50, where the prior speaks with the data; "not-converged".
+    ``common_slope`` is where the prior of slopes has its centre, NaN without one. ``reliability``
+    is the share of the variance of skill that the responses explain; NaN below 50 respondents and
+    without a prior. ``flags``: "few-respondents" below 50, where the prior outweighs the data;
+    "not-converged".
     """
 
     slope: Floats
@@ -45,6 +55,7 @@ class ItemResponse:
     outfit: Floats
     infit: Floats
     fit_p: Floats
+    common_slope: float
     reliability: float
     log_likelihood: float
     n_iterations: int
@@ -66,17 +77,21 @@ def fit_two_parameter(
     slope, intercept = np.ones(len(values)), _first_intercepts(right, there)
     density = np.exp(-(_NODES**2) / 2.0)
     density /= density.sum()
+    common = float("nan")
+    if with_prior and values.size:
+        common, intercept = _common_slope(right, wrong, density, intercept)
+        slope = np.full(len(values), common)
     converged, step = not values.size, 0
     while not converged and step < most_iterations:
         step += 1
         posterior, _ = _posterior(slope, intercept, right, wrong, density)
-        new = _maximise(slope, intercept, right @ posterior, wrong @ posterior, with_prior)
+        new = _maximise(slope, intercept, right @ posterior, wrong @ posterior, common)
         moved = max(np.abs(new[0] - slope).max(), np.abs(new[1] - intercept).max())
         slope, intercept = new
         converged = moved < tolerance
     posterior, log_likelihood = _posterior(slope, intercept, right, wrong, density)
     return _described(
-        slope, intercept, posterior, values, log_likelihood, step, is_converged=converged
+        slope, intercept, common, posterior, values, log_likelihood, step, is_converged=converged
     )
 
 
@@ -98,36 +113,67 @@ def _posterior(
     return joint / total, float((np.log(total) + most).sum())
 
 
+def _common_slope(
+    right: Floats, wrong: Floats, density: Floats, intercept: Floats
+) -> tuple[float, Floats]:
+    """Return the one slope of all items under which the responses are most likely, and the
+    intercepts that go with it."""
+    found = intercept
+
+    def loss(log_slope: float) -> float:
+        nonlocal found
+        slope = np.full(len(right), np.exp(log_slope))
+        for _ in range(3):
+            posterior, _likelihood = _posterior(slope, found, right, wrong, density)
+            counts = right @ posterior, wrong @ posterior
+            for _ in range(2):
+                chance = expit(slope[:, None] * _NODES + found[:, None])
+                number = counts[0] + counts[1]
+                error = (counts[0] - number * chance).sum(axis=1) - found / _INTERCEPT_SD**2
+                weight = (number * chance * (1.0 - chance)).sum(axis=1) + 1.0 / _INTERCEPT_SD**2
+                found = np.clip(found + np.clip(error / weight, -1.0, 1.0), -8.0, 8.0)
+        return -_posterior(slope, found, right, wrong, density)[1]
+
+    bounds = (float(np.log(_LEAST_SLOPE)), float(np.log(_MOST_SLOPE)))
+    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.02})
+    return float(np.exp(best.x)), found
+
+
 def _maximise(
-    slope: Floats, intercept: Floats, right: Floats, wrong: Floats, with_prior: bool
+    slope: Floats, intercept: Floats, right: Floats, wrong: Floats, common: float
 ) -> tuple[Floats, Floats]:
-    """A few damped Newton steps for all items at once, on expected counts (items, nodes)."""
+    """A few damped Newton steps for all items at once, on expected counts (items, nodes).
+
+    ``common`` is the centre of the prior of slopes. Steps are of their logarithm then, so that they
+    stay above 0; NaN stands for no prior, and steps of the slopes themselves.
+    """
     number = right + wrong
+    has_prior = not np.isnan(common)
     for _ in range(2):
         chance = expit(slope[:, None] * _NODES + intercept[:, None])
         error = right - number * chance
         weight = number * chance * (1.0 - chance)
         by_slope, by_intercept = error @ _NODES, error.sum(axis=1)
         ss, si, ii = weight @ _NODES**2, weight @ _NODES, weight.sum(axis=1)
-        if with_prior:
-            # log slope ~ N(0, 0.5^2), intercept ~ N(0, 3^2); the curvature of the first is kept
-            # positive, so that a step never climbs the wrong way.
-            by_slope = by_slope - (np.log(slope) / 0.25 + 1.0) / slope
-            ss = ss + np.maximum((1.0 - np.log(slope)) / 0.25 - 1.0, 0.5) / slope**2
-            by_intercept, ii = by_intercept - intercept / 9.0, ii + 1.0 / 9.0
+        if has_prior:
+            by_slope = slope * by_slope - np.log(slope / common) / _SLOPE_SD**2
+            ss, si = slope**2 * ss + 1.0 / _SLOPE_SD**2, slope * si
+            by_intercept = by_intercept - intercept / _INTERCEPT_SD**2
+            ii = ii + 1.0 / _INTERCEPT_SD**2
         ss, ii = ss + 1e-9, ii + 1e-9
         determinant = np.maximum(ss * ii - si**2, 1e-12)
-        change_slope = (ii * by_slope - si * by_intercept) / determinant
+        change = np.clip((ii * by_slope - si * by_intercept) / determinant, -0.5, 0.5)
         change_intercept = (ss * by_intercept - si * by_slope) / determinant
-        slope = slope + np.clip(change_slope, -0.5, 0.5)
+        slope = slope * np.exp(change) if has_prior else slope + change
         intercept = np.clip(intercept + np.clip(change_intercept, -1.0, 1.0), -8.0, 8.0)
-        slope = np.clip(slope, 0.05 if with_prior else -8.0, 8.0)
+        slope = np.clip(slope, _LEAST_SLOPE / 10 if has_prior else -_MOST_SLOPE, _MOST_SLOPE)
     return slope, intercept
 
 
 def _described(
     slope: Floats,
     intercept: Floats,
+    common: float,
     posterior: Floats,
     values: Floats,
     log_likelihood: float,
@@ -140,7 +186,8 @@ def _described(
     between = float(skill.var()) if len(skill) else float("nan")
     total = between + float(skill_variance.mean()) if len(skill) else float("nan")
     outfit, infit = _fit(slope, intercept, posterior, values)
-    flags = ["few-respondents"] if values.shape[1] < _FEW_RESPONDENTS else []
+    is_few = values.shape[1] < _FEW_RESPONDENTS
+    flags = ["few-respondents"] if is_few else []
     if not is_converged:
         flags.append("not-converged")
     return ItemResponse(
@@ -152,7 +199,10 @@ def _described(
         outfit=outfit,
         infit=infit,
         fit_p=_curve_p(slope, intercept, posterior, values),
-        reliability=between / total if total > 0 else float("nan"),
+        common_slope=common,
+        reliability=between / total
+        if total > 0 and not is_few and not np.isnan(common)
+        else float("nan"),
         log_likelihood=log_likelihood if values.size else float("nan"),
         n_iterations=n_iterations,
         flags=tuple(flags),

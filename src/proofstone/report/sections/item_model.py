@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.engines.stats import ItemResponse, benjamini_hochberg, fit_two_parameter
+from proofstone.engines.stats import (
+    ItemResponse,
+    Reliability,
+    benjamini_hochberg,
+    fit_two_parameter,
+    measure_reliability,
+)
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.wording import counted, paragraph, say, say_of
@@ -31,17 +37,24 @@ def item_model_section(evidence: Evidence) -> Section | None:
     return Section(
         name="item-model",
         title=say("A model of items and skills"),
-        finding=_finding(fit, misfits),
+        finding=_finding(found, fit, misfits, evidence.board.confidence),
         cannot=_cannot(fit),
         how=paragraph(
             say(
                 "Two-parameter logistic model by marginal maximum likelihood (Bock and Aitkin "
-                "1981), with priors on slopes and intercepts (Mislevy 1986); {n} iterations."
+                "1981), with priors on slopes and intercepts (Mislevy 1986). Slopes are shrunken "
+                "to {common:.2f}, the slope of a one-slope model; {n} iterations."
                 if "not-converged" not in fit.flags
                 else "Two-parameter logistic model by marginal maximum likelihood (Bock and "
-                "Aitkin 1981), with priors on slopes and intercepts (Mislevy 1986); {n} "
-                "iterations, not converged.",
+                "Aitkin 1981), with priors on slopes and intercepts (Mislevy 1986). Slopes are "
+                "shrunken to {common:.2f}, the slope of a one-slope model; {n} iterations, not "
+                "converged.",
                 n=fit.n_iterations,
+                common=fit.common_slope,
+            ),
+            say(
+                "Reliability is coefficient alpha, which is KR-20 for right-or-wrong items, with "
+                "Feldt's (1965) interval."
             ),
             say(
                 "Fit by Yen's Q1 over groups of similar skill, tested at a false discovery rate "
@@ -61,26 +74,58 @@ def _misfits(fit: ItemResponse) -> NDArray[np.bool_]:
     return np.asarray(adjusted < _FALSE_SHARE)
 
 
-def _finding(fit: ItemResponse, misfits: NDArray[np.bool_]) -> str:
-    low, high = np.quantile(fit.difficulty, [0.1, 0.9])
-    tested = int((~np.isnan(fit.fit_p)).sum())
-    said = say(
-        "The answers tell {reliability:.0f}% of the variance of the models' skill; eight items "
-        "of ten are right half of the time at skills from {low:.1f} to {high:.1f}",
-        reliability=100 * fit.reliability,
-        low=low,
-        high=high,
-    )
-    if not tested:
-        return say("{places}.", places=said)
-    wrong = int(misfits.sum())
-    return say_of(
-        wrong,
-        "{said}; {items} of {n:,} does not follow the model.",
-        "{said}; {items} of {n:,} do not follow the model.",
-        said=said,
-        items=counted(wrong, "item"),
-        n=tested,
+def _finding(
+    found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_], confidence: float
+) -> str:
+    ranked = found.ranked
+    alpha = measure_reliability(ranked.values, ranked.keys, confidence=confidence)
+    said = [_reliability(alpha)]
+    if not np.isnan(fit.reliability):
+        said.append(
+            say(
+                "Reliability under the two-parameter model: {reliability:.2f}.",
+                reliability=fit.reliability,
+            )
+        )
+    if alpha.low > 0.0:
+        low, high = np.quantile(fit.difficulty, [0.1, 0.9])
+        said.append(
+            say(
+                "80% of the items have a difficulty from {low:.1f} to {high:.1f} standard "
+                "deviations of skill.",
+                low=low,
+                high=high,
+            )
+        )
+    if tested := int((~np.isnan(fit.fit_p)).sum()):
+        wrong = int(misfits.sum())
+        said.append(
+            say_of(
+                wrong,
+                "{items} of {n:,} does not follow the model.",
+                "{items} of {n:,} do not follow the model.",
+                items=counted(wrong, "item"),
+                n=tested,
+            )
+        )
+    return paragraph(*said)
+
+
+def _reliability(alpha: Reliability) -> str:
+    """KR-20 with its interval, and what an interval that includes 0 leaves open."""
+    if np.isnan(alpha.low):
+        return say("KR-20 is undefined: too few independent groups of items, or no spread.")
+    ends = {"value": alpha.value, "low": alpha.low, "high": alpha.high}
+    models = counted(alpha.n_respondents, "model")
+    if alpha.low > 0.0:
+        return say(
+            "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}.", models=models, **ends
+        )
+    return say(
+        "KR-20 is {value:.2f} [{low:.2f}, {high:.2f}], n = {models}. The interval includes 0, so "
+        "these items do not show that the models differ in skill.",
+        models=models,
+        **ends,
     )
 
 
@@ -122,7 +167,7 @@ def _items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_])
             Column(key="follows", name=say("follows the model")),
             Column(key="n", name=say("n"), help=say("models that were scored on it")),
             Column(key="slope", name=say("slope"),
-                   help=say("how sharply it parts skills; 1 is usual")),
+                   help=say("change of the log odds per standard deviation of skill")),
             Column(key="difficulty", name=say("difficulty"),
                    help=say("the skill at which it is right half of the time")),
             Column(key="outfit", name=say("outfit"), help=say("about 1 where the model holds")),
