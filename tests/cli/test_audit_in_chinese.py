@@ -26,7 +26,8 @@ LONG = "item,model,sample,score,answer,gold,confidence,tokens\n" + "".join(
 # Names out of the file, statistics that are called by their inventors, and what is typed.
 NAMES = {
     "results.csv", "proofstone", "qid", "discipline", "book", "gpt", "qwen", "llama", "law", "art",
-    "Holm", "McNemar", "Benjamini", "Hochberg", "Kendall", "Wilson", "tau", "p 值",
+    "Holm", "McNemar", "Benjamini", "Hochberg", "Kendall", "Wilson",
+    "Clopper", "Pearson", "Bonferroni", "tau", "p 值",
 }  # fmt: skip
 
 
