@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,19 +18,23 @@ __all__ = ["SOME", "kill_after", "seen_at"]
 SOME = 40  # requests that are still answered behind the one at which a child is killed
 
 
-def kill_after(requests: int, url: str, command: Sequence[str | Path]) -> None:
-    """Kills a Python program when so many more requests have come to the server at ``url``.
+def kill_after(requests: int, url: str, command: Sequence[str | Path]) -> float:
+    """Kills a Python program when so many more requests have come to the server at ``url``; the
+    seconds that these took, from the line that it says when it is at work.
 
-    It says a line when it is at work. It cannot have ended before: of the requests behind those
-    only some are answered, until ``seen_at`` lets more be.
+    It cannot have ended before: of the requests behind those only some are answered, until
+    ``seen_at`` lets more be.
     """
     before = seen_at(url, answer=requests + SOME)["requests"]
     with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline()
+        began = time.monotonic()
         wait_until(lambda: seen_at(url)["requests"] >= before + requests)
+        took = time.monotonic() - began
         assert process.poll() is None
         process.kill()
+    return took
 
 
 def seen_at(url: str, answer: int | None = None) -> Any:
