@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from killing import SOME, kill_after, seen_at
-from proofstone.engines.store.writer import GROUP_S
+from proofstone.engines.store.writer import GROUP_ROWS, GROUP_S
 from proofstone.wiring import Workspace, create_workspace
 from scripted_server import child_server
 
 CONNECTIONS = 16
+COMMIT_S = 0.32  # of a busy disk
 LEAST, MOST = 1000, 1300  # requests before a kill: far more than may be asked again
 SCRIPT = Path(__file__).with_name("run_until_killed.py")
 
@@ -44,8 +45,10 @@ def check_whole(workspace: Workspace, form: str, n_pairs: int) -> None:
 
 
 def kill_often(folder: Path, kills: int, seed: int) -> None:
-    """Repeats are at most what was in flight and what two commit groups hold at the measured rate:
-    the one that is being committed and the one that is being filled, 80 ms each."""
+    """What is asked again a kill is at most what was in flight and one commit group: what comes in
+    the 80 ms in which a group is filled and while the one before it is committed, at the measured
+    rate, and never more than 256 calls. (30 to 34 a kill at 500 replies a second on a quiet disk.)
+    """
     rng = random.Random(seed)
     n_pairs = kills * (MOST + SOME) // 2 + 100
     requests, seconds = 0, 0.0
@@ -63,12 +66,11 @@ def kill_often(folder: Path, kills: int, seed: int) -> None:
     rate = requests / seconds
     repeats = (sum(bodies.values()) - len(bodies)) / kills
     print(f"{repeats:.1f} requests asked again a kill at {rate:.0f} replies a second")
-    assert repeats <= CONNECTIONS + 2 * GROUP_S * rate
-    assert repeats < LEAST / 2, "as many would be lost by a writer that never commits"
+    assert repeats <= CONNECTIONS + min(GROUP_ROWS, (GROUP_S + COMMIT_S) * rate)
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
-    kill_often(tmp_path, kills=3, seed=1)
+    kill_often(tmp_path, kills=2, seed=1)
 
 
 @pytest.mark.slow
