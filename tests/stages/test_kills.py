@@ -65,8 +65,8 @@ def kill_often(folder: Path, kills: int, seed: int) -> None:
     assert len(bodies) == 2 * n_pairs
     rate = requests / seconds
     repeats = (sum(bodies.values()) - len(bodies)) / kills
-    print(f"{repeats:.1f} requests asked again a kill at {rate:.0f} replies a second")
-    assert repeats <= CONNECTIONS + min(GROUP_ROWS, (GROUP_S + COMMIT_S) * rate)
+    said = f"{repeats:.1f} requests asked again a kill at {rate:.0f} replies a second"
+    assert repeats <= CONNECTIONS + min(GROUP_ROWS, (GROUP_S + COMMIT_S) * rate), said
 
 
 def test_a_few_kills(tmp_path: Path) -> None:
