@@ -134,7 +134,7 @@ def test_ways_of_asking_are_compared_within_each_model() -> None:
     assert found.plain == (
         "How one asks matters: one gets about 30 more questions in a hundred right with search."
     )
-    assert found.cannot == "Whether it helps or harms at all: two (search)."
+    assert found.cannot == "No significant change for two (search) (Holm-adjusted)."
     assert [row[:2] for row in found.tables[0].rows] == [("one", "search"), ("two", "search")]
 
 

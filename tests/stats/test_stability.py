@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata
 
 from proofstone.engines.stats import (
+    SharedKeys,
     Strata,
     allocate,
     blocks_of_draws,
     bootstrap_counts,
     bootstrap_stability,
     generator,
+    group_weights,
     means_by_draw,
     ranks_of,
     subsample_counts,
@@ -245,3 +247,49 @@ def test_half_of_the_items_vary_like_a_fresh_sample() -> None:
 def test_what_cannot_be_drawn_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadUsage):
         subsample_stability(np.ones((3, 2)), **wrong)  # type: ignore[arg-type]
+
+
+def test_items_that_share_a_key_are_drawn_together() -> None:
+    """Each item four times under one key: the leader stays first as often as without copies. With
+    items drawn apart it would stay first more often."""
+    once = (np.random.default_rng(0).random((60, 3)) < [0.55, 0.5, 0.5]).astype(np.float64)
+    copied = np.repeat(once, 4, axis=0)
+    keys = SharedKeys(240, np.arange(240), np.arange(240) // 4)
+    whole = bootstrap_stability(once)
+    together, apart = bootstrap_stability(copied, keys=keys), bootstrap_stability(copied)
+    assert (together.resampled, apart.resampled) == ("clusters", "items")
+    assert together.n_drawn == 240
+    assert together.first_alone == pytest.approx(whole.first_alone, abs=0.03)
+    assert abs(apart.first_alone - whole.first_alone) > 0.1
+    (half,) = subsample_stability(copied, rates=[0.5], keys=keys)
+    assert (half.resampled, half.n_drawn) == ("clusters", 120)
+
+
+def test_overlapping_clusters_are_drawn_by_their_covariance() -> None:
+    """One more key ties two clusters in a chain; the normal law shows the same noise."""
+    once = (np.random.default_rng(0).random((60, 3)) < [0.55, 0.5, 0.5]).astype(np.float64)
+    copied = np.repeat(once, 4, axis=0)
+    places = np.arange(240)
+    apart = SharedKeys(240, places, places // 4)
+    chain = SharedKeys(240, np.append(places, [3, 4]), np.append(places // 4, [999, 999]))
+    first, second = (bootstrap_stability(copied, keys=keys) for keys in (apart, chain))
+    assert second.resampled == "means by their clustered covariance"
+    assert second.first_alone == pytest.approx(first.first_alone, abs=0.06)
+
+
+def test_clusters_within_strata_and_across_them() -> None:
+    """Clusters are drawn within strata only where none lies in two."""
+    values = np.random.default_rng(1).random((40, 2))
+    keys = SharedKeys(40, np.arange(40), np.arange(40) // 2)
+    within = bootstrap_stability(values, np.arange(40) // 20, keys=keys, n_draws=5)
+    across = bootstrap_stability(values, np.arange(40) % 2, keys=keys, n_draws=5)
+    assert (within.resampled, across.resampled) == ("clusters within strata", "clusters")
+
+
+def test_a_weighted_ranking_is_resampled_with_its_weights() -> None:
+    """By group means a leads, 0.9 + 0.1 against 0.4 + 0.5; with 10 and 90 items b does."""
+    strata = np.repeat([0, 1], [10, 90])
+    values = np.column_stack([np.where(strata == 0, 0.9, 0.1), np.where(strata == 0, 0.4, 0.5)])
+    by_group = bootstrap_stability(values, strata, n_draws=5, weighting=group_weights(strata))
+    assert by_group.leaders == (0,)
+    assert bootstrap_stability(values, strata, n_draws=5).leaders == (1,)

@@ -210,7 +210,7 @@ def _cannot(found: Factor, names: list[str], levels: list[str]) -> str:
     if not unsure or len(unsure) == len(found.effects):
         return ""
     shown = listed([_named(effect, names, levels) for effect in unsure], 4)
-    return say("Whether it helps or harms at all: {shown}.", shown=shown)
+    return say("No significant change for {shown} (Holm-adjusted).", shown=shown)
 
 
 def _named(effect: Effect, names: list[str], levels: list[str]) -> str:

@@ -146,7 +146,7 @@ def _signed(slope: Slope) -> str:
 def _cannot(found: LengthEffect) -> str:
     within = found.within_items
     if math.isnan(within.value) or within.low <= 0 <= within.high:
-        return say("Whether longer replies help: on the same item no effect can be told from none.")
+        return say("No significant effect of length among responses to the same item.")
     return ""
 
 

@@ -271,7 +271,7 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
                 help=say("95% of the draws give this rank or a better one"),
             ),
             Column(key="mean", name=say("mean rank"), digits=1),
-            Column(key="first", name=say("first in"), unit="share"),
+            Column(key="first", name=say("first, alone or tied"), unit="share"),
         ),
         rows=tuple(rows),
         note=say("The bootstrap: as many items as there are, with replacement."),
