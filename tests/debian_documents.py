@@ -13,11 +13,16 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["DERIVATIONS", "FOLDOC", "HANDBOOK", "SANDWICH", "VIGNETTES", "debian_documents"]
+__all__ = [
+    "DERIVATIONS", "FOLDOC", "HANDBOOK", "MAINTAINERS", "SANDWICH", "VIGNETTES", "debian_documents",
+]  # fmt: skip
 
 DERIVATIONS = "derivations", "usr/share/doc/derivations/derivations.pdf"
 FOLDOC = "dict-foldoc", "usr/share/dictd"
 HANDBOOK = "debian-handbook", "usr/share/doc/debian-handbook/html/{0}"
+MAINTAINERS = (
+    "maint-guide-zh-cn", "usr/share/doc/maint-guide-zh-cn/maint-guide.zh-cn.pdf"
+)  # fmt: skip
 SANDWICH = "r-cran-sandwich", "usr/lib/R/site-library/sandwich/doc"
 VIGNETTES = "r-cran-lme4", "usr/lib/R/site-library/lme4/doc"
 # Read before any test begins: tests see none of these variables.

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from debian_documents import DERIVATIONS, HANDBOOK, SANDWICH, VIGNETTES, debian_documents
+from debian_documents import (
+    DERIVATIONS,
+    HANDBOOK,
+    MAINTAINERS,
+    SANDWICH,
+    VIGNETTES,
+    debian_documents,
+)
 from proofstone.records import PageState
 from proofstone.stages.ingest import IngestReport, ingest_paths
 from proofstone.wiring import Workspace, create_workspace
@@ -34,7 +41,22 @@ def test_a_book_of_796_pages(workspace: Workspace) -> None:
         report = ingested(workspace, debian_documents(DERIVATIONS))
         (entry,) = report.taken
         assert (entry.n_pages, entry.unread, entry.language) == (796, {}, "en")
-        assert check_verbatim(workspace.store).total() == entry.n_passages > 2000
+        assert check_verbatim(workspace.store).total() == entry.n_passages > 1850
+
+
+def test_a_table_among_mixed_scripts_makes_no_columns(workspace: Workspace) -> None:
+    """The table of manual sections: prose above and below it is read whole, and no passage is a
+    fragment."""
+    with workspace:
+        report = ingested(workspace, debian_documents(MAINTAINERS))
+        (entry,) = report.taken
+        texts = [passage.text for passage in workspace.store.knowledge.passages_of(entry.id)]
+        whole = "\n".join(texts)
+        assert "如果原始代码中没有 gentoo.1 man 手册页" in whole
+        assert (
+            "3 | Library calls(库调用) | Functions within system libraries(系统库中的功能)" in whole
+        )
+        assert not [text for text in texts if len(text) < 25]
 
 
 def test_papers_in_one_column_with_formulas_and_code(workspace: Workspace) -> None:

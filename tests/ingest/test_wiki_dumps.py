@@ -73,7 +73,7 @@ def test_articles_are_pages_with_titles_and_revisions(tmp_path: Path, name: str)
         ("heading", "History"),
         ("text", "Old."),
     ]
-    assert copper.cuts[-1][2] == ((1, "Copper"), (2, "History"))
+    assert copper.cuts[-1][2] == ((1, "Copper"), (2, "Ores"))
     assert (copper.number, copper.label) == (1, "Copper")
     assert copper.detail == "page 1, revision 10 of 2020-01-01T00:00:00Z"
     assert (cu.text, cu.reason, cu.cuts) == ("", "", ())

@@ -50,7 +50,7 @@ def test_articles_are_pages_with_their_titles(tmp_path: Path, packing: int) -> N
         ("heading", "Ores"),
         ("text", "Bornite."),
     ]
-    assert copper.cuts[-1][2] == ((1, "Copper"), (2, "Ores"))
+    assert copper.cuts[-1][2] == ((1, "Copper"),)
     assert tin.text == "Tin\n\nTin melts at 232."
 
 

@@ -22,6 +22,20 @@ _LONGEST_TITLE = 200
 _MOST_TITLES = 8
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _LEFT_OUT = {"contents", "figure"}
+_FRAGMENT = 25  # characters: what is shorter says something only as a sentence
+_PROSE = 200  # characters: a paragraph as long stands for itself on a page of contents, too
+_CONTENTS = re.compile(
+    r"(?:table of )?contents|list of (?:figures|tables)|目录|目錄|目次|图目录|表目录|"
+    r"inhalt(?:sverzeichnis)?|sommaire|table des matières|(?:í|i)ndice|sumário|оглавление|"
+    r"содержание|목차|inhoud(?:sopgave)?",
+    re.IGNORECASE,
+)
+_TO_PAGE = re.compile(r"[\s|.…·](?:\d{1,4}|[ivxlcdm]{1,8})$")
+_SENTENCE = re.compile(
+    r"[\"“‘(\[]?[A-Z\d][^\s]*(?:\s+\S+){2,}[.!?][\"”’)\]]?"
+    r"|.*[\u3040-\u9fff\uac00-\ud7af].{6,}[。！？.]",
+    re.DOTALL,
+)
 _STACKED = {"table", "code", "equation"}
 
 # Headings from the outermost in, each with its level.
@@ -34,6 +48,15 @@ class Cut(NamedTuple):
     start: int
     end: int
     path: HeadingPath
+
+
+class _Piece(NamedTuple):
+    """A cut before short ones have gone to their neighbours."""
+
+    cut: Cut
+    text: str
+    tokens: int
+    is_note: bool
 
 
 def about_tokens(text: str) -> int:
@@ -62,13 +85,23 @@ class Cutter:
 
         Paragraphs under one heading are put together up to a size; a longer one is cut between
         sentences. A table with its caption and notes stand by themselves; contents and labels of
-        figures are in no passage.
+        figures are in no passage. What is left of under 25 characters goes to a neighbour under the
+        same heading; without one it is a passage only as a sentence, or alone on its page.
         """
+        yield from (piece.cut for piece in _without_fragments(list(self._pieces(blocks, starts))))
+
+    def _pieces(self, blocks: Sequence[Block], starts: Sequence[int]) -> Iterator[_Piece]:
+        is_contents = _is_contents_page(blocks)
         for block, start in zip(blocks, starts, strict=True):
             if block.kind == "heading":
                 yield from self._close()
                 self._enter(block)
-            elif block.kind in _LEFT_OUT or not block.text.strip():
+            elif (
+                block.kind in _LEFT_OUT
+                or not block.text.strip()
+                or (is_contents and len(block.text) < _PROSE)
+                or self._leads_to_pages(block)
+            ):
                 continue
             else:
                 if self._is_full(block):
@@ -76,6 +109,14 @@ class Cutter:
                 tokens = about_tokens(block.text)
                 self._open.append((start, start + len(block.text), tokens, block))
         yield from self._close()
+
+    def _leads_to_pages(self, block: Block) -> bool:
+        """Whether a block under the heading of a table of contents is a part of that: most of its
+        lines end in the number of a page."""
+        if not self.path or not _CONTENTS.fullmatch(self.path[-1][1].strip()):
+            return False
+        lines = [line.rstrip() for line in block.text.splitlines() if line.strip()]
+        return 2 * sum(bool(_TO_PAGE.search(line)) for line in lines) > len(lines)
 
     def _enter(self, block: Block) -> None:
         title = " ".join(block.text.split())[:_LONGEST_TITLE]
@@ -99,20 +140,79 @@ class Cutter:
         more = about_tokens(block.text)
         return size >= AIM_TOKENS or (size >= MIN_TOKENS and size + more > MAX_TOKENS)
 
-    def _close(self) -> Iterator[Cut]:
+    def _close(self) -> Iterator[_Piece]:
         entries, self._open = self._open, []
         if not entries:
             return
-        if sum(entry[2] for entry in entries) <= MAX_TOKENS:
-            yield Cut(entries[0][0], entries[-1][1], self.path)
+        is_note = entries[0][3].kind == "note"
+
+        def piece(start: int, end: int, tokens: int) -> _Piece:
+            inside = (
+                block.text[max(0, start - first) : end - first]
+                for first, last, _n, block in entries
+                if first < end and start < last
+            )
+            return _Piece(Cut(start, end, self.path), "\n\n".join(inside), tokens, is_note)
+
+        whole = sum(entry[2] for entry in entries)
+        if whole <= MAX_TOKENS:
+            yield piece(entries[0][0], entries[-1][1], whole)
             return
         start, size, end = entries[0][0], 0, entries[0][0]
         for piece_start, piece_end, tokens in _pieces(entries):
             if size and size + tokens > MAX_TOKENS:
-                yield Cut(start, end, self.path)
+                yield piece(start, end, size)
                 start, size = piece_start, 0
             size, end = size + tokens, piece_end
-        yield Cut(start, end, self.path)
+        yield piece(start, end, size)
+
+
+def _is_contents_page(blocks: Sequence[Block]) -> bool:
+    """Whether most of what a page says leads to other pages."""
+    sizes = [(block.kind == "contents", len(block.text)) for block in blocks]
+    return 2 * sum(n for is_contents, n in sizes if is_contents) > sum(n for _is, n in sizes)
+
+
+def _without_fragments(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """The pieces of a page, short ones put to the one before or behind that has the same headings
+    and room; those that find none are left out, but for sentences and a page's only piece."""
+    kept: list[_Piece] = []
+    waiting: list[_Piece] = []
+    for each in pieces:
+        piece = each
+        if waiting and _fits(waiting[-1], each):
+            piece = _joined(waiting.pop(), each)
+        kept += waiting
+        waiting = []
+        if len(piece.text) >= _FRAGMENT:
+            kept.append(piece)
+        elif kept and _fits(kept[-1], piece):
+            kept[-1] = _joined(kept[-1], piece)
+        else:
+            waiting = [piece]
+    kept += waiting
+    if len(kept) < 2:
+        return kept
+    return [
+        piece
+        for piece in kept
+        if len(piece.text) >= _FRAGMENT or (not piece.is_note and _SENTENCE.fullmatch(piece.text))
+    ]
+
+
+def _fits(first: _Piece, second: _Piece) -> bool:
+    return (
+        first.cut.path == second.cut.path
+        and first.is_note == second.is_note
+        and first.tokens + second.tokens <= MAX_TOKENS
+    )
+
+
+def _joined(first: _Piece, second: _Piece) -> _Piece:
+    return _Piece(
+        Cut(first.cut.start, second.cut.end, first.cut.path), f"{first.text}\n\n{second.text}",
+        first.tokens + second.tokens, first.is_note,
+    )  # fmt: skip
 
 
 def _pieces(entries: Iterable[tuple[int, int, int, Block]]) -> Iterator[tuple[int, int, int]]:

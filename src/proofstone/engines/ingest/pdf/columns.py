@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from proofstone.engines.ingest.pdf.segments import Segment
 
@@ -11,6 +12,7 @@ __all__ = ["reading_order"]
 _STEP = 2.0  # points between the places at which a gutter is looked for
 _MARGIN = 0.2  # of the width: a gutter is not nearer to an edge
 _LEAST_GUTTER = 0.7  # ems
+_JOINED = 0.6  # ems between segments of one line
 _LEAST_ROWS = 5  # rows on either side of a gutter
 _FILLED = 0.55  # of a column's width that half of its rows fill: a table's cells do not
 _DEPTH = 3
@@ -24,11 +26,12 @@ def reading_order(segments: Sequence[Segment], depth: int = _DEPTH) -> list[list
     """
     if not segments:
         return []
-    gutter = _gutter(segments) if depth else None
+    spans = _spans(segments) if depth else []
+    gutter = _gutter(spans) if depth else None
     if gutter is None:
         return [list(segments)]
     left_edge, right_edge = gutter
-    crossing = [s for s in segments if s.left < left_edge - 1 and s.right > right_edge + 1]
+    crossing = [s for s in spans if s.left < left_edge - 1 and s.right > right_edge + 1]
     ordered: list[list[Segment]] = []
     top = float("-inf")
     for band_top, band_bottom in [*_bands(crossing), (float("inf"), float("inf"))]:
@@ -41,6 +44,33 @@ def reading_order(segments: Sequence[Segment], depth: int = _DEPTH) -> list[list
     return ordered
 
 
+class _Span(NamedTuple):
+    """A stretch of a row without a wide gap: segments end at each change of font, so that a line of
+    text may seem to leave a gutter free where only a word ends."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    size: float
+
+
+def _spans(segments: Sequence[Segment]) -> list[_Span]:
+    rows: dict[int, list[_Span]] = {}
+    for s in sorted(segments, key=lambda s: s.left):
+        row = rows.setdefault(round(s.baseline), [])
+        if row and s.left - row[-1].right < _JOINED * min(s.size, row[-1].size):
+            last = row[-1]
+            row[-1] = _Span(
+                last.left, min(last.top, s.top), max(last.right, s.right),
+                max(last.bottom, s.bottom), last.baseline, max(last.size, s.size),
+            )  # fmt: skip
+        else:
+            row.append(_Span(s.left, s.top, s.right, s.bottom, s.baseline, s.size))
+    return [span for row in rows.values() for span in row]
+
+
 def _middle(segment: Segment) -> float:
     return (segment.top + segment.bottom) / 2
 
@@ -51,7 +81,7 @@ def _beside(segments: list[Segment], gutter: float, depth: int) -> list[list[Seg
     return reading_order(left, depth - 1) + reading_order(right, depth - 1)
 
 
-def _bands(crossing: Sequence[Segment]) -> list[tuple[float, float]]:
+def _bands(crossing: Sequence[_Span]) -> list[tuple[float, float]]:
     """Where something goes across, from top to bottom; what nearly touches is one band."""
     bands: list[tuple[float, float]] = []
     for segment in sorted(crossing, key=lambda s: s.top):
@@ -62,7 +92,7 @@ def _bands(crossing: Sequence[Segment]) -> list[tuple[float, float]]:
     return bands
 
 
-def _gutter(segments: Sequence[Segment]) -> tuple[float, float] | None:
+def _gutter(segments: Sequence[_Span]) -> tuple[float, float] | None:
     """The edges of the strip that has the most rows of text on both sides and the fewest across."""
     left, right = min(s.left for s in segments), max(s.right for s in segments)
     sizes = sorted(s.size for s in segments)
@@ -80,9 +110,7 @@ def _gutter(segments: Sequence[Segment]) -> tuple[float, float] | None:
     return None if best is None else best[1:]
 
 
-def _free_strips(
-    segments: Sequence[Segment], left: float, right: float
-) -> list[tuple[float, float]]:
+def _free_strips(segments: Sequence[_Span], left: float, right: float) -> list[tuple[float, float]]:
     """Runs of places that hardly any segment covers, away from the edges."""
     n = int((right - left) / _STEP) + 1
     covered = [0.0] * (n + 1)
@@ -107,7 +135,7 @@ def _free_strips(
 
 
 def _weight(
-    segments: Sequence[Segment], start: float, end: float, left: float, right: float, em: float
+    segments: Sequence[_Span], start: float, end: float, left: float, right: float, em: float
 ) -> float:
     """Rows beside the strip less rows across it; 0 or less where it is no gutter."""
     ones: dict[int, float] = {}

@@ -26,6 +26,9 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _DIGITS = re.compile(r"\d+")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _ANYWHERE = 5  # pages that agree, wherever their numbers stand
+_ALIKE = 10  # characters at the beginning
+_PAGES_ALIKE = 3
+_OFF = 1.2  # times the distance of the next two rows
 _LONG = 120  # characters: no running head is longer
 
 
@@ -97,7 +100,11 @@ def furniture(page: int, rows: Mapping[int, Sequence[EdgeRow]], n_segments: int)
     regular: list[EdgeRow] = []
     for at_top in (True, False):
         for row in (row for row in rows[page] if row.at_top == at_top):
-            if not (_is_regular(page, row, rows) or _stands_level(page, row, rows)):
+            if not (
+                _is_regular(page, row, rows)
+                or _stands_level(page, row, rows)
+                or _begins_alike(page, row, rows)
+            ):
                 break
             regular.append(row)
     taken = {segment for row in regular for segment in row.segments}
@@ -158,6 +165,31 @@ def _comes_back(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) 
         if each.words == row.words and abs(each.baseline - row.baseline) <= _LEVEL
     }
     return len(same) >= (2 if len(rows) > 3 else 1)
+
+
+def _begins_alike(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
+    """Whether outermost rows at its very height on three pages nearby begin with the same words: a
+    chapter's name before that of each section."""
+    if row.rank or len(row.words) > _LONG or not _stands_off(row, rows[page]):
+        return False
+    beginning = row.words[: max(_ALIKE, len(row.words) // 3)]
+    alike = {
+        other
+        for other, each in _others(page, row, rows)
+        if not each.rank
+        and abs(each.baseline - row.baseline) <= 0.5
+        and len(beginning) >= _ALIKE
+        and each.words.startswith(beginning)
+    }
+    return len(alike) >= _PAGES_ALIKE
+
+
+def _stands_off(row: EdgeRow, own: Sequence[EdgeRow]) -> bool:
+    """Whether it is further from the next row than that from the one behind."""
+    levels = [each.baseline for each in own if each.at_top == row.at_top]
+    if len(levels) < _ROWS:
+        return True
+    return abs(levels[1] - levels[0]) > _OFF * abs(levels[2] - levels[1])
 
 
 def _stands_level(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:

@@ -18,6 +18,7 @@ _RAISED, _LOWERED = 0.75, 0.45  # ems that small type may stand above or below t
 _NEAR = 0.6  # ems beside the line's other segments
 _CELL = 1.6  # ems: a gap as wide lies between cells
 _GAP, _SPACED_GAP, _SIGN_GAP = 0.12, 0.05, 0.25  # ems between segments that make a space
+_OVER = -0.1  # ems: an accent is set over its letter, an opening quote (`) only close to one
 _FLOATING = 1.2  # ems that roots, large delimiters and accents may stand off
 _UP = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
 _DOWN = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
@@ -173,9 +174,9 @@ def _join(line: Line) -> None:
             if text and gap > _CELL:
                 cells.append((start, text.strip()))
                 start, text = segment.left, piece
-            elif text and gap < 0 and piece in ACCENTS:
+            elif text and gap < _OVER and piece in ACCENTS:
                 text = text.rstrip() + ACCENTS[piece]
-            elif text and text[-1] in ACCENTS and gap < -0.1:
+            elif text and text[-1] in ACCENTS and gap < _OVER:
                 text = text[:-1] + piece[:1] + ACCENTS[text[-1]] + piece[1:]
             else:
                 bar = _SIGN_GAP if side else _SPACED_GAP if segment.spaced else _GAP

@@ -35,6 +35,9 @@ ACCENTS = {
     "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "´": "\u0301",
     "`": "\u0300", "ˇ": "\u030c", "˘": "\u0306", "˚": "\u030a", "¸": "\u0327", "⃗": "\u20d7",
 }  # fmt: skip
+# Some of TeX's typewriter fonts call the quotes so; over nothing they are no accents.
+_COMBINING = {"\u0300": "`", "\u0301": "´"}
+_QUOTES = re.compile(r"(?:(?<=\s)|^)[\u0300\u0301]")
 _BMP = 0xFFFF
 _IS_ACCENT = np.zeros(_BMP + 1, dtype=bool)
 _IS_ACCENT[[ord(accent) for accent in ACCENTS]] = True
@@ -144,6 +147,8 @@ def _breaks(
 
 
 def _segment(text: str, left: float, right: float, run: Run, spaced: bool) -> Segment:
+    if text[:1] in _COMBINING or " \u0300" in text or " \u0301" in text:
+        text = _QUOTES.sub(lambda found: _COMBINING[found[0]], text)
     # The font's own extent may be far too high (mathematical signs); type is about so high.
     top, bottom = run.baseline - 0.78 * run.size, run.baseline + 0.24 * run.size
     font = font_named(run.font, run.weight)
