@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from encyclo_k.scripted_author import Author
+from proofstone.cli.start_text import read_lines
+from proofstone.engines.ingest import Stated
+from proofstone.stages.ingest import IngestReport
+from proofstone.stages.ingest_report import NotRead
+from proofstone.stages.model_choices import model_choices
 from proofstone.stages.start_answers import Answers, keep_answers, kept_answers
 from proofstone.wiring import create_workspace, open_workspace
-from scripted_server import Act, Seen, answer
+from proofstone.wiring.starting import languages_of, read_documents
+from scripted_server import Act, Seen, answer, models_list
 from serving import configure, serving
 from told import Proofstone
 
@@ -54,6 +60,7 @@ def author() -> Iterator[Everybody]:
     everybody = Everybody()
     with serving(everybody) as server:
         everybody.url = server.url  # type: ignore[attr-defined]
+        everybody.server = server  # type: ignore[attr-defined]
         yield everybody
 
 
@@ -180,13 +187,54 @@ def test_without_a_terminal_all_options_to_give_are_named(
     )
 
 
-def test_nothing_that_could_write_is_told(tmp_path: Path, documents: Path,
-                                          proofstone: Proofstone) -> None:  # fmt: skip
+def test_without_a_model_the_bundled_one_is_offered(
+    tmp_path: Path, documents: Path, proofstone: Proofstone
+) -> None:
     create_workspace(tmp_path / "bare").close()
     told = proofstone("start", documents, "-w", tmp_path / "bare", "--yes", "-q")
     assert told.code == 2
     assert "no model is named that could write statements" in told.err
     assert "--writer PROVIDER/NAME" in told.err
+    assert "bundled one" in told.err
+
+
+def test_a_running_local_server_is_offered(
+    tmp_path: Path, documents: Path, author: Everybody, proofstone: Proofstone
+) -> None:
+    """What it lists is a choice without a line of configuration for the model."""
+    author.server.listing = lambda _seen: models_list("qwen3:8b")  # type: ignore[attr-defined]
+    with create_workspace(tmp_path / "bare") as workspace:
+        config = f'[providers.ollama]\nbase_url = "{author.url}"\n'  # type: ignore[attr-defined]
+        (workspace.folder / "proofstone.toml").write_text(config, encoding="utf-8")
+    with open_workspace(tmp_path / "bare") as workspace:
+        here = workspace.models_here()
+    served = [name for name in here if name.startswith("ollama/")]
+    assert served == ["ollama/qwen3:8b"]
+    (choice, *_more) = model_choices([], [], here)
+    assert (choice.name, choice.costs) == (served[0], "free: a server on this machine")
+
+
+def test_copies_of_a_document_are_counted_once(
+    tmp_path: Path, documents: Path, proofstone: Proofstone
+) -> None:
+    copy = documents / "b" / "copy of north.txt"
+    copy.write_bytes((documents / "a" / "north.txt").read_bytes())
+    with create_workspace(tmp_path / "bare") as workspace:
+        report = read_documents(workspace, documents, Stated())
+        assert len(report.taken) == len({entry.id for entry in report.taken}) == 3
+        assert [Path(name).name for name in report.copies] == ["copy of north.txt"]
+        assert sum(languages_of(workspace, report).values()) == sum(
+            entry.n_passages for entry in report.taken
+        )
+
+
+def test_what_a_missing_reader_needs_is_said() -> None:
+    missing = NotRead(
+        file="a.pdf", code="PS-211", why="a.pdf is a PDF, and what reads those is not installed.",
+        hint="pip install 'proofstone[pdf]'",
+    )  # fmt: skip
+    lines = " ".join(read_lines(IngestReport(taken=(), not_read=(missing,)), {}))
+    assert "pip install 'proofstone[pdf]'" in " ".join(lines.split())
 
 
 def test_a_budget_that_is_none_is_refused_before_anything_is_read(

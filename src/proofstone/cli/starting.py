@@ -182,7 +182,8 @@ class _Asking:
 
         listed = self._workspace.models()
         prices = self._workspace.prices([each.name for each in listed])
-        return self._complete(answers, None, languages, model_choices(listed, prices))
+        here = self._workspace.models_here() if answers.writer is None else ()
+        return self._complete(answers, None, languages, model_choices(listed, prices, here))
 
     def _complete(
         self, answers: Answers, names: Any, languages: dict[str, int], choices: Any

@@ -60,13 +60,15 @@ class NotRead(Struct, frozen=True, kw_only=True):
 class IngestReport(Struct, frozen=True, kw_only=True):
     """What came of all files. ``others`` counts files of folders that are no documents, by their
     suffix; ``unused`` are rows of the table of sources that name no file. ``needs`` says what to
-    install so that unread pages can be read from their images."""
+    install so that unread pages can be read from their images. ``copies`` are files that are the
+    same document as one of ``taken``, where these are counted once."""
 
     taken: tuple[Ingested, ...]
     not_read: tuple[NotRead, ...] = ()
     others: dict[str, int] = {}
     unused: tuple[str, ...] = ()
     needs: str = ""
+    copies: tuple[str, ...] = ()
 
     @property
     def state(self) -> Literal["all", "some", "none"]:

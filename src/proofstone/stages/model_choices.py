@@ -20,9 +20,12 @@ class ModelChoice(Struct, frozen=True):
     costs: str
 
 
-def model_choices(listed: Iterable[Listed], prices: Iterable[PriceRow]) -> list[ModelChoice]:
-    """The models that nothing keeps from use: those on this machine first, then by name. Providers
-    without a model, retired and simulated ones are left out."""
+def model_choices(
+    listed: Iterable[Listed], prices: Iterable[PriceRow], here: Iterable[str] = ()
+) -> list[ModelChoice]:
+    """The models that nothing keeps from use: those on this machine first, then by name, then those
+    of ``here`` that are not configured. Providers without a model, retired and simulated ones are
+    left out."""
     costs = {row.name: _cost(row) for row in prices}
     usable = [
         each.name
@@ -33,7 +36,13 @@ def model_choices(listed: Iterable[Listed], prices: Iterable[PriceRow]) -> list[
         and not (each.checked and each.checked.state == "retired")
     ]
     names = sorted(dict.fromkeys(usable), key=lambda name: (not name.startswith("local/"), name))
-    return [ModelChoice(name, costs.get(name, "price not known")) for name in names]
+    known = [ModelChoice(name, costs.get(name, "price not known")) for name in names]
+    return [*known, *(ModelChoice(name, _here(name)) for name in here if name not in names)]
+
+
+def _here(name: str) -> str:
+    is_bundled = name.startswith("local/")
+    return f"free: {'bundled, small, to try with' if is_bundled else 'a server on this machine'}"
 
 
 def other_family(writer: str, choices: Sequence[ModelChoice]) -> str:

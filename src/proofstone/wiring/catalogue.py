@@ -48,6 +48,15 @@ class Catalogue:
 
         return list_catalogue(self.store, self.config)
 
+    def models_here(self) -> list[str]:
+        """Models on this machine that need no key and no configuration: those that running local
+        servers list, then the bundled one where its package is installed."""
+        from proofstone.engines.models import served_here, usable_bundled  # noqa: PLC0415
+
+        config, clock = self.config, self.clock
+        served = Background(lambda _stop: served_here(config, clock)).wait()
+        return [*served, *usable_bundled()]
+
     def check_models(self, names: Sequence[str] = ()) -> list[Checked]:
         """Asks endpoints for these models, else for all: whether they list them, and one tiny
         question each. What came of it is kept."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from proofstone.draws import Draws
 from proofstone.errors import BadInput, BudgetReached, Incomplete
 from proofstone.identity import short
@@ -50,11 +52,18 @@ def read_documents(
     workspace: Workspace, folder: Path, stated: Stated, watch: ReadWatch | None = None
 ) -> IngestReport:
     """All documents of a folder as sources. What was read before is not stored twice, also where
-    something else was stated of it then: those sources stay what they are."""
-    return ingest_paths(
+    something else was stated of it then: those sources stay what they are. A file that is the same
+    document as one before it is counted as a copy."""
+    report = ingest_paths(
         workspace.store, [folder], clock=workspace.clock, stated=stated, watch=watch,
         located=workspace.note_documents, keeps_sources=True,
     )  # fmt: skip
+    first = {entry.id: entry for entry in reversed(report.taken)}
+    return structs.replace(
+        report,
+        taken=tuple(entry for entry in report.taken if first[entry.id] is entry),
+        copies=tuple(entry.file for entry in report.taken if first[entry.id] is not entry),
+    )
 
 
 def languages_of(workspace: Workspace, report: IngestReport) -> dict[str, int]:

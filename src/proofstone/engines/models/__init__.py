@@ -5,6 +5,7 @@ Importing it loads no client library; ``open_model`` and ``open_asker`` load the
 
 from proofstone.engines.models.asking import Asked, Asker, Retries
 from proofstone.engines.models.budget import Budget, charge, read_budget, shown
+from proofstone.engines.models.carried import usable_bundled
 from proofstone.engines.models.checking import Checked, check_model
 from proofstone.engines.models.clock import SystemClock
 from proofstone.engines.models.config import (
@@ -35,7 +36,7 @@ from proofstone.engines.models.plain_text import TEXT_WIRES
 from proofstone.engines.models.redaction import redacted_settings, scrubber_of
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
-from proofstone.engines.models.roll_call import call_roll
+from proofstone.engines.models.roll_call import call_roll, served_here
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
 from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
@@ -100,6 +101,8 @@ __all__ = [
     "resolve",
     "scrub",
     "scrubber_of",
+    "served_here",
     "shown",
     "unbounded_reply",
+    "usable_bundled",
 ]

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from proofstone.errors import EndpointUnusable
 
-__all__ = ["CARRIED", "CarriedModel", "carried_file"]
+__all__ = ["CARRIED", "CarriedModel", "carried_file", "usable_bundled"]
 
 
 class CarriedModel(Struct, frozen=True, kw_only=True):
@@ -38,6 +38,13 @@ CARRIED: Mapping[str, CarriedModel] = MappingProxyType(
         )
     }
 )
+
+
+def usable_bundled() -> list[str]:
+    """The names of bundled models whose package and runner are installed."""
+    if find_spec("xllamacpp") is None:
+        return []
+    return [f"local/{name}" for name, model in CARRIED.items() if find_spec(model.module)]
 
 
 def carried_file(model: CarriedModel) -> Path:

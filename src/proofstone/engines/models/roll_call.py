@@ -9,6 +9,7 @@ from msgspec import structs
 
 from proofstone.engines.models.checking import Checked, Lister, check_model, fetch_listing
 from proofstone.engines.models.config import ModelConfig, resolve
+from proofstone.engines.models.destination import destination_of
 from proofstone.engines.models.entries import Entry
 from proofstone.engines.models.failure_kinds import advise
 from proofstone.engines.models.listing import Listing
@@ -17,9 +18,10 @@ from proofstone.engines.models.opening import open_model
 from proofstone.errors import ProofstoneError
 from proofstone.ports import Clock, Model
 
-__all__ = ["call_roll"]
+__all__ = ["call_roll", "served_here"]
 
 _AT_ONCE = 8
+_LOCAL_TIMEOUT_S = 1.0
 _TIMEOUT_S = 120.0  # a tiny question; a model that is loaded for it takes its time
 CANNOT_OPEN = "cannot_be_opened"
 
@@ -52,6 +54,36 @@ async def call_roll(
         for name in here:
             await check(name)
     return [checks[name] for name in distinct]
+
+
+async def served_here(config: ModelConfig, clock: Clock) -> list[str]:
+    """The models that servers on this machine list, by name: of the providers whose address is a
+    local one. A server that does not run, or does not answer within a second, has none."""
+    names = sorted(
+        name for name, entry in config.providers.items()
+        if isinstance(entry.base_url, str)
+        and (to := destination_of(entry.base_url)) is not None
+        and to.is_local
+    )  # fmt: skip
+    found = await asyncio.gather(*(_listed(name, config, clock) for name in names))
+    return [model for models in found for model in models]
+
+
+async def _listed(provider: str, config: ModelConfig, clock: Clock) -> list[str]:
+    try:
+        model = await open_model(
+            f"{provider}/any", config, clock=clock, flags=Entry(timeout_s=_LOCAL_TIMEOUT_S)
+        )
+    except ProofstoneError:
+        return []
+    try:
+        async with asyncio.timeout(_LOCAL_TIMEOUT_S):
+            listing = await fetch_listing(model) if isinstance(model, Lister) else Listing()
+    except (ProofstoneError, TimeoutError):
+        return []
+    finally:
+        await model.close()
+    return [f"{provider}/{name}" for name in sorted(listing.ids)]
 
 
 class _Roll:
