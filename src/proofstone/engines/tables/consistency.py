@@ -30,6 +30,7 @@ _BY_ACCIDENT = 1e-3  # greatest probability that shares of something else fit k/
 _MOST_CHANCE = 0.5  # a cell that fits k/n by chance more often than this tests nothing
 _MOST_RUNS = 16
 _MOST_ITEMS = 5000  # among which a stated number of items is looked for anew
+_FEW_ITEMS = 1000  # up to which multiples of the stated number are tried, as means of runs
 _MOST_PAIRS = 8  # columns whose differences are tried
 _HAIR = 1e-9
 
@@ -144,7 +145,8 @@ class _Work:
         off = n - len(fitted)
         stated = {self.n[name][rows[0]] for name, rows in tested.items()}
         what = f"k / {min(stated)}" if len(stated) == 1 else "k / n"
-        if len(fitted) >= _HOLDS * n and self._is_no_accident(tested, len(fitted)):
+        fits_stated = len(fitted) >= _HOLDS * n
+        if fits_stated and self._is_no_accident(tested):
             self.checks.append(CheckDone(check="k/n", what=what, n=n, off=off))
             self.is_whole.update(tested)
             for name, rows in tested.items():
@@ -152,7 +154,8 @@ class _Work:
                     if (name, row) not in fitted:
                         self._no_share(name, row)
             return
-        size = self._other_size(tested, min(stated)) if len(stated) == 1 else 0
+        is_open = len(stated) == 1 and not fits_stated
+        size = self._other_size(tested, min(stated)) if is_open else 0
         runs = size // min(stated) if size and size % min(stated) == 0 else 0
         if runs > 1:
             what = f"{what} (means of {runs} runs: --runs {runs * self.roles.runs})"
@@ -171,13 +174,16 @@ class _Work:
             and _wholes(cell, size(name, row), self.table.top[name])
         }
 
-    def _is_no_accident(self, tested: Mapping[str, Sequence[int]], fitted: int) -> bool:
-        chances = [
-            _chance(cell, self.n[name][row], self.table.top[name])
+    def _is_no_accident(self, tested: Mapping[str, Sequence[int]]) -> bool:
+        """Whether so many different cells fit k/n that chance does not explain it."""
+        cells = {
+            (cell.text, self.n[name][row], self.table.top[name]): cell
             for name, rows in tested.items()
             for row in rows
             if (cell := self.table.columns[name][row]) is not None
-        ]
+        }
+        chances = [_chance(cell, n, top) for (_text, n, top), cell in cells.items()]
+        fitted = sum(bool(_wholes(cell, n, top)) for (_text, n, top), cell in cells.items())
         return _tail(fitted, len(chances), float(np.mean(chances))) < _BY_ACCIDENT
 
     def _other_size(self, tested: Mapping[str, Sequence[int]], stated: int) -> int:
@@ -185,21 +191,18 @@ class _Work:
         Multiples of it fit as well, so the least is taken."""
         if stated > _MOST_ITEMS:
             return 0
-        cells = [
-            (cell, self.table.top[name])
+        # Equal cells tell the same thing once.
+        cells = {
+            (cell.low / self.table.top[name], cell.high / self.table.top[name])
             for name, rows in tested.items()
             for row in rows
             if (cell := self.table.columns[name][row]) is not None
-        ]
-        low = np.array([cell.low / top for cell, top in cells])
-        high = np.array([cell.high / top for cell, top in cells])
-        sizes = np.arange(1, max(2 * stated, _MOST_RUNS * stated if stated < 1000 else 0) + 1)
-        fits = np.array(
-            [
-                int((np.ceil(low * n - _HAIR * n) <= np.floor(high * n + _HAIR * n)).sum())
-                for n in sizes.tolist()
-            ]
-        )
+        }
+        low, high = np.array(sorted(cells)).T
+        most = _MOST_RUNS * stated if stated < _FEW_ITEMS else 2 * stated
+        sizes = np.arange(1, most + 1)
+        wholes = np.floor(np.outer(sizes, high + _HAIR)) - np.ceil(np.outer(sizes, low - _HAIR))
+        fits = (wholes >= 0).sum(axis=1)
         chance = float((high - low).mean()) * sizes
         surely = [
             int(n)
@@ -231,12 +234,14 @@ class _Work:
             recomputed=str(size), allowed="0",
         )  # fmt: skip
         self.misprints.append((-1, misprint))
+        fitted = self._fitted(tested, lambda _name, _row: size)
+        n = sum(map(len, tested.values()))
+        self.checks.append(CheckDone(check="k/n", what=f"k / {size}", n=n, off=n - len(fitted)))
         for name, rows in tested.items():
             self.n[name] = [size] * len(self.n[name])
             self.is_whole.add(name)
             for row in rows:
-                cell = self.table.columns[name][row]
-                if cell is not None and not _wholes(cell, size, self.table.top[name]):
+                if (name, row) not in fitted:
                     self._no_share(name, row)
 
     def _range(self, name: str, row: int) -> _Range | None:
