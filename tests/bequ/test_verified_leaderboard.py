@@ -212,6 +212,8 @@ def test_two_verified_runs_are_compared_in_f1_precision_and_recall(
     assert level["made_by"] == "entities all alike"
     assert found["entities"] == N
     shown = proofstone("compare", *asked).out
+    unparsed = "0.0% of precision, 0.0% of recall"
+    assert f"unparsed A {unparsed}; B {unparsed}" in " ".join(shown.split())
     assert "\nverified  by scripted/judge against known-" in shown
     assert re.search(r"^recall    A 50\.0 .*, B 41\.7 .*; B - A -8\.3 \[", shown, re.MULTILINE)
 

@@ -226,8 +226,9 @@ def test_texts_of_models_and_values_stand_as_text() -> None:
 def test_the_table_that_files_hold_has_the_leaderboard_s_measures() -> None:
     table = standing_table(board(BOLD, WEAK))
     assert [column.key for column in table.columns] == [
-        "model", "rank", "openness", "f1", "precision", "recall", "contradiction", "abstention",
-        "triples_an_entity", "fictional_given", "waiting", "config",
+        "model", "rank", "openness", "f1", "precision", "recall", "contradiction",
+        "unparsed", "recall_unparsed", "abstention", "triples_an_entity",
+        "fictional_given", "waiting", "config",
     ]  # fmt: skip
     assert [row[0] for row in table.rows] == ["bold", "weak"]
 

@@ -88,4 +88,8 @@ def _compared(
         reference=verified.reference,
         sampling=verified.sampling,
         entities=spreads["f1"].n_units,
+        unparsed=tuple(
+            (estimates["unparsed"].value, estimates["recall_unparsed"].value)
+            for estimates in (measured[place].estimates for place in places)
+        ),
     )

@@ -171,6 +171,11 @@ def _triples(found: TriplesCompared, width: int) -> Iterator[str]:
             f"{_difference(each.estimate)} points, p {p_value(each.p)}"
         )
         yield from labelled(each.name, said, width)
+    shares = [
+        f"{name} {100 * precision:.1f}% of precision, {100 * recall:.1f}% of recall"
+        for name, (precision, recall) in zip("AB", found.unparsed, strict=True)
+    ]
+    yield from labelled("unparsed", "; ".join(shares), width)
 
 
 def _difference(estimate: Estimate) -> str:

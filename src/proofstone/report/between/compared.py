@@ -148,13 +148,15 @@ class RateCompared(Struct, frozen=True, kw_only=True):
 
 class TriplesCompared(Struct, frozen=True, kw_only=True):
     """F1, precision and recall of two runs whose triples were verified alike, entities drawn for
-    both at once. ``cannot`` says why there are none."""
+    both at once. ``unparsed`` are the shares of verdicts of precision and of recall, A's and B's,
+    that could not be parsed. ``cannot`` says why there are none."""
 
     rates: tuple[RateCompared, ...] = ()
     judges: str = ""
     reference: str = ""
     sampling: str = ""
     entities: int = 0
+    unparsed: tuple[tuple[float, float], ...] = ()
     cannot: str = ""
 
 

@@ -19,10 +19,10 @@ __all__ = ["PART_MEASURES", "part_sections"]
 # What each breakdown is read by, first the measure of its finding. The precision of a source is
 # that of what its passages decided, so that no F1 is made of it.
 PART_MEASURES: Mapping[Breakdown, tuple[str, ...]] = {
-    "domain": ("f1", "precision", "recall"),
-    "popularity": ("f1", "precision", "recall"),
-    "source": ("recall", "precision"),
-    "family": ("contradiction", "f1", "precision", "recall"),
+    "domain": ("f1", "precision", "recall", "unparsed", "recall_unparsed"),
+    "popularity": ("f1", "precision", "recall", "unparsed", "recall_unparsed"),
+    "source": ("recall", "precision", "recall_unparsed"),
+    "family": ("contradiction", "f1", "precision", "recall", "unparsed", "recall_unparsed"),
 }
 _MOST_VALUES = 30  # rows of a figure that fits on a printed page
 _MOST_MODELS = 30
@@ -81,7 +81,7 @@ def _section(parts: _Parts, measures: Sequence[str]) -> Section:
             "speaks of other entities of the same part."
         ),
         tables=tuple(tables),
-        figures=tuple(_figures(parts, measures)),
+        figures=tuple(_figures(parts, [each for each in measures if "unparsed" not in each])),
     )
 
 

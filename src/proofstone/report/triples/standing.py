@@ -29,7 +29,7 @@ __all__ = [
     "why_unranked",
 ]
 
-LEADING = ("f1", "precision", "recall", "contradiction")
+LEADING = ("f1", "precision", "recall", "contradiction", "unparsed", "recall_unparsed")
 _OPENNESS = {"closed": "commercial", "open weights": "open", "fully open": "open"}
 
 
