@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,17 @@ from proofstone.report import PageData, Provenance, leaderboard
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.section import Cell, Column, Table
 from proofstone.report.sheet import Sheet
-from proofstone.report.table_files import PageTable, flat_rows, page_tables, tex_table, tex_text
+from proofstone.report.table_files import (
+    PageTable,
+    flat_rows,
+    long_tables,
+    page_tables,
+    tex_table,
+    tex_text,
+)
 from proofstone.report.table_files.tex_document import tex_document
+from proofstone.stages.audit import Asked, audit_files, audit_page
+from proofstone.stages.table_files import TablesAsked, write_tables
 from report.made_up import MEASURES, mixed, two_small
 
 HOSTILE = (
@@ -225,3 +235,28 @@ def test_every_table_compiles_as_it_is(tmp_path: Path) -> None:
     log = (tmp_path / "tables.log").read_text(encoding="utf-8", errors="replace")
     assert done.returncode == 0, log[-3000:]
     assert "Missing character" not in log
+
+
+def test_of_many_pairs_the_page_lists_neighbors_and_leaders(tmp_path: Path) -> None:
+    """Sixty models have 60 * 59 / 2 = 1,770 pairs: the page holds 59 neighbors and the pairs among
+    25, and the files of its tables hold all, once."""
+    rng = np.random.default_rng(3)
+    scores = rng.random((40, 60)) < np.linspace(0.2, 0.9, 60)
+    rows = [",".join(["q" + str(n), *map(str, row)]) for n, row in enumerate(scores.astype(int))]
+    path = tmp_path / "many.csv"
+    head = ",".join(["item", *(f"m{m}" for m in range(60))])
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    audit = audit_files([path], Asked())
+    pairs = next(section for section in audit.sections if section.name == "pairs")
+    assert [len(table.rows) for table in pairs.tables] == [59, 25 * 24 // 2]
+    assert "1,770 pairs are too many for a page" in pairs.tables[1].note
+    listed = {row[:2]: row for table in pairs.tables for row in table.rows}
+    (every,) = long_tables(audit_page(audit, now=0.0))
+    assert len({row[:2] for row in every.table.rows}) == 60 * 59 // 2
+    cells = {row[:2]: row for row in every.table.rows}
+    assert all(row[:6] == cells[key][:6] for key, row in listed.items())
+    wanted = TablesAsked(tmp_path / "tables", ("csv", "tex"))
+    written = write_tables(audit_page(audit, now=0.0), wanted)
+    assert "pairs-all.csv" in written.files
+    assert "pairs-all.tex" not in written.files
+    assert long_tables(page_of(two_small())) == ()

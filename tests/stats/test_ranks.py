@@ -136,3 +136,15 @@ def test_the_order_of_respondents_does_not_matter(seed: int, order: list[int]) -
     values = (np.random.default_rng(seed).random((30, 4)) < [0.2, 0.4, 0.6, 0.9]).astype(float)
     before, after = ranked(values).intervals, ranked(values[:, order]).intervals
     assert [before[r] for r in order] == list(after)
+
+
+@given(seed=st.integers(0, 10_000), m=st.integers(1, 9), share=st.floats(0, 1))
+@settings(max_examples=100)
+def test_tied_runs_are_the_longest_without_a_winner(seed: int, m: int, share: float) -> None:
+    """As found by looking at every run of neighbours."""
+    better = np.triu(np.random.default_rng(seed).random((m, m)) < share, 1)
+    runs = [
+        (a, b) for a in range(m) for b in range(a + 1, m) if not better[a : b + 1, a : b + 1].any()
+    ]
+    longest = [(a, b) for a, b in runs if not any(c <= a and b <= d for c, d in {*runs} - {(a, b)})]
+    assert tied_runs(better) == tuple(longest)

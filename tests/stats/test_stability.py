@@ -293,3 +293,16 @@ def test_a_weighted_ranking_is_resampled_with_its_weights() -> None:
     by_group = bootstrap_stability(values, strata, n_draws=5, weighting=group_weights(strata))
     assert by_group.leaders == (0,)
     assert bootstrap_stability(values, strata, n_draws=5).leaders == (1,)
+
+
+@given(seed=st.integers(0, 10_000), m=st.integers(1, 7))
+def test_a_rank_is_one_more_than_those_ahead(seed: int, m: int) -> None:
+    """Equal means share a rank; one without a mean stands below all that have one."""
+    rng = np.random.default_rng(seed)
+    means = rng.integers(0, 4, (m, 5)) / 4
+    means[rng.random(means.shape) < 0.2] = np.nan
+    standing = np.where(np.isnan(means), -1.0, means)
+    expected = [
+        [1 + sum(other > own for other in column) for own in column] for column in standing.T
+    ]
+    assert ranks_of(means).T.tolist() == expected

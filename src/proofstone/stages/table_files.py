@@ -14,8 +14,10 @@ from proofstone.report.methods_text import methods_text
 from proofstone.report.page_data import PageData
 from proofstone.report.shown_text import visible
 from proofstone.report.table_files import (
+    ALL_PAIRS,
     PageTable,
     flat_rows,
+    long_tables,
     page_tables,
     tex_paragraphs,
     tex_table,
@@ -66,6 +68,7 @@ def check_tables(data: PageData, asked: TablesAsked, others: MoreTables | None =
     """Raises BadUsage where the folder cannot be written to without touching another's files."""
     names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
     more = [*METHODS, *([DOCUMENT] if "tex" in asked.kinds else [])]
+    more += [f"{ALL_PAIRS}.csv"] if "csv" in asked.kinds else []
     more += others.names if others is not None else ()
     check_folder(asked.folder, [*names, *more])
 
@@ -83,6 +86,9 @@ def write_tables(
                 name = f"{page.name}.{kind}"
                 _WRITERS[kind](folder / name, page, data, how)
                 about[name] = page.table.title
+        for page in long_tables(data) if "csv" in asked.kinds else ():
+            _WRITERS["csv"](folder / f"{page.name}.csv", page, data, how)
+            about[f"{page.name}.csv"] = page.table.title
         if "tex" in asked.kinds:
             text = tex_document([f"{page.name}.tex" for page in pages])
             (folder / DOCUMENT).write_text(text, encoding="utf-8", newline="\n")

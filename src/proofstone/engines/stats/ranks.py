@@ -92,8 +92,10 @@ def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
         resolved.tolist(),
         strict=True,
     )
-    names = Comparison.__struct_fields__
-    comparisons = tuple(Comparison(**dict(zip(names, row, strict=True))) for row in columns)
+    comparisons = tuple(
+        Comparison(first=a, second=b, difference=d, low=low, high=high, p=p, p_holm=h, resolved=r)
+        for a, b, d, low, high, p, h, r in columns
+    )
     return Ranking(comparisons, rank_intervals(better), better)
 
 
@@ -104,8 +106,10 @@ def tied_runs(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """
     resolved = better | better.T
     runs: list[tuple[int, int]] = []
+    end = 0
     for start in range(len(resolved)):
-        end = start
+        # A run from here reaches at least as far as the one from the place before.
+        end = max(end, start)
         while end + 1 < len(resolved) and not resolved[end + 1, start : end + 1].any():
             end += 1
         if end > start and not (runs and end <= runs[-1][1]):

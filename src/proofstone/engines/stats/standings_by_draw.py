@@ -87,8 +87,11 @@ def ranks_of(means: Floats) -> NDArray[np.int32]:
     A respondent without a mean (NaN) stands below all that have one.
     """
     standing = np.where(np.isnan(means), -np.inf, means)
-    ranks = np.ones(standing.shape, dtype=np.int32)
-    # A loop over respondents; their pairs in every draw at once would not fit memory for hundreds.
-    for place, own in enumerate(standing):
-        ranks[place] += (standing > own).sum(axis=0, dtype=np.int32)
+    order = np.argsort(-standing, axis=0, kind="stable")
+    lowered = np.take_along_axis(-standing, order, axis=0)
+    is_lower = np.ones(standing.shape, dtype=bool)
+    is_lower[1:] = lowered[1:] != lowered[:-1]
+    places = np.where(is_lower, np.arange(1, len(standing) + 1)[:, None], 0).astype(np.int32)
+    ranks = np.empty(standing.shape, dtype=np.int32)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=0), axis=0)
     return ranks

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import structs
 
-from proofstone.engines.stats import Comparison, tiers
+from proofstone.engines.stats import Comparison, benjamini_hochberg, tiers
 from proofstone.records.results import Estimate
 from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.numbers import points
-from proofstone.report.sections.pair_columns import PairColumns, further_columns
+from proofstone.report.sections.pair_columns import PairColumns, further_columns, rate_heads
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
 from proofstone.wording import counted, joined, listed, paragraph, say, word
 
-__all__ = ["pairs_section"]
+__all__ = ["all_pairs", "pairs_section"]
 
 _MOST_DRAWN = 30  # a larger matrix cannot be read
+# Of more pairs (fifty models') only those of neighbors and of the leading models are listed.
+_MOST_LISTED = 1225
+_TOP = 25
 
 
 def pairs_section(evidence: Evidence) -> Section | None:
@@ -28,7 +32,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
         return None
     total, resolved = len(group.compared), sum(pair.resolved for pair in group.compared)
     paired = evidence.accuracies is None
-    columns = further_columns(evidence, group)
+    columns = further_columns(evidence, group, _listed(group))
     return Section(
         name="pairs",
         title=say("Pairwise differences"),
@@ -111,13 +115,15 @@ def _cannot(group: Standings) -> str:
 def _by_extraction(group: Standings) -> str:
     """Significant differences no larger than the share of the lower model's unparsed responses:
     had these been read, nothing might be left of them."""
+    shares = [row.rate("unparsed") for row in group.ranked]
+    if not any(rate.count for rate in shares):
+        return ""
     named = []
     for pair in group.compared:
-        rows = group.ranked[pair.first], group.ranked[pair.second]
-        higher, lower = rows if pair.difference > 0 else rows[::-1]
-        unparsed = lower.rate("unparsed")
+        places = (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
+        unparsed = shares[places[1]]
         if pair.resolved and unparsed.count and unparsed.share >= abs(pair.difference):
-            named.append(joined([higher.label, lower.label]))
+            named.append(joined([group.ranked[place].label for place in places]))
     if not named:
         return ""
     return say(
@@ -158,8 +164,50 @@ def _next_to_each_other(group: Standings) -> list[Comparison]:
 def _tables(board: Leaderboard, group: Standings, more: PairColumns) -> Iterator[Table]:
     neighbours = _next_to_each_other(group)
     yield _table(board, group, say("Neighbors in the ranking"), neighbours, more)
-    if len(group.compared) > len(neighbours):
+    if len(group.compared) <= len(neighbours):
+        return
+    if len(group.compared) <= _MOST_LISTED:
         yield _table(board, group, say("All pairs"), group.compared, more)
+        return
+    title = say("Pairs among the {n} highest scores", n=_TOP)
+    table = _table(board, group, title, _leading(group), more)
+    note = say(
+        "{pairs:,} pairs are too many for a page. All are in pairs-all.csv ({tables}) and in "
+        "{json}.",
+        pairs=len(group.compared),
+        tables="--tables csv",
+        json="--json",
+    )
+    yield structs.replace(table, note=note)
+
+
+def _leading(group: Standings) -> list[Comparison]:
+    return [pair for pair in group.compared if max(pair.first, pair.second) < _TOP]
+
+
+def _listed(group: Standings) -> Sequence[Comparison]:
+    """The pairs that stand in tables: all, or of many those of neighbors and of the leaders."""
+    if len(group.compared) <= _MOST_LISTED:
+        return group.compared
+    return [
+        pair
+        for pair in group.compared
+        if pair.second == pair.first + 1 or max(pair.first, pair.second) < _TOP
+    ]
+
+
+def all_pairs(board: Leaderboard) -> Table | None:
+    """Every pair of a ranking of which the section lists only some; None where it lists all."""
+    group = next((group for group in board.standings if group.compared), None)
+    if group is None or len(group.compared) <= _MOST_LISTED:
+        return None
+    by_rate = benjamini_hochberg(np.array([pair.p for pair in group.compared])).tolist()
+    cells = {
+        (pair.first, pair.second): (rate,)
+        for pair, rate in zip(group.compared, by_rate, strict=True)
+    }
+    more = PairColumns(rate_heads(), cells)
+    return _table(board, group, say("All pairs"), group.compared, more)
 
 
 def _table(
@@ -169,6 +217,7 @@ def _table(
     pairs: Sequence[Comparison],
     more: PairColumns,
 ) -> Table:
+    labels = [row.label for row in group.ranked]
     return Table(
         title=title,
         columns=(
@@ -186,8 +235,8 @@ def _table(
         ),
         rows=tuple(
             (
-                group.ranked[pair.first].label,
-                group.ranked[pair.second].label,
+                labels[pair.first],
+                labels[pair.second],
                 _estimate(board, group, pair),
                 pair.p,
                 pair.p_holm,

@@ -53,7 +53,7 @@ class RankedValues:
     confidence: float
     seed: int
 
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """The respondents by name."""
         return [row.label for row in self.group.ranked]

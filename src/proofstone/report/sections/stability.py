@@ -20,6 +20,7 @@ from proofstone.wording import counted, joined, paragraph, say, word
 __all__ = ["probability_of_best", "stability_section"]
 
 _TOP = 10
+_MOST_RANKS = 40  # columns of the figure; of hundreds of models a rank's share is near 0
 _MOST_DRAWN = 20  # rows of the figure of ranks
 _MOST_NAMED = 3  # models whose probability of being best stands in a sentence
 
@@ -283,6 +284,8 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
     if len(shown) < 3:
         return
     width = max(rank for spread in shown for rank, n in enumerate(spread.counts, start=1) if n)
+    is_cut = width > _MOST_RANKS
+    width = min(width, _MOST_RANKS)
     marks = [
         Mark(
             row=ranked.labels[spread.respondent],
@@ -299,9 +302,13 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         kind="ranks",
         title=say("Ranks over bootstrap resamples"),
         subtitle=say(
-            "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
+            "percent of {n_draws:,} bootstrap draws in which a model has each rank up to {most}; "
+            "{items}"
+            if is_cut
+            else "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
             n_draws=boot.n_draws,
             items=counted(boot.n_units, "item"),
+            most=_MOST_RANKS,
         ),
         marks=tuple(marks),
         row_axis=say("model"),

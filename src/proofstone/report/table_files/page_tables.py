@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofstone.report.page_data import PageData
+from proofstone.report.sections.pairs import all_pairs
 from proofstone.report.sections.section import Section
 from proofstone.report.table_files.asked_tables import asked_tables
 from proofstone.report.table_files.board_tables import board_tables
 from proofstone.report.table_files.page_table import PageTable
 from proofstone.wording import say
 
-__all__ = ["page_tables"]
+__all__ = ["ALL_PAIRS", "long_tables", "page_tables"]
+
+ALL_PAIRS = "pairs-all"
 
 
 def page_tables(data: PageData) -> tuple[PageTable, ...]:
@@ -19,6 +22,12 @@ def page_tables(data: PageData) -> tuple[PageTable, ...]:
     of what was asked. Names are the same whatever the language; no two are alike."""
     sections = (table for section in data.sections for table in _of_section(section))
     return (*_of_opening(data), *board_tables(data), *sections, *asked_tables(data))
+
+
+def long_tables(data: PageData) -> tuple[PageTable, ...]:
+    """Tables that are too long for a page and for TeX: all pairs of many models."""
+    pairs = all_pairs(data.board)
+    return () if pairs is None else (PageTable(name=ALL_PAIRS, table=pairs),)
 
 
 def _of_opening(data: PageData) -> Iterator[PageTable]:
