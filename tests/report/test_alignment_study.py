@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made_up import ACCURACY, right_of, table_of
 
@@ -87,3 +89,34 @@ def test_what_is_no_pair_is_refused(pairs: list[str], message: str) -> None:
 def test_an_option_of_another_study_is_refused() -> None:
     with pytest.raises(BadUsage, match="the study levels takes no --pairs"):
         perform_study("levels", [part(foo=1, bar=2)], pairs=["foo=bar"])
+
+
+def _asked_as(made: Part, **changes: tuple[str, int]) -> Part:
+    """The same with each model's judge and number of few-shot examples."""
+    asked = []
+    for how in made.asked:
+        judge, shots = changes[how.model.replace("-", "_")]
+        asked.append(replace(how, judge=judge, settings={"shots": shots}))
+    return replace(made, asked=tuple(asked))
+
+
+def test_a_base_model_is_compared_under_one_judge() -> None:
+    """A chat model that another judge graded is no partner; without one there is no study."""
+    made = part(m_base=60, m_instruct=50)
+    apart = _asked_as(made, m_base=("lab/strict", 5), m_instruct=("lab/lenient", 0))
+    with pytest.raises(BadUsage, match="graded by one judge"):
+        perform_study("alignment", [apart])
+    with pytest.raises(BadUsage, match="graded by one judge"):
+        perform_study("alignment", [apart], pairs=["m-base=m-instruct"])
+    same = _asked_as(made, m_base=("lab/strict", 5), m_instruct=("lab/strict", 0))
+    assert "Graded by lab/strict." in perform_study("alignment", [same]).notes
+
+
+def test_the_study_says_with_how_many_examples_models_were_asked() -> None:
+    """Not "by worked examples" where there were none."""
+    made = part(m_base=60, m_instruct=50)
+    shown = _asked_as(made, m_base=("", 5), m_instruct=("", 0))
+    (note, *_) = perform_study("alignment", [shown]).notes
+    assert "completed one text (5-shot), chat models answered by their template (0-shot)" in note
+    (note, *_) = perform_study("alignment", [made]).notes
+    assert "completed one text (0-shot)" in note

@@ -12,7 +12,17 @@ from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of, two_smal
 from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
 from proofstone.records import Measure, Respondent, ScoreTable
-from proofstone.report import BoardRow, Leaderboard, leaderboard
+from proofstone.report import (
+    BoardRow,
+    Leaderboard,
+    PageData,
+    Provenance,
+    leaderboard,
+    render_page,
+    render_terminal,
+    to_json,
+)
+from proofstone.report.board_rows import board_rows
 
 
 def board_of(table: ScoreTable, **how: str) -> Leaderboard:
@@ -255,3 +265,42 @@ def test_a_measure_may_give_points_for_an_outcome() -> None:
     )
     rows = rows_by_name(leaderboard(two_small(), [kind], "kind"))
     assert rows["smollm2-135m direct"].estimate.value == pytest.approx((9 + 2 * 0.5) / 60)
+
+
+def test_models_that_different_judges_graded_are_ranked_apart() -> None:
+    """Two by one judge, one by another, and one that was never scored: each ranking has one judge,
+    which its heading and its rows name; the unscored one stands with the judge of most."""
+    who = [
+        Respondent("lab/a", "direct", judge="j/one"),
+        Respondent("lab/b", "direct", judge="j/two"),
+        Respondent("lab/c", "direct", judge="j/one"),
+        Respondent("lab/d", "direct"),
+    ]
+    rows = [row for place in range(3) for row in right_of(20, 6 + 4 * place, place)]
+    table = table_of(who, rows, n_units=20, expected=[20] * 4)
+    board = leaderboard(table, MEASURES, "accuracy")
+    assert [
+        (group.judge, [row.name for row in group.ranked], [row.name for row in group.incomplete])
+        for group in board.standings
+    ] == [("j/one", ["lab/c", "lab/a"], ["lab/d"]), ("j/two", ["lab/b"], [])]
+    assert [row.judge for group in board.standings for row in group.ranked] == [
+        "j/one", "j/one", "j/two",
+    ]  # fmt: skip
+    shown = render_terminal(board)
+    assert "graded by j/two, ranked apart: judges differ, so their scores do not compare." in shown
+    assert '"judge": "j/two"' in to_json(board)
+    assert board_rows(board)[0]["judge"] == "j/one"
+    page = render_page(
+        PageData(board=board, title="t", provenance=Provenance(version="1", made_at="now"))
+    )
+    assert '<th scope="col">judge</th>' in page
+    assert "graded by j/two" in page
+
+
+def test_one_judge_is_named_once() -> None:
+    """Below the table; nothing is ranked apart."""
+    who = [Respondent(f"lab/{name}", "direct", judge="j/one") for name in "ab"]
+    rows = [row for place in range(2) for row in right_of(20, 6 + 4 * place, place)]
+    board = leaderboard(table_of(who, rows, n_units=20), MEASURES, "accuracy")
+    assert [group.judge for group in board.standings] == [None]
+    assert render_terminal(board).count("graded by j/one\n") == 1

@@ -305,3 +305,41 @@ def test_shares_and_choices_together_keep_their_own_sizes() -> None:
     for label in labels:
         alone = part.estimates([label], estimand="knowledge", confidence=0.95)
         assert both[label] == alone[label]
+
+
+def test_runs_of_other_options_are_rows_of_their_own() -> None:
+    """Thinking on (58 and 72.5 are not one score), few-shot examples, a limit on tokens, a prompt
+    and a judge: any that differs between rows of a model stands beside its name."""
+    options = [
+        HowAsked(model="lab/a", way="direct", settings={"max_tokens": 10}, prompt="aa" * 8),
+        HowAsked(
+            model="lab/a", way="direct", settings={"thinking": "on", "max_tokens": 10},
+            prompt="aa" * 8,
+        ),
+        HowAsked(model="lab/a", way="direct", settings={"max_tokens": 99}, prompt="aa" * 8),
+        HowAsked(model="lab/a", way="direct", settings={"shots": 5, "max_tokens": 10}),
+        HowAsked(model="lab/b", way="direct", settings={"temperature": 1}, judge="j/one",
+                 prompt="aa" * 8),
+        HowAsked(model="lab/b", way="direct", settings={"temperature": 1}, judge="j/two"),
+    ]  # fmt: skip
+    rights = [10, 20, 30, 5, 12, 16]
+    parts = [
+        replace(part_of(form([right])), recipe={"setting": "questions"}, asked=(how,))
+        for how, right in zip(options, rights, strict=True)
+    ]
+    statements = replace(options[0], prompt="cc" * 8)
+    parts.append(
+        replace(part_of(form([30])), recipe={"setting": "statements"}, asked=(statements,))
+    )
+    other = replace(options[4], prompt="bb" * 8)
+    parts.append(replace(part_of(form([4])), recipe={"setting": "questions"}, asked=(other,)))
+    rows = {row[0]: row[2] for row in perform_study("settings", parts).rows}
+    assert {name: float(cell.split()[0]) for name, cell in rows.items()} == {
+        "lab/a max_tokens=10": 25.0,
+        "lab/a max_tokens=10 thinking=on": 50.0,
+        "lab/a max_tokens=99": 75.0,
+        "lab/a max_tokens=10 shots=5": 12.5,
+        "lab/b judge=j/one prompt=aaaaaaaa": 30.0,
+        "lab/b judge=j/one prompt=bbbbbbbb": 10.0,
+        "lab/b judge=j/two": 40.0,
+    }

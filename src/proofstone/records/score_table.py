@@ -28,7 +28,8 @@ class Respondent:
     places in the table's ``roles``, each with whether the model itself held it or another of its
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
     its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
-    when they were asked, ``pace`` how many questions it answered and how fast."""
+    when they were asked, ``pace`` how many questions it answered and how fast. ``judge`` names the
+    judges whose verdicts its scores are, empty where no judge was asked."""
 
     name: str
     way: str
@@ -42,6 +43,7 @@ class Respondent:
     spent: Spent = field(default_factory=Spent)
     pace: Pace = field(default_factory=Pace)
     forms: tuple[str, ...] = ()
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     count the row's scores that people ruled on. ``card`` is what is known of the
     model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
     that were billed and of no use; ``pace`` how many questions it answered and how fast.
+    ``judge`` names the judges whose verdicts its scores are.
     """
 
     name: str
@@ -122,6 +123,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     card: Card | None = None
     spent: Spent = Spent()
     pace: Pace = Pace()
+    judge: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -203,7 +205,9 @@ class Standings(Struct, frozen=True, kw_only=True):
     ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
     own and no ranks. ``is_paired``: whether ``compared`` was found item by item, which accuracies
     alone do not allow. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
-    says what the scores are where they do not compare with those of other ways of asking.
+    says what the scores are where they do not compare with those of other ways of asking. ``judge``
+    names whose verdicts they are where other standings are by other judges (empty: no judge's), and
+    is None where there are no others.
     """
 
     simulated: bool
@@ -219,6 +223,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     groups: tuple[RowGroup, ...] = ()
     scale: Scale | None = None
     is_paired: bool = True
+    judge: str | None = None
 
     @property
     def has_ranks(self) -> bool:

@@ -37,6 +37,7 @@ def _row(board: Leaderboard, group: Standings, row: BoardRow) -> dict[str, Any]:
         "model": row.name,
         "way": row.way,
         "settings": row.settings,
+        "judge": row.judge,
         "simulated": row.simulated,
         "complete": row.is_complete,
         "rank_low": row.rank.low if row.rank else None,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from proofstone.engines.stats import ESTIMANDS, Estimand, estimand_name
 from proofstone.errors import BadUsage
@@ -72,8 +75,12 @@ def leaderboard(
         n_retired=table.n_retired,
         forms=table.forms,
         standings=tuple(
-            grouped(ruler, stand(ruler, respondents, simulated=simulated, scale=scale), group_by)
-            for (simulated, scale), respondents in _apart(table).items()
+            grouped(
+                ruler,
+                stand(ruler, respondents, simulated=simulated, scale=scale, judge=judge),
+                group_by,
+            )
+            for (simulated, scale, judge), respondents in _apart(table).items()
         ),
         group_by=group_by,
         where=where,
@@ -82,11 +89,27 @@ def leaderboard(
     )
 
 
-def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None], list[int]]:
+def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None, str | None], list[int]]:
     """The respondents that may be ranked against each other: real ones first, and of these first
-    those on the items' own scale."""
-    kinds = [(who.simulated, who.scale) for who in table.respondents]
-    order = sorted(set(kinds), key=lambda kind: (kind[0], kind[1].name if kind[1] else ""))
+    those on the items' own scale. Those that different judges graded are apart; one without scores
+    stands with the judge of most."""
+    scored = set(np.unique(table.respondent).tolist())
+    by_judge = Counter(table.respondents[place].judge for place in sorted(scored))
+    most = by_judge.most_common(1)[0][0] if by_judge else ""
+    kinds = [
+        (
+            who.simulated,
+            who.scale,
+            None if len(by_judge) < 2 else who.judge if place in scored else most,
+        )
+        for place, who in enumerate(table.respondents)
+    ]
+
+    def place_of(kind: tuple[bool, Scale | None, str | None]) -> tuple[bool, str, int, str]:
+        simulated, scale, judge = kind
+        return simulated, scale.name if scale else "", -by_judge[judge or ""], judge or ""
+
+    order = sorted(set(kinds), key=place_of)
     return {kind: [r for r, own in enumerate(kinds) if own == kind] for kind in order}
 
 

@@ -46,7 +46,7 @@ from proofstone.report.page_texts import page_texts
 from proofstone.report.plans import plan_lines, unplanned_line
 from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
 from proofstone.report.sections.section import Table
-from proofstone.report.sentences import answer_sentences, scale_head
+from proofstone.report.sentences import answer_sentences, apart_name, apart_reason, scale_head
 from proofstone.report.shown_text import visible
 from proofstone.report.ties import tie_lanes, tie_letters
 from proofstone.wording import word
@@ -139,6 +139,7 @@ def page_environment() -> Environment:
         "cell_of": shown_cell,
         "is_long_word": _is_long_word,
         "has_lanes": _has_lanes,
+        "has_judges": _has_judges,
         "has_ways": _has_ways,
         "rank_place": _rank_place,
         "has_averages": _has_averages,
@@ -163,6 +164,8 @@ def page_environment() -> Environment:
         "same_recipe": same_recipe,
         "script_words": script_words,
         "scale_head": scale_head,
+        "apart_name": apart_name,
+        "apart_reason": apart_reason,
         "plan_lines": plan_lines,
         "unplanned_line": unplanned_line,
         "methods_text": methods_text,
@@ -230,6 +233,12 @@ def _is_long_word(head: str) -> bool:
 def _has_lanes(group: Standings) -> bool:
     """Whether ties are few enough to be drawn side by side, with a letter each."""
     return max(_lanes(group), default=0) < MOST_LANES
+
+
+def _has_judges(board: Leaderboard) -> bool:
+    """Whether judges graded any respondent."""
+    rows = [row for group in board.standings for row in (*group.ranked, *group.incomplete)]
+    return any(row.judge for row in rows)
 
 
 def _has_ways(board: Leaderboard) -> bool:

@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from proofstone.report.board import Leaderboard, Standings
 from proofstone.report.page_parts import EstimateTable
-from proofstone.report.sentences import scale_head
+from proofstone.report.sentences import apart_name, scale_head
 from proofstone.wording import (
     counted,
     filled,
@@ -85,7 +85,7 @@ def _band_sentence(group: Standings, has_lanes: bool) -> str:
 
 def _plot_title(board: Leaderboard, group: Standings) -> str:
     said = say("{measure} by respondent", measure=word(board.measure))
-    return f"{scale_head(group)}{said}" if group.scale else said[:1].upper() + said[1:]
+    return f"{scale_head(group)}{said}" if apart_name(group) else said[:1].upper() + said[1:]
 
 
 def _plot_subtitle(board: Leaderboard, group: Standings) -> str:

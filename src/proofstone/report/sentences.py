@@ -10,9 +10,9 @@ from proofstone.engines.stats import Against, interval_against
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.numbers import points, shown_estimate
-from proofstone.wording import counted, joined, noted, paragraph, say, say_of, word
+from proofstone.wording import counted, joined, listed, noted, paragraph, say, say_of, word
 
-__all__ = ["answer_sentences", "chance_sentence", "scale_head"]
+__all__ = ["answer_sentences", "apart_name", "apart_reason", "chance_sentence", "scale_head"]
 
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
@@ -88,8 +88,26 @@ def answer_sentences(board: Leaderboard) -> tuple[str, ...]:
 
 
 def scale_head(group: Standings) -> str:
-    """What a sentence on a standing begins with, where its scores are on a scale of their own."""
-    return "" if group.scale is None else say("{scale}: ", scale=word(group.scale.name))
+    """What a sentence on a standing begins with, where it is ranked apart from others."""
+    name = apart_name(group)
+    return say("{scale}: ", scale=name) if name else ""
+
+
+def apart_name(group: Standings) -> str:
+    """What sets a standing apart from others of its board: its scale, its judge; or nothing."""
+    names = [word(group.scale.name)] if group.scale is not None else []
+    if group.judge is not None:
+        graded = say("graded by {judge}", judge=group.judge)
+        names.append(graded if group.judge else say("graded by no judge"))
+    return listed(names)
+
+
+def apart_reason(group: Standings) -> str:
+    """Why a standing is ranked apart."""
+    reasons = [word(group.scale.what)] if group.scale is not None else []
+    if group.judge is not None:
+        reasons.append(say("judges differ, so their scores do not compare"))
+    return say("; ").join(reasons)
 
 
 def _standings_answer(group: Standings) -> str:

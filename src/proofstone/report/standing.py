@@ -35,10 +35,15 @@ __all__ = ["stand"]
 
 
 def stand(
-    ruler: Ruler, respondents: Sequence[int], *, simulated: bool, scale: Scale | None = None
+    ruler: Ruler,
+    respondents: Sequence[int],
+    *,
+    simulated: bool,
+    scale: Scale | None = None,
+    judge: str | None = None,
 ) -> Standings:
-    """The standings of ``respondents`` (indices), all of them simulated or none, and all on one
-    scale."""
+    """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
+    and, where ``judge`` is given, all graded by it."""
     ruler = replace(ruler, scale=scale)
     sheet = ruler.sheet
     complete = [r for r in respondents if sheet.is_complete[r]]
@@ -56,6 +61,7 @@ def stand(
         base,
         incomplete=tuple(sorted(short, key=_by_name)),
         scale=scale,
+        judge=judge,
     )
 
 
@@ -194,6 +200,7 @@ def _row(
         card=who.card,
         spent=who.spent,
         pace=who.pace,
+        judge=who.judge,
     )
 
 

@@ -27,6 +27,7 @@ from proofstone.report.numbers import (
     shown_share,
 )
 from proofstone.report.plans import plan_lines
+from proofstone.report.sentences import apart_name, apart_reason
 from proofstone.wording import counted, noted, paragraph, say, word
 
 __all__ = ["SIMULATED_BANNER", "render_terminal", "to_json"]
@@ -89,12 +90,12 @@ def _standings(
     board: Leaderboard, group: Standings, cards: Sequence[str], *, width: int, colour: bool
 ) -> list[str]:
     lines = [_tinted(say(SIMULATED_BANNER), colour)] if group.simulated else []
-    if group.scale is not None:
+    if name := apart_name(group):
         lines.append(
             say(
                 "{scale}, ranked apart: {what}.",
-                scale=word(group.scale.name),
-                what=word(group.scale.what),
+                scale=printable(name),
+                what=apart_reason(group),
             )
         )
     if group.ranked:
@@ -106,6 +107,7 @@ def _standings(
     if group.chance_sentence:
         chance = say("Chance is {chance}.", chance=shown_share(group.chance))
         lines.append(paragraph(group.chance_sentence, chance))
+    lines += _graded_by(group)
     if group.incomplete:
         lines.append(say("incomplete, not ranked: missing replies counted all wrong .. all right"))
         lines += _incomplete(board, group, cards, width)
@@ -125,6 +127,14 @@ def _standings(
             )
             lines.append(_tinted(text, colour))
     return lines
+
+
+def _graded_by(group: Standings) -> list[str]:
+    """Whose verdicts the scores are, where the one judge of a board does not head its standing."""
+    judges = dict.fromkeys(row.judge for row in group.ranked if row.judge)
+    if not judges or group.judge is not None:
+        return []
+    return [say("graded by {judge}", judge=printable(", ".join(judges)))]
 
 
 def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: int) -> list[str]:

@@ -150,9 +150,12 @@ def _asked(store: Store, selection: Selection, table: ScoreTable) -> tuple[HowAs
             model=run.respondent,
             way=asked_as(run),
             settings=run.settings,
+            prompt=run.prompt_hash.hex(),
+            replicate=run.replicate,
+            judge=who.judge,
             **_known_of(cards.get(run.respondent)),
         )
-        for run in firsts
+        for who, run in zip(table.respondents, firsts, strict=True)
     )
 
 

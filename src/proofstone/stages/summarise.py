@@ -160,7 +160,10 @@ def read_scores(
     ]
     table = load_table(
         store.database,
-        respondents=[_with_calls(store, selection, who) for who in respondents],
+        respondents=[
+            replace(_with_calls(store, selection, who), judge=_judges(who, keys, chosen))
+            for who in respondents
+        ],
         scorings=_scorings(selection, respondents, chosen),
         item_sets={item_set.id: shown_name(item_set) for item_set in selection.item_sets},
         expected=expected,
@@ -173,6 +176,12 @@ def read_scores(
     labels = store.items.labels_of_sets(list(sizes))
     called = {item: label.name for item, label in labels.items() if label.name}
     return replace(with_hands(store, table, list(sizes), family), called=called)
+
+
+def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, ScoringInfo]) -> str:
+    """The judges of the scorings that are read of a respondent's runs."""
+    scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
+    return ", ".join(dict.fromkeys(each.judge for each in scorings if each.judge))
 
 
 def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:

@@ -34,7 +34,7 @@ def make_opening(evidence: Evidence) -> Opening:
 
 def _part(evidence: Evidence, group: Standings) -> OpeningPart:
     return OpeningPart(
-        heading="" if group.scale is None else scale_head(group),
+        heading=scale_head(group),
         best=(*best_sentences(group), *_probability(evidence, group)),
         table=side_by_side(group, evidence.sheet),
         told=(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -52,6 +52,11 @@ def study_alignment(
     """
     (part,) = parts
     chosen = _named(part, read_pairs(pairs)) if pairs else _told(part)
+    if not chosen and len({how.judge for how in part.asked}) > 1:
+        raise BadUsage(
+            "no base model and its chat model were graded by one judge",
+            hint="score both with the same: proofstone score RUN --judge PROVIDER/NAME",
+        )
     if not chosen:
         raise BadUsage(
             "no base model stands here beside a chat model made from it",
@@ -131,11 +136,24 @@ def _are_kin(base: HowAsked, chat: HowAsked) -> bool:
 
 
 def _alike(part: Part, bases: Sequence[str], chats: Sequence[str]) -> Iterator[_Pair]:
-    """Each respondent of the base model with the chat model's of the same way, else its first."""
+    """Each respondent of the base model with the chat model's of the same way, else its first;
+    never with one that another judge graded."""
     for base in bases:
-        way = part.asked[part.complete[base]].way
-        same = [chat for chat in chats if part.asked[part.complete[chat]].way == way]
-        yield _Pair(base, next(iter([*same, *chats])))
+        asked = _asked(part, base)
+        graded = [chat for chat in chats if _asked(part, chat).judge == asked.judge]
+        same = [chat for chat in graded if _asked(part, chat).way == asked.way]
+        if graded:
+            yield _Pair(base, (same or graded)[0])
+
+
+def _asked(part: Part, label: str) -> HowAsked:
+    return part.asked[part.complete[label]]
+
+
+def _shots(asked: Iterable[HowAsked]) -> str:
+    """With how many few-shot examples: ``0-shot``, ``5-shot``, ``0-shot and 5-shot``."""
+    found = sorted({int(how.settings.get("shots") or 0) for how in asked})
+    return " and ".join(f"{n}-shot" for n in found)
 
 
 def _by_model(part: Part) -> dict[str, list[str]]:
@@ -161,11 +179,16 @@ def _finding(measure: str, changes: Sequence[Change]) -> str:
 
 
 def _notes(part: Part, chosen: Sequence[_Pair]) -> Iterator[str]:
+    bases = _shots(_asked(part, pair.base) for pair in chosen)
+    chats = _shots(_asked(part, pair.chat) for pair in chosen)
     yield (
-        "chat - base: points, on the same questions, each interval for itself. A base model is "
-        "asked by worked examples in one text and a chat model by its template, so that a "
-        "difference holds what the way of asking does, too."
+        "chat - base: points, on the same questions, each interval for itself. Base models "
+        f"completed one text ({bases}), chat models answered by their template ({chats}), so a "
+        "difference includes the effect of the prompting method."
     )
+    judges = dict.fromkeys(_asked(part, pair.base).judge for pair in chosen)
+    if any(judges):
+        yield f"Graded by {', '.join(judge or 'no judge' for judge in judges)}."
     paired = {label for pair in chosen for label in (pair.base, pair.chat)}
     alone = [label for label in part.complete if label not in paired]
     if alone:

@@ -34,7 +34,9 @@ class ReplyLengths:
 @dataclass(frozen=True)
 class HowAsked:
     """How a respondent was asked: its model, the way, its settings, and the model's size in
-    billions of parameters, and of its card the kind and the family, where they are known."""
+    billions of parameters, and of its card the kind and the family, where they are known.
+    ``prompt`` is the hash of its templates and few-shot examples, ``replicate`` what sets a repeat
+    apart, ``judge`` whose verdicts its scores are (empty: no judge's)."""
 
     model: str
     way: str
@@ -42,6 +44,9 @@ class HowAsked:
     parameters_b: float | None = None
     kind: str = ""
     family: str = ""
+    prompt: str = ""
+    replicate: str = ""
+    judge: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from proofstone.report.numbers import shown_share
 from proofstone.report.page_data import PageData
 from proofstone.report.page_parts import EstimateTable, estimate_tables
 from proofstone.report.sections.section import Cell, Column, Table
+from proofstone.report.sentences import apart_name
 from proofstone.report.table_files.page_table import PageTable
 from proofstone.report.ties import tie_letters
 from proofstone.wording import listed, paragraph, say, word
@@ -40,7 +41,7 @@ def board_tables(data: PageData) -> Iterator[PageTable]:
 
 def _head(group: Standings) -> str:
     words = [say("Simulated")] if group.simulated else []
-    words += [word(group.scale.name)] if group.scale else []
+    words += [name] if (name := apart_name(group)) else []
     return say("{what}: ", what=listed(words)) if words else ""
 
 
@@ -62,11 +63,12 @@ def _who(group: Standings) -> tuple[Column, ...]:
     columns += (
         [Column(key="settings", name=say("settings"))] if any(row.settings for row in rows) else []
     )
+    columns += [Column(key="judge", name=say("judge"))] if any(row.judge for row in rows) else []
     return tuple(columns)
 
 
 def _named(row: BoardRow, who: Sequence[Column]) -> tuple[Cell, ...]:
-    texts = {"model": row.name, "way": row.way, "settings": row.settings}
+    texts = {"model": row.name, "way": row.way, "settings": row.settings, "judge": row.judge}
     return tuple(texts[column.key] for column in who)
 
 
