@@ -9,6 +9,7 @@ from reading import layout_of, written
 
 from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
+from proofstone.stages.audit import Asked, audit_files
 
 WIDE = "qid,discipline,book,gpt,qwen,length\nq1,law,b1,1,0,230\nq2,art,b2,0,1,180\n"
 
@@ -137,3 +138,14 @@ def test_a_column_half_of_words_is_still_a_model(tmp_path: Path) -> None:
     to leave the model out; a column of nothing is none."""
     found = layout_of(written(tmp_path, "id,m1,m2,note\nq1,1,0,\nq2,maybe,1,\n"))
     assert found.models == ("m1", "m2")
+
+
+def test_a_table_with_thousands_of_columns_is_refused(tmp_path: Path) -> None:
+    """They are no models: all pairs of them would take hours. Named ones are taken."""
+    head = ",".join(["item", *(f"c{n}" for n in range(2_001))])
+    rows = [",".join([f"q{n}", *("01"[(n + k) % 2] for k in range(2_001))]) for n in range(12)]
+    path = written(tmp_path, "\n".join([head, *rows]) + "\n")
+    with pytest.raises(BadUsage, match="2,001 columns would be models"):
+        audit_files([path], Asked())
+    named = Asked(named=Layout(models=("c0", "c1")))
+    assert audit_files([path], named).board.n_items == 12

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from cli.conftest import empty, empty_once, made, made_once, proofstone
+from cli.conftest import empty, empty_once, made, made_once
 
-__all__ = ["empty", "empty_once", "made", "made_once", "proofstone"]
+__all__ = ["empty", "empty_once", "made", "made_once"]

@@ -30,7 +30,7 @@ from proofstone.engines.tables import (
 )
 from proofstone.engines.tables.column_names import plain
 from proofstone.engines.tables.score_texts import read_numbers
-from proofstone.errors import BadInput, NotFound
+from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.records import Coded, FileColumns
 from proofstone.report.audited import FileSkipped
 from proofstone.report.board import WARN_ABOVE
@@ -57,6 +57,8 @@ _LAYOUTS = {
     "accuracies": noted("accuracies alone"),
     "labels": noted("labels alone"),
 }
+# Of more models than these, all pairs take minutes and gigabytes.
+_MOST_MODELS = 2_000
 _NO_RESULTS = noted("neither a log nor a table")
 _BESIDE_LOGS = noted("a table beside logs: name the file itself to read it")
 _NAMES_MODELS = noted("totals of the samples read here")
@@ -278,8 +280,25 @@ def _read(each: _Found, asked: Reading, models: Mapping[str, str], unnamed: list
         table = read_columns(path, encoding=asked.encoding)
     whole, table = table, chosen(table, where)
     layout = guess_layout(table, named)
+    _refuse_crowds(table, layout, named)
     said = said or _LAYOUTS[layout.kind or "wide"]
     return ReadFile(table, layout, said, where, whole if kind == "lm-eval" else None)
+
+
+def _refuse_crowds(table: FileColumns, layout: Layout, named: Layout) -> None:
+    """Raises BadUsage where a guess finds more models than anybody compares: then the columns mean
+    something else, and all pairs of them would take hours."""
+    if layout.kind == "labels" or named.models or named.model:
+        return
+    is_wide = layout.kind == "wide"
+    models = layout.models if is_wide else table.columns[layout.model].names
+    if len(models) > _MOST_MODELS:
+        what = "columns" if is_wide else f"names in column {layout.model!r}"
+        raise BadUsage(
+            f"{table.name}: {len(models):,} {what} would be models, more than {_MOST_MODELS:,}",
+            hint="name the models' columns (--models COLUMN,...), or the column that names the "
+            "models (--model COLUMN)",
+        )
 
 
 def _outcomes(table: FileColumns) -> tuple[str, ...]:
