@@ -47,7 +47,11 @@ def test_the_page_lists_what_a_template_may_use_and_its_example_holds(item: Load
     """docs/prompts.md: its table is the declaration, and its template asks for the same options."""
     page = DOCS.read_text(encoding="utf-8")
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)) == dict(VARIABLES)
-    (example,) = re.findall(r"```jinja\n(.*?)```", page, re.DOTALL)
+    example, turns, _format = re.findall(r"```jinja\n(.*?)```", page, re.DOTALL)
+    check_prompt(OwnPrompt("turns", turns), "direct", FORM)
+    said = messages(item, by(turns))
+    assert [message.role for message in said] == ["system", "user", "assistant", "user"]
+    assert said[0].text == "You are an examiner. Answer in en."
     check_prompt(OwnPrompt("example", example), "direct", FORM)
     (asked,) = messages(item, by(example, "cot"))
     question = render(item)

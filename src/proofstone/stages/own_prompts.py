@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from proofstone.engines.choices import opens_with_refusal
+from proofstone.engines.replies import AnswerFormat, read_answer_format
 from proofstone.engines.store import Store
+from proofstone.engines.templates import answer_format_in
 from proofstone.errors import BadInput, BadUsage, TextPurged
 from proofstone.identity import content_id
 from proofstone.ports import Method, TakesPrompts
-from proofstone.records import PROMPT, PROMPT_NAME, ItemSet, OwnPrompt, Run, Way, own_prompt_of
+from proofstone.records import (
+    PROMPT,
+    PROMPT_NAME,
+    ItemSet,
+    OwnPrompt,
+    Reply,
+    Run,
+    Way,
+    own_prompt_of,
+)
 from proofstone.stages.composing import plain_form
 from proofstone.stages.first_prompts import first_prompt, first_prompts
 
@@ -21,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_told_apart",
+    "format_of",
+    "in_format",
     "kept_prompt",
     "prompt_settings",
     "read_own_prompt",
@@ -59,6 +73,7 @@ def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) 
     if not isinstance(method, TakesPrompts):
         raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
     method.check_prompt(prompt, way.name, item_set)
+    format_of(prompt)
     key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
     return structs.replace(way, own_prompt=prompt, prompt_hash=key)
 
@@ -74,6 +89,23 @@ def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
             f"the template {own_prompt_of(run.settings)}, by which this run asked, was purged"
         )
     return OwnPrompt(run.settings.get(PROMPT_NAME, ""), text)
+
+
+def format_of(prompt: OwnPrompt | None) -> AnswerFormat | None:
+    """The format of answers that a template states; None for none. Raises BadInput for one that
+    cannot be used."""
+    stated = "" if prompt is None else answer_format_in(prompt.text)
+    return read_answer_format(stated) if stated else None
+
+
+def in_format(replies: Mapping[str, Reply], stated: AnswerFormat | None) -> Mapping[str, Reply]:
+    """The replies by step as they are scored: in a stated format, their answers alone."""
+    if stated is None:
+        return replies
+    return {
+        step: stated.applied(reply, is_refusal=opens_with_refusal(reply.text))
+        for step, reply in replies.items()
+    }
 
 
 def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:

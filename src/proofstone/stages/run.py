@@ -21,6 +21,7 @@ from proofstone.ports import CallRecord, Clock, Method
 from proofstone.records import Message, Oracle, Reply
 from proofstone.stages.evidence import ask_item, asked_page
 from proofstone.stages.holding import lease_held
+from proofstone.stages.own_prompts import format_of, in_format
 from proofstone.stages.planning import PlannedRun
 from proofstone.stages.progress import RunProgress
 from proofstone.stages.requests import request_of, sent_to_model
@@ -92,6 +93,7 @@ class _RunLoop:
         self._finished: list[Finished] = []
         self._after = -1
         self._left = self.planned.n_items
+        self._answer_format = format_of(self.planned.way.own_prompt)
 
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""
@@ -129,7 +131,8 @@ class _RunLoop:
             try:
                 await ask_item(self.method, job.stored.loaded, self.planned.way, call)
                 await call.finish()
-                self._finished.append(Finished(job.stored, call.replies, job.sample))
+                replies = in_format(call.replies, self._answer_format)
+                self._finished.append(Finished(job.stored, replies, job.sample))
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
             finally:

@@ -18,6 +18,7 @@ from proofstone.engines.store import ItemReplies, RawReply, ScoreRow, Store, Sto
 from proofstone.identity import content_id
 from proofstone.ports import Clock, Judge, Method
 from proofstone.records import Reply, Run, Score, Unit
+from proofstone.stages.own_prompts import format_of, in_format, kept_prompt
 
 __all__ = [
     "Finished",
@@ -139,11 +140,16 @@ def pages_to_score(
 ) -> Iterator[list[Finished]]:
     """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
     yet, a page of items at a time."""
+    stated = format_of(kept_prompt(store, run))
     for page in store.runs.reply_pages(key, run.item_set, _PAGE):
         keys = [entry.item.key for entry in page]
         scored = set() if scoring is None else store.scores.scored_among(scoring, keys)
         yield [
-            Finished(entry.item, {step: _reply(raw) for step, raw in steps.items()}, sample)
+            Finished(
+                entry.item,
+                in_format({step: _reply(raw) for step, raw in steps.items()}, stated),
+                sample,
+            )
             for entry in page
             for sample, steps in _finished(entry, run.last_step)
             if (entry.item.key, sample) not in scored

@@ -6,10 +6,13 @@ from proofstone.engines.choices.letters import labels
 from proofstone.engines.choices.outcome import (
     Reading,
     VerdictReadings,
+    opens_with_refusal,
     read_choice,
+    read_choices,
     read_verdict,
     read_verdicts,
 )
+from proofstone.engines.choices.several import extract_choices, joined
 from proofstone.engines.choices.verdict_lists import VerdictList, extract_verdicts
 from proofstone.engines.choices.verdicts import extract_verdict
 
@@ -21,11 +24,15 @@ __all__ = [
     "VerdictList",
     "VerdictReadings",
     "extract_choice",
+    "extract_choices",
     "extract_rows",
     "extract_verdict",
     "extract_verdicts",
+    "joined",
     "labels",
+    "opens_with_refusal",
     "read_choice",
+    "read_choices",
     "read_verdict",
     "read_verdicts",
 ]

@@ -24,7 +24,7 @@ from proofstone.engines.choices.letters import (
 __all__ = ["ANSWER_WORDS", "AnswerWords", "words_of"]
 
 _SIGNS = r"[:：=→>—–-]"
-_LETTER = rf"{OPENING}{{0,4}}{UPPER_LETTER}(?![A-Za-z0-9])"
+_LETTER = rf"{OPENING}{{0,4}}(?-i:{UPPER_LETTER})(?![A-Za-z0-9])"
 
 
 class AnswerWords(Struct, frozen=True):

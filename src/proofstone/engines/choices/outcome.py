@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from proofstone.engines.choices.extract import UNPARSED, Extraction, extract_choice
+from proofstone.engines.choices.several import extract_choices
 from proofstone.engines.choices.verdict_lists import VerdictList, extract_verdicts
 from proofstone.engines.choices.verdicts import extract_verdict
 from proofstone.records import Reply
@@ -22,6 +23,7 @@ __all__ = [
     "not_read",
     "opens_with_refusal",
     "read_choice",
+    "read_choices",
     "read_verdict",
     "read_verdicts",
 ]
@@ -88,6 +90,11 @@ def read_choice(reply: Reply, letters: str, options: Sequence[str] = ()) -> Read
     """
     unread = not_read(reply)
     return unread or _decide(reply, extract_choice(reply.text, letters, options))
+
+
+def read_choices(reply: Reply, letters: str) -> Reading:
+    """The same where all right options are asked for: the choice is a set, ``"A, C"``."""
+    return not_read(reply) or _decide(reply, extract_choices(reply.text, letters))
 
 
 def read_verdict(reply: Reply) -> Reading:

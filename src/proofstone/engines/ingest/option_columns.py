@@ -8,6 +8,7 @@ a label or an option's text; ``answer_letter`` and ``answer_index`` say which is
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -26,11 +27,13 @@ __all__ = [
     "collapsed",
     "has_option_columns",
     "read_gold",
+    "read_golds",
     "read_letter",
     "read_options",
 ]
 
 LETTERS = string.ascii_uppercase
+_LETTERS_LIST = re.compile(r"[A-Z](?:\s{0,3}[,;、，/&+]\s{0,3}[A-Z])+")
 QUESTION_COLUMNS = ("question", "Question", "question_stem")
 OPTION_COLUMNS = ("options", "choices")
 ANSWER_COLUMNS = ("answer", "gold", "Answer", "answerKey")
@@ -142,6 +145,35 @@ def read_gold(fields: Fields, options: RowOptions) -> int | None:
         meant = " or ".join(LETTERS[place] for place in sorted(readings))
         fields.wrong(name, f"{came(answer)} can mean option {meant}; say it in answer_letter")
     return min(readings, default=None)
+
+
+def read_golds(fields: Fields, options: RowOptions) -> tuple[int, ...]:
+    """The places of all right options of a row that names several: ``answer`` as a list, its JSON
+    text, or letters with commas ("A, C"); ``answer_index`` as a list of places. Empty for a row
+    that names one.
+    """
+    name, answer = fields.find(*ANSWER_COLUMNS)
+    index = fields.values.get("answer_index")
+    if isinstance(answer, str) and answer.strip().startswith("["):
+        answer = read_json(answer)
+    places: list[int] = []
+    if isinstance(answer, list):
+        for one in answer:
+            meant = _readings(one, options)
+            if len(meant) != 1:
+                fields.wrong(name, f"{came(one)} names no one of the options")
+                return ()
+            places += meant
+    elif isinstance(answer, str) and _LETTERS_LIST.fullmatch(answer.strip()):
+        if answer in options.texts:
+            return ()
+        places = [LETTERS.index(letter) for letter in answer if letter in LETTERS]
+    elif isinstance(index, list) and all(type(place) is int for place in index):
+        name, places = "answer_index", index
+    if any(not 0 <= place < len(options.texts) for place in places):
+        fields.wrong(name, f"is none of the {len(options.texts)} options")
+        return ()
+    return tuple(sorted(set(places)))
 
 
 def read_letter(fields: Fields, options: RowOptions) -> int | None:

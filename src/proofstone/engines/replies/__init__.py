@@ -1,5 +1,6 @@
-"""Replies that are to be one JSON object: read as a struct, asked again where they are none."""
+"""Replies in a form that was asked for: JSON read as a struct, answers in a stated format."""
 
+from proofstone.engines.replies.answer_format import AnswerFormat, read_answer_format
 from proofstone.engines.replies.objects import ask_for, object_of
 
-__all__ = ["ask_for", "object_of"]
+__all__ = ["AnswerFormat", "ask_for", "object_of", "read_answer_format"]

@@ -22,7 +22,7 @@ from proofstone.methods.chinese_simpleqa.choice_prompts import (
 )
 from proofstone.methods.chinese_simpleqa.compose import posed_of
 from proofstone.methods.chinese_simpleqa.defaults import default_settings
-from proofstone.methods.chinese_simpleqa.own_prompts import own_prompt_text
+from proofstone.methods.chinese_simpleqa.own_prompts import own_prompt_text, own_turns
 from proofstone.methods.chinese_simpleqa.payloads import (
     Closed,
     ShortAnswer,
@@ -109,7 +109,8 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     put = closed_of(item) or asked.question
     if way.as_text:
         return [Message("user", _as_text(put, language, shown, way))]
-    turns: list[Message] = []
+    own = way.own_prompt
+    turns = [] if own is None else own_turns(own, put, language, way.name)
     for turn in shown:
         turns.append(Message("user", _prompt(turn.put, language, way)))
         turns.append(Message("assistant", turn.answer(language, way.name)))
@@ -175,7 +176,9 @@ def _as_text(put: str | Closed, language: str, shown: list[_Turn], way: Way) -> 
         for turn in shown
     ]
     opening = _opening(language, way.name, "").rstrip()
-    return "\n\n".join([*blocks, f"{_head(put, language, way)}\n{opening}"])
+    own = [] if way.own_prompt is None else own_turns(way.own_prompt, put, language, way.name)
+    texts = [turn.text for turn in own]
+    return "\n\n".join([*texts, *blocks, f"{_head(put, language, way)}\n{opening}"])
 
 
 def _head(put: str | Closed, language: str, way: Way) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from proofstone.engines.templates import Template, read_template
+from proofstone.engines.templates import Turns, read_turns
 from proofstone.errors import BadInput
 from proofstone.methods.chinese_simpleqa.choice_prompts import choice_values
 from proofstone.methods.chinese_simpleqa.compose import posed_of
 from proofstone.methods.chinese_simpleqa.payloads import Closed
-from proofstone.records import ItemSet, OwnPrompt
+from proofstone.records import ItemSet, Message, OwnPrompt
 
-__all__ = ["VARIABLES", "check_prompt", "own_prompt_text"]
+__all__ = ["VARIABLES", "check_prompt", "own_prompt_text", "own_turns"]
 
 VARIABLES: Mapping[str, str] = {
     "question": "the question",
@@ -27,7 +27,7 @@ VARIABLES: Mapping[str, str] = {
 def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out the question, or
     the options of a form that asks over options."""
-    uses = _template(prompt).uses
+    uses = _turns(prompt).asks.uses
     needed = ("question",) if posed_of(item_set.recipe) == "open" else ("question", "options")
     if not uses.issuperset(needed):
         must = " and ".join(needed)
@@ -41,12 +41,22 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
 def own_prompt_text(prompt: OwnPrompt, put: str | Closed, language: str, way: str) -> str:
     """What a model is sent of a question, open or over options. Raises BadInput where the template
     fails on it."""
+    return _turns(prompt).asks.render(_values(put, language, way))
+
+
+def own_turns(prompt: OwnPrompt, put: str | Closed, language: str, way: str) -> list[Message]:
+    """The template's turns before the one that asks: system message, few-shot examples."""
+    turns = _turns(prompt)
+    return turns.messages_before(_values(put, language, way)) if turns.before else []
+
+
+def _values(put: str | Closed, language: str, way: str) -> dict[str, Any]:
     values: dict[str, Any] = {"question": put, "options": [], "letters": ""}
     if isinstance(put, Closed):
         values = choice_values(put, language)
-    return _template(prompt).render({**values, "language": language, "way": way})
+    return {**values, "language": language, "way": way}
 
 
 @lru_cache(maxsize=16)
-def _template(prompt: OwnPrompt) -> Template:
-    return read_template(prompt.text, prompt.name, VARIABLES)
+def _turns(prompt: OwnPrompt) -> Turns:
+    return read_turns(prompt.text, prompt.name, VARIABLES)

@@ -8,7 +8,7 @@ from proofstone.methods.encyclo_k.judging import judging
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.prompting import render_template
-from proofstone.methods.encyclo_k.rendering import gold_letter, letters
+from proofstone.methods.encyclo_k.rendering import asks_for_all, gold_letter, letters
 from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of
 from proofstone.records import Fact, LoadedItem, Oracle
 
@@ -26,7 +26,10 @@ def oracle_of(item: LoadedItem, task: Task) -> Oracle:
     language = item.item.language
     if task == "choice":
         stated = answer_line(language, "{choice}")
-        return Oracle(gold=gold_letter(item), choices=tuple(letters(item)), reply=stated)
+        gold, choices = gold_letter(item), tuple(letters(item))
+        if asks_for_all(item):
+            choices = (gold, *choices)
+        return Oracle(gold=gold, choices=choices, reply=stated)
     phrases = judging(language)
     if task == "statement":
         (fact,) = item.facts

@@ -12,7 +12,7 @@ from proofstone.identity import content_id
 from proofstone.methods.encyclo_k.answers import oracle_of, worked_answer
 from proofstone.methods.encyclo_k.defaults import default_settings
 from proofstone.methods.encyclo_k.judging import judging
-from proofstone.methods.encyclo_k.own_prompts import own_prompt_text
+from proofstone.methods.encyclo_k.own_prompts import own_prompt_text, own_turns
 from proofstone.methods.encyclo_k.phrasing import phrasing
 from proofstone.methods.encyclo_k.prompting import ask_prompt, template_texts
 from proofstone.methods.encyclo_k.rendering import RENDERING
@@ -76,7 +76,7 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     chosen = choose_shots(item, way.shots, way.n_shots, way.unfit) if way.n_shots else ()
     if way.as_text:
         return [Message("user", text_prompt(item, chosen, way))]
-    turns: list[Message] = []
+    turns = [] if way.own_prompt is None else own_turns(way.own_prompt, item, way.name)
     for shot in chosen:
         turns.append(Message("user", _asked(shot, way)))
         turns.append(Message("assistant", worked_answer(shot, way.name)))

@@ -12,16 +12,23 @@ from functools import lru_cache
 from typing import Any
 
 from proofstone.engines.choices.roman import roman
-from proofstone.engines.templates import Template, read_template
+from proofstone.engines.templates import Turns, read_turns
 from proofstone.errors import BadInput
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.recipe import is_composed
-from proofstone.methods.encyclo_k.rendering import letters, option_texts, render, sentence, stem
+from proofstone.methods.encyclo_k.rendering import (
+    asks_for_all,
+    letters,
+    option_texts,
+    render,
+    sentence,
+    stem,
+)
 from proofstone.methods.encyclo_k.tasks import Task, is_stepwise, task_of, task_of_set
-from proofstone.records import ItemSet, LoadedItem, OwnPrompt
+from proofstone.records import ItemSet, LoadedItem, Message, OwnPrompt
 
-__all__ = ["VARIABLES", "check_prompt", "own_prompt_text"]
+__all__ = ["VARIABLES", "check_prompt", "own_prompt_text", "own_turns"]
 
 VARIABLES: Mapping[str, str] = {
     "question": "the whole question as the method puts it: sentence, statements, options",
@@ -34,6 +41,7 @@ VARIABLES: Mapping[str, str] = {
     "imported or verdicts are asked",
     "sentence_number": "the number of the sentence, from 0, to choose one of a list of your own by",
     "wording_number": "the number of its word for correct or incorrect, from 0",
+    "several": "whether several options are right and all of them are asked for",
     "letters": "the options' letters in one text: A, B, C",
     "count": "how many statements there are",
     "language": "the question's language, such as en or zh",
@@ -57,7 +65,7 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out what a model must
     see in this way: statements, or the options to choose from."""
     task = task_of_set(item_set, way)
-    uses = _template(prompt).uses
+    uses = _turns(prompt).asks.uses
     enough = _JUDGED if task != "choice" else _COMPOSED
     if not is_composed(item_set):
         enough = _IMPORTED
@@ -73,7 +81,13 @@ def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
 
 def own_prompt_text(prompt: OwnPrompt, item: LoadedItem, way: str) -> str:
     """What a model is sent of an item. Raises BadInput where the template fails on it."""
-    return _template(prompt).render(_values(item, way))
+    return _turns(prompt).asks.render(_values(item, way))
+
+
+def own_turns(prompt: OwnPrompt, item: LoadedItem, way: str) -> list[Message]:
+    """The template's turns before the one that asks: system message, few-shot examples."""
+    turns = _turns(prompt)
+    return turns.messages_before(_values(item, way)) if turns.before else []
 
 
 def _values(item: LoadedItem, way: str) -> dict[str, Any]:
@@ -90,6 +104,7 @@ def _values(item: LoadedItem, way: str) -> dict[str, Any]:
             for count, fact in enumerate(item.facts, start=1)
         ],
         "options": _options(item, task, choices),
+        "several": asks_for_all(item),
         "letters": ("、" if is_chinese(language) else ", ").join(choices),
         "count": len(item.facts),
         "language": language,
@@ -126,5 +141,5 @@ def _together(needed: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=16)
-def _template(prompt: OwnPrompt) -> Template:
-    return read_template(prompt.text, prompt.name, VARIABLES)
+def _turns(prompt: OwnPrompt) -> Turns:
+    return read_turns(prompt.text, prompt.name, VARIABLES)

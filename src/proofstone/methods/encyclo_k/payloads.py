@@ -42,12 +42,26 @@ class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo
     gold: int
 
 
-class ChoiceQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.choice"):
-    """A multiple-choice question made elsewhere, with its texts."""
+class ChoiceQuestion(
+    Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="encyclo_k.choice"
+):
+    """A multiple-choice question made elsewhere, with its texts.
+
+    ``also`` are the places of further right options behind ``gold``, ascending: then all right ones
+    are asked for, and an answer is right where it names exactly these. ``answer_format`` is how
+    answers look where the row states it (``regex:...`` or ``json:...``).
+    """
 
     question: str
     options: tuple[str, ...]
     gold: int
+    also: tuple[int, ...] = ()
+    answer_format: str = ""
+
+    @property
+    def golds(self) -> tuple[int, ...]:
+        """The places of all right options."""
+        return (self.gold, *self.also)
 
 
 class SingleStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.single"):

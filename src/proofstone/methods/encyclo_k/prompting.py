@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proofstone.engines.choices.roman import roman
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion
 from proofstone.methods.encyclo_k.phrasing import is_chinese
-from proofstone.methods.encyclo_k.rendering import letters, render
+from proofstone.methods.encyclo_k.rendering import asks_for_all, letters, render
 from proofstone.methods.encyclo_k.tasks import PUBLISHED, Task, is_stepwise, task_of
 from proofstone.records import LoadedItem
 
@@ -35,6 +35,8 @@ def ask_prompt(item: LoadedItem, way: str) -> str:
     """What a model is sent: the question, and how its answer must look."""
     task = task_of(item.item, way)
     name, language = _asking(task, way), item.item.language
+    if asks_for_all(item):
+        name = "several_cot" if is_stepwise(way) or way == PUBLISHED else "several"
     if task == "choice":
         composed = isinstance(item.item.payload, ComposedQuestion)
         before, after = _around_options(name, language, letters(item), composed=composed)

@@ -16,8 +16,10 @@ from proofstone.engines.ingest.option_columns import (
     collapsed,
     has_option_columns,
     read_gold,
+    read_golds,
     read_options,
 )
+from proofstone.engines.replies import read_answer_format
 from proofstone.errors import BadInput, Problem
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion, ComposedQuestion, SingleStatement
 from proofstone.methods.encyclo_k.rendering import as_choice, statement_as_choice
@@ -68,16 +70,45 @@ def _draft(fields: Fields) -> _Draft:
     statement = "" if fields.has(*QUESTION_COLUMNS) else fields.text("statement")
     question = statement or fields.required_text(*QUESTION_COLUMNS)
     options = RowOptions(_VERDICTS) if statement else read_options(fields)
-    gold = _verdict(fields) if statement else read_gold(fields, options) if options.texts else None
+    gold = _gold(fields, options, is_statement=bool(statement))
     item = Item(
         kind="encyclo_k.choice",
-        payload=ChoiceQuestion(question=question, options=options.texts, gold=gold or 0),
+        payload=ChoiceQuestion(
+            question=question,
+            options=options.texts,
+            gold=gold[0] if gold else 0,
+            also=gold[1:],
+            answer_format=_answer_format(fields),
+        ),
         stratum=read_stratum(fields),
         number=fields.number("number") or 0,
         corrects=fields.identity("corrects"),
     )
     key = fields.key("id", "question_id", "uuid")
     return _Draft(fields.place, key, item, fields.language(), fields.is_sound, statement)
+
+
+def _gold(fields: Fields, options: RowOptions, *, is_statement: bool) -> tuple[int, ...]:
+    """The places of the right options; none where the row does not say it, which is noted."""
+    if is_statement:
+        place = _verdict(fields)
+    else:
+        several = read_golds(fields, options) if options.texts else ()
+        if several:
+            return several
+        place = read_gold(fields, options) if options.texts else None
+    return () if place is None else (place,)
+
+
+def _answer_format(fields: Fields) -> str:
+    """How answers to the row's question look; empty where it does not say."""
+    stated = fields.text("answer_format").strip()
+    if stated:
+        try:
+            read_answer_format(stated)
+        except BadInput as error:
+            fields.wrong("answer_format", error.message)
+    return stated
 
 
 def _verdict(fields: Fields) -> int | None:
@@ -146,9 +177,16 @@ def _row(loaded: LoadedItem) -> dict[str, Any]:
     return {
         "question": choice.question,
         "options": list(choice.options),
-        "answer": LETTERS[choice.gold],
-        "answer_index": choice.gold,
+        **_answer(choice),
+        **({"answer_format": choice.answer_format} if choice.answer_format else {}),
     }
+
+
+def _answer(choice: ChoiceQuestion) -> dict[str, Any]:
+    """Which option is right, or all that are."""
+    if not choice.also:
+        return {"answer": LETTERS[choice.gold], "answer_index": choice.gold}
+    return {"answer": ", ".join(LETTERS[place] for place in choice.golds)}
 
 
 def _verdict_row(loaded: LoadedItem) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from proofstone.records import Fact, LoadedItem
 __all__ = [
     "RENDERING",
     "as_choice",
+    "asks_for_all",
     "gold_letter",
     "letters",
     "option_texts",
@@ -41,8 +42,17 @@ def letters(item: LoadedItem) -> str:
 
 
 def gold_letter(item: LoadedItem) -> str:
-    """The letter of the right option."""
-    return letters(item)[item.item.payload.gold]
+    """The letter of the right option, or of all right ones: ``"A, C"``."""
+    payload: ComposedQuestion | ChoiceQuestion = item.item.payload
+    if isinstance(payload, ChoiceQuestion):
+        return ", ".join(letters(item)[place] for place in payload.golds)
+    return letters(item)[payload.gold]
+
+
+def asks_for_all(item: LoadedItem) -> bool:
+    """Whether several options are right and all of them are asked for."""
+    payload = item.item.payload
+    return isinstance(payload, ChoiceQuestion) and bool(payload.also)
 
 
 def option_texts(item: LoadedItem) -> tuple[str, ...]:
@@ -158,6 +168,6 @@ def _shown_statement(numeral: str, fact: Fact) -> list[str]:
 def _marked_options(item: LoadedItem) -> list[str]:
     gold = gold_letter(item)
     return [
-        f"{'->' if letter == gold else '  '} {letter}) {text}"
+        f"{'->' if letter in gold else '  '} {letter}) {text}"
         for letter, text in zip(letters(item), option_texts(item), strict=True)
     ]

@@ -14,12 +14,16 @@ from typing import TypeAlias
 from proofstone.engines.choices import (
     Reading,
     VerdictReadings,
+    joined,
     labels,
+    opens_with_refusal,
     read_choice,
+    read_choices,
     read_verdict,
     read_verdicts,
 )
 from proofstone.engines.choices.options import option_text
+from proofstone.engines.replies import read_answer_format
 from proofstone.methods.encyclo_k.measures import JUDGED
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
@@ -140,6 +144,11 @@ def _read(question: _Question, reply: Reply) -> Reading:
     """What the reply chose of what it was asked."""
     if isinstance(question, SingleStatement):
         return read_verdict(reply)
+    if isinstance(question, ChoiceQuestion) and (stated := question.answer_format):
+        is_refusal = opens_with_refusal(reply.text)
+        reply = read_answer_format(stated).applied(reply, is_refusal=is_refusal)
+    if isinstance(question, ChoiceQuestion) and question.also:
+        return read_choices(reply, labels(len(question.options)))
     return read_choice(reply, labels(len(question.options)), _option_texts(question))
 
 
@@ -165,6 +174,9 @@ def gold(unit: Unit) -> tuple[str, int]:
         (fact,) = unit.item.facts
         return _truth(fact), 2
     n = len(question.options)
+    if isinstance(question, ChoiceQuestion) and question.also:
+        # Exactly these: one of all sets that are not empty.
+        return joined([labels(n)[place] for place in question.golds]), 2**n - 1
     return labels(n)[question.gold], n
 
 

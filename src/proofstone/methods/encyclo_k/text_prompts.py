@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from proofstone.methods.encyclo_k.answers import answer_line, worked_answer
 from proofstone.methods.encyclo_k.judging import judging
-from proofstone.methods.encyclo_k.own_prompts import own_prompt_text
+from proofstone.methods.encyclo_k.own_prompts import own_prompt_text, own_turns
 from proofstone.methods.encyclo_k.phrasing import is_chinese
 from proofstone.methods.encyclo_k.rendering import render
 from proofstone.methods.encyclo_k.tasks import is_stepwise, task_of
@@ -36,7 +36,10 @@ def text_prompt(item: LoadedItem, shots: Sequence[LoadedItem], way: Way) -> str:
         f"{_asked(shot, way)}\n{_head(shot, name)}{worked_answer(shot, name)}" for shot in shots
     ]
     opening = _head(item, name) or _answer_begun(item, name)
-    return "\n\n".join([*worked, f"{_asked(item, way)}\n{opening.rstrip()}"])
+    own = [] if way.own_prompt is None else own_turns(way.own_prompt, item, way.name)
+    return "\n\n".join(
+        [*(turn.text for turn in own), *worked, f"{_asked(item, way)}\n{opening.rstrip()}"]
+    )
 
 
 def _asked(item: LoadedItem, way: Way) -> str:

@@ -1,0 +1,86 @@
+"""Formats of answers that people state: what they find, and which are refused."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from proofstone.engines.replies import read_answer_format
+from proofstone.errors import BadInput
+from proofstone.records import Reply
+
+
+@pytest.mark.parametrize(
+    ("stated", "reply", "found"),
+    [
+        ("regex:Final: ([A-D])", "Final: B", "B"),
+        ("regex Final: ([A-D])", "Final: A, no. Final: B", "B"),
+        (r"regex:(?i)verdict\s*=\s*(?P<answer>\w)", "Verdict = c", "c"),
+        ("regex:[A-D]!", "It is C!", "C!"),
+        ("regex:Final: ([A-D])", "The answer is B.", None),
+        ("json:$.answer", 'Sure: {"answer": "B", "why": "x"}', "B"),
+        ("json:answer", '```json\n{"answer": "B"}\n```', "B"),
+        ("json:$.result.picks[1]", '{"result": {"picks": ["A", "D"]}}', "D"),
+        ("json:$.picks", '{"picks": ["A", "C"]}', "A, C"),
+        ("json:$.right", '{"right": true}', "true"),
+        ("json:$['final answer']", '{"final answer": "C"}', "C"),
+        ("json:$.answer", '{"answer": "A"} then {"answer": "B"}', "B"),
+        ("json:$.answer", '{"other": 1}', None),
+        ("json:$.answer", '{"answer": {"letter": "B"}}', None),
+        ("json:$.answer", "no JSON {", None),
+    ],
+)
+def test_what_a_format_finds(stated: str, reply: str, found: str | None) -> None:
+    assert read_answer_format(stated).find(reply) == found
+
+
+def test_a_reply_is_its_answer_and_unparsed_without_one() -> None:
+    stated = read_answer_format("regex:Final: ([A-D])")
+    cut = stated.applied(Reply(text="Final: B because", finish="length"))
+    assert (cut.text, cut.finish) == ("B", "stop")  # stated before it was cut off
+    assert stated.applied(Reply(text="The answer is B.")).text == ""
+    refused = stated.applied(Reply(text="I cannot answer that."), is_refusal=True)
+    assert (refused.text, refused.refusal) == ("", "I cannot answer that.")
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ("Final: ([A-D])", "no format of answers"),
+        ("regex:", "no format of answers"),
+        ("regex:Final: ([A-D]", "missing \\), unterminated subpattern at position 7"),
+        ("regex:[A-D]*", "finds an empty answer"),
+        ("json:$", "names nothing"),
+        ("json:$.a..b", "no JSON path: '\\$.a..b', at character 4"),
+        ("json:$.a[x]", "at character 4"),
+        (r"regex:(a+)+$", "a repeat holds another one"),
+        (r"regex:(?:a|ab)+c", "a repeat holds another one, or alternatives"),
+        (r"regex:(\w+\s?)+:", "a repeat holds another one"),
+        (r"regex:(.)x\1", "refers back"),
+        (r"regex:\s*\s*\s*\s*B", "takes long"),
+        (r"regex:.*.*.*=B", "takes long"),
+        ("regex:" + "a*x" * 9, "more than 8 repeats"),
+    ],
+)
+def test_a_format_that_cannot_be_used_is_refused(stated: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        read_answer_format(stated)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"Final answer\s*[:=]\s*\(?([A-J])\)?",
+        r"(?i)answer is:?\s*\**([A-D])\b",
+        r"\[\[([A-D])\]\]",
+        r"<answer>\s*(.{1,80}?)\s*</answer>",
+        r"####\s*([A-D])",
+    ],
+)
+def test_usual_patterns_are_taken_and_quick_on_any_text(pattern: str) -> None:
+    stated = read_answer_format(f"regex:{pattern}")
+    for piece in ("Final answer", " ", "answer is:", "[[", "<answer>", "#", "A", "\n", "x" * 50):
+        started = perf_counter()
+        stated.find(piece * (1_000_000 // len(piece)))
+        assert perf_counter() - started < 0.3
