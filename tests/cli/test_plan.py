@@ -40,7 +40,7 @@ def test_a_late_plan_is_told_at_once(made: Path, proofstone: Proofstone) -> None
     """Four runs had replies before it."""
     told = proofstone("plan", "old-books", "-w", made)
     assert told.code == 0
-    assert "4 of its runs had replies already" in told.err
+    assert "4 of its runs had responses already" in told.err
     assert proofstone("plan", "old-books", "-w", made, "--json").json["measure"] == "accuracy"
 
 

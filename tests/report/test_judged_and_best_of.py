@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from proofstone.records import Estimate, Judged, Respondent
+from proofstone.report.numbers import shown_estimate
 from proofstone.report.sections import Evidence, make_sections
 from report.made_up import table_of
 from report.test_sections import evidence_of, section, three
@@ -58,6 +59,13 @@ def test_labels_in_words_have_a_rate_each() -> None:
     )
     assert [row[0] for row in found.tables[3].rows] == ["share of bad", "share of good"]
     assert "5 records with labels by people are few" in found.cannot
+
+
+def test_the_agreement_rate_has_one_interval() -> None:
+    """That of the finding is that of the table of coefficients."""
+    found = section(judged([0, 1, 1, 0, 1], [0, 1, 0, 0, 1]), "judge")
+    (agreement,) = [row[2] for row in found.tables[2].rows if row[0] == "observed agreement"]
+    assert f"agree on {shown_estimate(agreement)}%" in found.finding  # type: ignore[arg-type]
 
 
 def test_steps_of_a_scale_have_weighted_coefficients() -> None:

@@ -201,3 +201,12 @@ def test_the_order_of_respondents_does_not_matter(seed: int, order: list[int]) -
     (after,) = discriminate(values[:, order], np.zeros(40, dtype=int))
     assert (before.sd, before.p, before.noise) == pytest.approx((after.sd, after.p, after.noise))
     assert order[after.best] == before.best
+
+
+@pytest.mark.parametrize(("width", "k", "degrees"), [(3.5, 10, 18), (4.5, 10, 9), (3.0, 3, 2),
+                                                     (5.0, 4, 60), (20.0, 30, 3)])  # fmt: skip
+def test_the_range_on_finite_degrees_is_scipys(width: float, k: int, degrees: float) -> None:
+    """And passed more often than where the standard deviation is known."""
+    expected = studentized_range.sf(width, k, degrees)
+    assert range_p(width, k, degrees) == pytest.approx(expected, abs=1e-6)
+    assert range_p(width, k, degrees) > range_p(width, k)
