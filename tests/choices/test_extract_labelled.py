@@ -72,6 +72,7 @@ def test_what_is_chosen_is_read_in_each_language(language: str) -> None:
         ("x[[B]] <- 3", "", ""),
         ("The article is [[Boron]].", "", ""),
         ("[[J]]", "J", "marked"),
+        ("The array [[i]] is empty.", "", ""),
     ],
 )
 def test_a_letter_in_double_brackets_is_stated(reply: str, letter: str, tier: str) -> None:
