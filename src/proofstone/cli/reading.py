@@ -18,6 +18,7 @@ from proofstone.cli.options import (
     language_option,
     output_option,
     read_list,
+    was_given,
     with_options,
     workspace_option,
 )
@@ -264,6 +265,10 @@ def report_command(
       popularity  by third of popularity, and the trend by statements
     """
     if study is not None:
+        if not figures and was_given(click.get_current_context(), "language"):
+            raise click.UsageError(
+                "--language is for pages and figures; a study prints its table in English"
+            )
         drawn = read_figures(figures, figures_to, fonts, output or Path(f"{study}.csv"))
         report_study(
             study, read_list(targets), output, estimand, folder,

@@ -85,10 +85,12 @@ class OnlineTexts(Protocol):
 class OnlineRows(Struct, frozen=True, kw_only=True):
     """How rows that enter a build come from online: what is wanted for its inputs, parameters,
     ``--per-input`` and seed (None: nothing), and then the rows, each with the id of the source
-    that its text is of (empty for none)."""
+    that its text is of (empty for none). ``names`` are inputs that mean something online by a plain
+    name."""
 
     wants: Callable[[Sequence[str], Mapping[str, Any], int | None, int], OnlineWanted | None]
     rows: Callable[
         [Sequence[str], Mapping[str, Any], int | None, int, OnlineTexts],
         Iterable[tuple[Struct, bytes]],
     ]
+    names: tuple[str, ...] = ()

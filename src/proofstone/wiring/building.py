@@ -258,8 +258,10 @@ class Building(Scoring, Gathering, Seeing):
     ) -> tuple[Maker, BuildSpec]:
         chosen = find_method(method) if method else maker_of_kind(kind)
         named = tuple(str(entry) for entry in inputs)
-        if builder_of(chosen, kind).lists:
-            named = self.list_files.inputs(named, chosen.name)
+        builder = builder_of(chosen, kind)
+        if builder.lists:
+            online = builder.online.names if builder.online is not None else ()
+            named = self.list_files.inputs(named, chosen.name, online)
         spec = BuildSpec(
             kind=kind, inputs=named, name=name, params=params,
             models=models_by_seat(chosen, kind, models, judge), settings=dict(settings or {}),

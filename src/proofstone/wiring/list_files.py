@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,13 +24,16 @@ class ListFiles:
         self._store = store
         self._folder: TemporaryDirectory[str] | None = None
 
-    def inputs(self, named: Sequence[str], method: str) -> tuple[str, ...]:
-        """The inputs, with a file in place of each that names a list or bank of ``method``.
+    def inputs(
+        self, named: Sequence[str], method: str, online: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """The inputs, with a file in place of each that names a list or bank of ``method``; names
+        that mean something ``online`` stay, where no list is called so.
 
         Raises NotFound for a plain name that is neither a file nor a list, BadUsage for a list of
         another method.
         """
-        return tuple(self._file(each, method) for each in named)
+        return tuple(self._file(each, method, online) for each in named)
 
     def close(self) -> None:
         """Removes the files."""
@@ -38,13 +41,13 @@ class ListFiles:
             self._folder.cleanup()
             self._folder = None
 
-    def _file(self, named: str, method: str) -> str:
+    def _file(self, named: str, method: str, online: Collection[str]) -> str:
         if Path(named).exists():
             return named
         try:
             found = find_target(self._store, named, ("form", "bank"))
         except NotFound:
-            if ":" in named or Path(named).suffix:
+            if named in online or ":" in named or Path(named).suffix:
                 return named  # of another kind, such as dump:FILE; who reads it says what is wrong
             raise
         return str(self._written(found, method))

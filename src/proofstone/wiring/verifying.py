@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from proofstone.engines.ingest import bare_name, check_target, read_checked, write_rows
+from proofstone.errors import BadUsage
 from proofstone.methods.bequ.verification import (
     Checked,
     Corrected,
@@ -284,13 +285,27 @@ def opened_triples(
         elicited = stack.enter_context(Spool[tuple[int, int], GivenTriple](GivenTriple))
         known = stack.enter_context(Spool[int, ReferenceRow](ReferenceRow))
         gathered = Gathered(elicited, known)
-        for file in reference_files(reference):
+        files = list(reference_files(reference))
+        _refuse_own(path, files)
+        for file in files:
             take_file(gathered.take_reference, file, encoding)
         model = bare_name(path)
         read_checked(
             path, lambda rows: gathered.take_elicited(rows, model=model), encoding=encoding
         )
         yield OpenedTriples(gathered, settings, (path.name, reference.name))
+
+
+def _refuse_own(path: Path, references: Sequence[Path]) -> None:
+    """Raises BadUsage where the triples are their own reference: each would be found in it."""
+    for file in references:
+        is_same = file.resolve() == path.resolve()
+        is_copy = file.stat().st_size == path.stat().st_size and not is_same
+        if is_same or (is_copy and file.read_bytes() == path.read_bytes()):
+            raise BadUsage(
+                f"{path} is its own reference: every triple is found in it",
+                hint="name another file: --reference FILE",
+            )
 
 
 def _most_questions(plan: VerifyPlan) -> int:

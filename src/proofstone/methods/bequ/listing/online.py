@@ -22,7 +22,7 @@ from proofstone.methods.bequ.listing.making_up import is_made_up
 from proofstone.methods.bequ.listing.rows import Candidate
 from proofstone.methods.bequ.names import is_named
 from proofstone.methods.bequ.payloads import Entity
-from proofstone.methods.bequ.reference.corpora import read_wiki
+from proofstone.methods.bequ.reference.corpora import WIKI, read_wiki
 from proofstone.methods.bequ.reference.online import found_article, query_of
 from proofstone.methods.bequ.reference.wanted import article_names
 from proofstone.ports import OnlineRows, OnlineTexts, OnlineWanted, WikiText
@@ -152,4 +152,4 @@ def _entity(item: Item) -> Entity:
     return entity
 
 
-ONLINE = OnlineRows(wants=wants, rows=rows)
+ONLINE = OnlineRows(wants=wants, rows=rows, names=(WIKI,))

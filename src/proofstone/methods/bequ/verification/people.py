@@ -47,7 +47,9 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
     over. Raises BadInput with every problem."""
     problems: list[Problem] = []
     found: dict[str, PeopleSaid] = {}
+    columns: set[str] = set()
     for row in rows:
+        columns |= row.values.keys()
         fields = Fields(row, problems)
         label = fields.text("people").strip().casefold()
         is_true = fields.truth("is_true")
@@ -66,6 +68,11 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
             fields.wrong("id", "comes twice, with two verdicts")
     if problems:
         raise BadInput("people's verdicts cannot be read", problems)
+    if not found:
+        raise BadInput(
+            f"the file holds no verdict of people; its columns are {', '.join(sorted(columns))}",
+            hint="expected id, and people or is_true filled in: the file that --output wrote",
+        )
     return found
 
 
