@@ -195,7 +195,11 @@ def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proo
         r"  form     (old-books-\w{4})  corrects old-books-\w{4}   1 item differs\n",
         said.out,
     )
-    assert "next: proofstone run old-books-" in said.err
+    next_lines = [line for line in said.err.splitlines() if line.startswith("next: ")]
+    assert [re.sub(r"^.* -m (\S+)( --ask cot)?   .*$", r"\2", line) for line in next_lines] == [
+        "", " --ask cot",
+    ]  # fmt: skip
+    assert all(line.startswith("next: proofstone run old-books-") for line in next_lines)
     new = said.out[5:13]
     shown = proofstone("show", f"item:{new}", "-w", made).out
     assert f"corrects      item:{item}" in re.sub(r"corrects +", "corrects      ", shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from proofstone.cli.correcting import by_option
 from proofstone.cli.options import json_option, read_list, workspace_option
 from proofstone.cli.output import print_json, say
 from proofstone.cli.placed import show_placed, tell_followed
-from proofstone.cli.work_lists import apply_work_list, run_line
+from proofstone.cli.work_lists import apply_work_list, run_lines
 from proofstone.errors import BadInput, BadUsage
 from proofstone.identity import short
 
@@ -107,10 +107,15 @@ def edit_command(
             print_json(placed) if as_json else show_placed([placed])
             return
         edited = workspace.edit(identity, changes, reason=reason, by=by, forms=read_list(forms))
+        next_lines = [
+            line
+            for form in edited.forms
+            for line in run_lines(form.form, workspace.run_again(form.form))
+        ]
     if as_json:
         print_json(edited)
     else:
-        _tell(edited)
+        _tell(edited, next_lines)
 
 
 def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
@@ -158,7 +163,7 @@ def _read(text: str, where: str) -> dict[str, Any]:
     return values
 
 
-def _tell(edited: Edited) -> None:
+def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
     actor = short(edited.correction.actor)
     new = f"{edited.kind}:{short(edited.new)}"
     click.echo(f"{new}  corrects {edited.kind}:{short(edited.former)}  by actor {actor}")
@@ -171,5 +176,5 @@ def _tell(edited: Edited) -> None:
     for form in edited.forms:
         differ = "item differs" if form.n_changed == 1 else "items differ"
         click.echo(f"  form     {form.form}  corrects {form.former}   {form.n_changed} {differ}")
-    for form in edited.forms:
-        say(run_line(form.form))
+    for line in next_lines:
+        say(line)

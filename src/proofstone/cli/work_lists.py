@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from proofstone.identity import short
 if TYPE_CHECKING:
     from proofstone.stages.work_list import Action, Applied
 
-__all__ = ["apply_work_list", "from_option", "run_line", "tell_work_list", "work_list_option"]
+__all__ = ["apply_work_list", "from_option", "run_lines", "tell_work_list", "work_list_option"]
 
 work_list_option = click.option(
     "--work-list",
@@ -54,6 +55,8 @@ def apply_work_list(
     with open_workspace(folder) as workspace:
         done = workspace.apply_work_list(file, action, reason=reason, by=by)
         shown = workspace.run_forms(form for one in done.retired for form, _n in one.forms)
+        edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
+        lines = [line for form in edited for line in run_lines(form, workspace.run_again(form))]
     if as_json:
         print_json(done)
         return
@@ -63,17 +66,19 @@ def apply_work_list(
     for other, n in done.others:
         rows = "row decides" if n == 1 else "rows decide"
         say(f"next: proofstone {other} --from {pasted(str(file))}   ({n} {rows} on that)")
-    for form in dict.fromkeys(form.form for edited in done.edited for form in edited.forms):
-        say(run_line(form))
+    for line in lines:
+        say(line)
     runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
     for target in dict.fromkeys([*shown, *runs]):
         say(f"look: proofstone leaderboard {pasted(target)}")
 
 
-def run_line(form: str) -> str:
-    """What comes next of a form that was corrected."""
-    run = f"proofstone run {pasted(form)} -m MODEL"
-    return f"next: {run}   (all other replies are in the cache)"
+def run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
+    """What comes next of a form that was corrected: to run it as the former one was (``asked``, as
+    ``Workspace.run_again`` gives it), so that all other responses come from the cache."""
+    for options in asked or ["-m MODEL"]:
+        run = f"proofstone run {pasted(form)} {options}"
+        yield f"next: {run}   (all other replies are in the cache)"
 
 
 _DONE = {"retire": "retired", "edit": "edited", "rule": "ruled on"}
