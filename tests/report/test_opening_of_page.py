@@ -81,6 +81,23 @@ def test_costs_and_times_are_compared_within_the_best_group() -> None:
     )
 
 
+def test_a_cost_that_is_only_bounded_decides_nothing() -> None:
+    """A malformed response counts at the most that it can have cost: 3.8 of 4 USD here, so that the
+    one called dear may be the cheaper one. The bound is named, and nobody is called cheapest."""
+    spent = Spent(calls=41, cost_usd=4.0, estimated_calls=1, estimated_usd=3.8)
+    bounded = replace(PRICED[0], spent=spent)
+    told = part_of(evidence_of(close(bounded, *PRICED[1:]))).told
+    assert told[:2] == (
+        "Which of the best group is cheapest is not known: some usage was not reported.",
+        "The cost of dear is an upper bound: endpoints did not report the usage of 1 calls, "
+        "counted at up to 3.80 USD in all.",
+    )
+    small = replace(spent, estimated_usd=0.1)
+    told = part_of(evidence_of(close(replace(bounded, spent=small), *PRICED[1:]))).told
+    assert told[0].startswith("The cheapest of the best group is cheap, 10.00 USD")
+    assert told[1].startswith("The cost of dear is an upper bound")
+
+
 def test_the_table_sets_score_cost_time_and_kinds_of_error_side_by_side() -> None:
     """Of the third, 12 of 40 right and 4 without an answer: 24 wrong."""
     table = part_of(evidence_of(close(*PRICED))).table

@@ -11,16 +11,43 @@ from proofstone.report.opening.best import best_group
 from proofstone.report.opening.names import called, named
 from proofstone.wording import say
 
-__all__ = ["about_usd", "cost_of_thousand", "cost_sentences", "shown_usd"]
+__all__ = [
+    "about_usd",
+    "bounded_sentence",
+    "cost_of_thousand",
+    "cost_sentences",
+    "least_cost",
+    "shown_usd",
+]
 
 
 def cost_of_thousand(row: BoardRow) -> float | None:
     """US dollars for a thousand questions asked once, by what was spent on those here; None where
-    some call has no price, or nothing is known of calls."""
+    some call has no price, or nothing is known of calls. Calls whose usage the endpoint did not
+    report count at the most that they can have cost; ``least_cost`` counts them as nothing."""
     spent, n = row.spent, row.pace.n_questions
     if not spent.calls or spent.unpriced or not n:
         return None
     return 1000 * spent.cost_usd / n
+
+
+def least_cost(row: BoardRow) -> float | None:
+    """The least that ``cost_of_thousand`` can be."""
+    most = cost_of_thousand(row)
+    return None if most is None else most - 1000 * row.spent.estimated_usd / row.pace.n_questions
+
+
+def bounded_sentence(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:
+    """Which costs are upper bounds, and by how much; nothing where all usage is known."""
+    bounded = [row for row in rows if row.spent.estimated_usd and cost_of_thousand(row) is not None]
+    if bounded:
+        yield say(
+            "The cost of {models} is an upper bound: endpoints did not report the usage of "
+            "{n_calls} calls, counted at up to {usd} USD in all.",
+            models=named(group, bounded),
+            n_calls=sum(row.spent.estimated_calls for row in bounded),
+            usd=shown_usd(sum(row.spent.estimated_usd for row in bounded)),
+        )
 
 
 def shown_usd(amount: float) -> str:
@@ -49,6 +76,7 @@ def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
         return
     best = [group.ranked[place] for place in best_group(group)] or list(group.ranked[:1])
     yield from _cheapest(group, best)
+    yield from bounded_sentence(group, rows)
     yield from _cheaper_below(group, best)
     yield from _fastest(group, best)
     yield from _unpriced(group, rows)
@@ -61,6 +89,13 @@ def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
     if len(priced) < 2:
         return
     (low, cheap), (high, dear) = priced[0], priced[-1]
+    least = [cost for row in best if called(group, row) != cheap and (cost := least_cost(row))]
+    most = [least_cost(row) or 0.0 for row in best if called(group, row) == dear]
+    if any(cost < low for cost in least) or any(
+        cost > most[0] for cost, who in priced if who != dear
+    ):
+        yield say("Which of the best group is cheapest is not known: some usage was not reported.")
+        return
     if shown_usd(low) == shown_usd(high):
         yield say("In the best group all cost {usd} USD for 1,000 questions.", usd=shown_usd(low))
         return
@@ -76,12 +111,12 @@ def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
 
 def _cheaper_below(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
     """The best of those below the group that cost less than half of its cheapest."""
-    costs = [cost for row in best if (cost := cost_of_thousand(row)) is not None]
-    if not costs:
+    least_costs = [cost for row in best if (cost := least_cost(row)) is not None]
+    if not least_costs:
         return
     for row in group.ranked:
         cost = cost_of_thousand(row)
-        if row in best or cost is None or 2 * cost > min(costs):
+        if row in best or cost is None or 2 * cost > min(least_costs):
             continue
         yield say(
             "Below the best group, {model} costs {usd} USD for 1,000 questions, and scores {gap} "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.numbers import points
-from proofstone.report.opening.costs import cost_of_thousand
+from proofstone.report.opening.costs import bounded_sentence, cost_of_thousand, least_cost
 from proofstone.report.sections.drawn import cost_figure
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import say, word
@@ -29,7 +29,7 @@ def costs_section(evidence: Evidence) -> Section | None:
         name="cost",
         title=say("What quality costs"),
         finding=_finding(priced, usd),
-        cannot=_cannot(group, usd),
+        cannot=" ".join(filter(None, [_cannot(group, usd), *bounded_sentence(group, priced)])),
         how=say(
             "What all calls of these questions cost when they were asked, also those that were "
             "billed and of no use, over the questions that were answered, times 1,000. Prices are "
@@ -43,6 +43,15 @@ def costs_section(evidence: Evidence) -> Section | None:
 def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
     """The cheapest and the dearest, with what they score."""
     cheap, dear = (pick(rows, key=lambda row: usd[row.label]) for pick in (min, max))
+    least = {row.label: least_cost(row) or 0.0 for row in rows}
+    is_known = all(
+        usd[cheap.label] <= least[row.label] for row in rows if row is not cheap
+    ) and all(usd[row.label] <= least[dear.label] for row in rows if row is not dear)
+    if not is_known:
+        return say(
+            "Which model costs least is not known: endpoints did not report the usage of some "
+            "calls."
+        )
     return say(
         "{cheap} costs least, {low:.3g} USD for 1,000 questions at {low_score} points; {dear} "
         "most, {high:.3g} USD at {high_score}.",
