@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from proofstone.engines.stats import equal_weights, measure_spread, separations
 from proofstone.records import Outcome, Respondent, Scale, ScoreTable, Spent
@@ -92,7 +93,7 @@ def test_a_cost_that_is_only_bounded_decides_nothing() -> None:
         "The cost of dear is an upper bound: endpoints did not report the usage of 1 calls, "
         "counted at up to 3.80 USD in all.",
     )
-    small = replace(spent, estimated_usd=0.1)
+    small = structs.replace(spent, estimated_usd=0.1)
     told = part_of(evidence_of(close(replace(bounded, spent=small), *PRICED[1:]))).told
     assert told[0].startswith("The cheapest of the best group is cheap, 10.00 USD")
     assert told[1].startswith("The cost of dear is an upper bound")
