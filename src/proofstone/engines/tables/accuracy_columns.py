@@ -56,7 +56,7 @@ def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
 
     Raises BadUsage where several columns could be the score and nothing tells which.
     """
-    free = [name for name in table.columns if name not in found.taken()]
+    free = found.free(table.columns)
     found = structs.replace(
         found,
         count=found.count or _counts(table, free),
@@ -86,7 +86,7 @@ def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
 def score_columns(table: FileColumns, found: Layout) -> list[str]:
     """The columns of numbers that may be scores: not taken, named as no other quantity, and neither
     flags of 0 and 1 nor the numbers from 1 to m in some order."""
-    free = [name for name in table.columns if name not in found.taken() or name == found.overall]
+    free = structs.replace(found, overall="").free(table.columns)
     # CV and max are statistics beside a standard deviation, and groups like any other alone.
     has_spread = any(quantity_of(name) == "spread" for name in table.columns)
     quantities: set[Quantity | None] = {None} if has_spread else {None, "statistic"}

@@ -79,7 +79,7 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
     found = structs.replace(named, kind=kind)
     for role in _ROLES[kind]:
         if not getattr(found, role):
-            free = [name for name in table.columns if name not in found.taken()]
+            free = found.free(table.columns)
             found = structs.replace(found, **{role: first_named(free, role)})
     if kind == "wide":
         found = _wide(table, found)
@@ -141,19 +141,19 @@ def _wide(table: FileColumns, found: Layout) -> Layout:
     item = found.item or next(
         (
             name
-            for name, column in table.columns.items()
-            if name not in found.taken() and len(column.names) == len(table)
+            for name in found.free(table.columns)
+            if len(table.columns[name].names) == len(table)
         ),
         "",
     )
     found = structs.replace(found, item=item)
     if item and not found.sample and len(table.columns[item].names) < len(table):
-        free = [name for name in table.columns if name not in found.taken()]
+        free = found.free(table.columns)
         found = structs.replace(found, sample=first_named(free, "sample"))
     if found.models:
         is_key = found.gold and all(is_letters(table.columns[name]) for name in found.models)
         return structs.replace(found, graded="gold" if is_key else "")
-    free = [name for name in table.columns if name not in found.taken() and not _is_group(name)]
+    free = [name for name in found.free(table.columns) if not _is_group(name)]
     scores = [name for name in free if is_scores(table.columns[name])]
     lettered = _lettered(table, found)
     if len(lettered.models) > len(scores):
@@ -165,8 +165,8 @@ def _lettered(table: FileColumns, found: Layout) -> Layout:
     """Models whose cells are letters: answers beside an answer key, or the grades A, B and C."""
     free = [
         name
-        for name, column in table.columns.items()
-        if name not in found.taken() - {found.gold} and not _is_group(name) and is_letters(column)
+        for name in structs.replace(found, gold="").free(table.columns)
+        if not _is_group(name) and is_letters(table.columns[name])
     ]
     gold = found.gold or next((name for name in free if plain(name) in _KEYS), "")
     models = tuple(name for name in free if name != gold)
@@ -249,7 +249,7 @@ def _is_group(name: str) -> bool:
 
 def _grouped(table: FileColumns, found: Layout) -> Layout:
     """Strata and clusters by their names, unless a user named either."""
-    free = [name for name in table.columns if name not in found.taken()]
+    free = found.free(table.columns)
     strata = found.strata or tuple(
         name for name in free if is_named(name, "strata") and _groups(table, name)
     )
@@ -270,10 +270,10 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
     model = found.model or first_named(names, "model") or _first_texts(table)
     found = structs.replace(found, model=model)
     for role in ("parameters", "active", "family"):
-        free = [name for name in names if name not in found.taken()]
+        free = found.free(names)
         named = getattr(found, role) or first_named(free, role)
         found = structs.replace(found, **{role: named})
-    free = [name for name in names if name not in found.taken()]
+    free = found.free(names)
     repeats = bool(model) and len(table.columns[model].names) < int(
         (table.columns[model].codes >= 0).sum()
     )
@@ -325,7 +325,7 @@ def _finished(table: FileColumns, found: Layout, scores: Sequence[Coded]) -> Lay
     """With what the scores are, how missing ones are written, and what nothing reads."""
     texts = {text for column in scores for text in column.names}
     percent = is_percent(scores) if found.percent is None else found.percent
-    unused = tuple(name for name in table.columns if name not in found.taken())
+    unused = tuple(found.free(table.columns))
     return structs.replace(
         found,
         percent=percent,

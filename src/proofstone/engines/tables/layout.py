@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -106,6 +106,11 @@ class Layout(Struct, frozen=True, kw_only=True):
         return {
             *ones, *self.models, *self.strata, *self.clusters, *self.labels, *self.metrics
         }  # fmt: skip
+
+    def free(self, names: Iterable[str]) -> list[str]:
+        """Those of the columns that have no role."""
+        taken = self.taken()
+        return [name for name in names if name not in taken]
 
     def told(self) -> str:
         """The roles in one line, as a user would name them."""
