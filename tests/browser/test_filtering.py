@@ -36,11 +36,11 @@ def test_nothing_found_is_told_and_reset_brings_all_back(tab: Tab, page: Page) -
 
 
 def test_lists_and_search_add_up(tab: Tab, page: Page) -> None:
-    """Pairs that cannot be told apart, of one model, in order of their difference."""
+    """Pairs that cannot be significant, of one model, in order of their difference."""
     tab.open(page("accuracies"))
     pairs = Seen(tab, "All pairs")
     n_all = len(pairs.column("model"))
-    pairs.choose("told apart", "no")
+    pairs.choose("significant", "no")
     n_apart = len(pairs.column("model"))
     assert 0 < n_apart < n_all
     pairs.search("GPT-5.4")
@@ -48,7 +48,7 @@ def test_lists_and_search_add_up(tab: Tab, page: Page) -> None:
     both = list(zip(pairs.column("model"), pairs.column("against"), strict=True))
     assert 0 < len(both) < n_apart
     assert all("GPT-5.4" in pair for pair in both)
-    assert set(pairs.column("told apart")) == {"no"}
+    assert set(pairs.column("significant")) == {"no"}
     falling = pairs.numbers("difference")
     assert falling == sorted(falling, reverse=True)
     assert pairs.told == f"{len(both)} of {n_all} rows"
@@ -59,7 +59,7 @@ def test_a_list_is_offered_for_columns_of_words_that_repeat(tab: Tab, page: Page
     tab.open(page("accuracies"))
     facets = "[...tools.querySelectorAll('label')].slice(1).map((each) => each.firstChild.data)"
     assert Seen(tab, "Leaderboard").look(facets) == []
-    assert "told apart" in Seen(tab, "All pairs").look(facets)
+    assert "significant" in Seen(tab, "All pairs").look(facets)
     assert "difference" not in Seen(tab, "All pairs").look(facets)
 
 
