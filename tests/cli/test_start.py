@@ -198,6 +198,19 @@ def test_without_a_model_the_bundled_one_is_offered(
     assert "bundled one" in told.err
 
 
+def test_private_documents_stay_on_this_machine(
+    tmp_path: Path, documents: Path, proofstone: Proofstone
+) -> None:
+    """The workspace gets a policy, once, and the models of other machines are refused by it."""
+    create_workspace(tmp_path / "bare").close()
+    wanted = ("--private", "--yes", "--writer", "openai/gpt-5.1", "--judge", "openai/gpt-5.1")
+    for _ in range(2):
+        told = proofstone("start", documents, "-w", tmp_path / "bare", *wanted, "-m", "none")
+        assert told.code != 0
+    config = (tmp_path / "bare" / "proofstone.toml").read_text(encoding="utf-8")
+    assert config.count('[egress]\nhosts = ["local"]\n') == 1
+
+
 def test_a_running_local_server_is_offered(
     tmp_path: Path, documents: Path, author: Everybody, proofstone: Proofstone
 ) -> None:

@@ -34,7 +34,9 @@ BEFORE_READING = ("want", "licence")
               help="What you want to know: what models know of the documents, how well they read "
               "them, or both.")  # fmt: skip
 @click.option("--licence", metavar="NAME", help="The documents' licence, such as CC-BY-4.0.")
-@click.option("--private", is_flag=True, help="The documents have no licence: they are private.")
+@click.option("--private", is_flag=True,
+              help="The documents have no license: they are private. Nothing leaves this machine, "
+              "unless proofstone.toml states an [egress] policy.")  # fmt: skip
 @languages_option("Only passages in these.")
 @click.option("--writer", metavar="PROVIDER/NAME", help="The model that writes statements.")
 @click.option("--judge", metavar="PROVIDER/NAME", help="The model that checks them.")
@@ -82,6 +84,8 @@ def start_command(
 
     given = _given(said)
     with _workspace(folder, quiet=quiet) as workspace:
+        if said["private"]:
+            _keep_local(workspace, quiet=quiet)
         asking = _Asking(workspace, documents, given, yes=yes)
         for line in () if yes or quiet else method_lines():
             say(line)
@@ -115,6 +119,15 @@ def _given(said: dict[str, Any]) -> Answers:
         people=said["people"],
         budget=None if said["budget"] is None else read_budget_text(said["budget"]),
     )
+
+
+def _keep_local(workspace: Workspace, *, quiet: bool) -> None:
+    """Lets nothing of this workspace leave the machine, unless its file states a policy itself."""
+    from proofstone.wiring.egress import keep_local  # noqa: PLC0415
+
+    if keep_local(workspace.folder):
+        say('egress   nothing leaves this machine: [egress] hosts = ["local"] in proofstone.toml',
+            quiet=quiet)  # fmt: skip
 
 
 def _workspace(folder: Path | None, *, quiet: bool) -> Workspace:

@@ -31,6 +31,8 @@ def policy_words(policy: ReviewPolicy) -> str:
     what they must rest on."""
     if not isinstance(policy.answers, UnsetType):
         rule = policy.answers
+        if not rule.urls:
+            return "two answers from the documents, a third where they differ"
         return (
             f"two answers, a third where they differ, at least {rule.urls} pages each, "
             f"{rule.authoritative} of them from {len(rule.sources):,} authoritative sources"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
-from msgspec import UnsetType
+from msgspec import UnsetType, structs
 
 from proofstone.engines.review import QUESTIONS, SheetRow, decide, latest, pages_of
 from proofstone.engines.store import Store
@@ -22,8 +23,15 @@ from proofstone.records import (
     ReviewTask,
 )
 
-__all__ = ["answer_rows", "answer_tasks", "checked_answers", "decided_of", "hand_problems",
-           "usual_policy"]  # fmt: skip
+__all__ = [
+    "answer_rows",
+    "answer_tasks",
+    "are_private",
+    "checked_answers",
+    "decided_of",
+    "hand_problems",
+    "usual_policy",
+]  # fmt: skip
 
 _TASKS: Mapping[str, ReviewTask] = {
     "waits for a first answer": "answer",
@@ -38,8 +46,11 @@ _TWICE = {
 }
 
 
-def usual_policy(method: object) -> ReviewPolicy:
-    """By what reviews are decided where nobody named anything."""
+def usual_policy(method: object, *, is_private: bool = False) -> ReviewPolicy:
+    """By what reviews are decided where nobody named anything; of private documents people answer
+    from these alone, and name no page of the web."""
+    if isinstance(method, ReviewsAnswers) and is_private:
+        return ReviewPolicy(quorum=2, drop="any", answers=AnswerPolicy(urls=0, authoritative=0))
     if isinstance(method, ReviewsAnswers):
         return ReviewPolicy(quorum=2, drop="any", answers=method.answer_policy())
     return ReviewPolicy()
@@ -78,6 +89,13 @@ def _decision(one: CheckedAnswer, votes: Mapping[str, int]) -> ReviewDecision:
     )  # fmt: skip
 
 
+def are_private(store: Store, facts: Iterable[Fact]) -> bool:
+    """Whether any of the facts was made from a document without a licence: what only its owners may
+    know, and what nobody is to search the web for."""
+    sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
+    return any(not source.licence for source in sources.values())
+
+
 # ---------------------------------------------------------------- sheets
 
 
@@ -87,14 +105,18 @@ def answer_tasks(found: Iterable[CheckedAnswer]) -> dict[bytes, ReviewTask]:
 
 
 def answer_rows(
-    method: ReviewsAnswers, facts: Iterable[Fact], found: Iterable[CheckedAnswer]
+    method: ReviewsAnswers,
+    facts: Iterable[Fact],
+    found: Iterable[CheckedAnswer],
+    grounds: Mapping[bytes, SheetRow] = MappingProxyType({}),
 ) -> dict[bytes, SheetRow]:
     """What sheets show of questions. Which column a row's ``found`` and ``model`` stand in, and
     whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
-    said."""
+    said. ``grounds`` are the passages that questions about private documents are answered from."""
     checked = {one.target: one for one in found}
     return {
-        fact.id: SheetRow(
+        fact.id: structs.replace(
+            grounds.get(fact.id, SheetRow(text="")),
             text=method.review_text(fact).text,
             found=_found(checked[fact.id]),
             model="\n".join(_on_a_line(text) for text in method.model_answers(fact)),
@@ -132,7 +154,12 @@ def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator
         others = beside[one.target]
         if any(o.who == one.who and o.task != one.task for o in others):
             yield Problem(where, _TWICE[one.task])
-        elif one.task == "third" and one.verdict == "answered" and one.target in facts:
+        elif (
+            one.task == "third"
+            and one.verdict == "answered"
+            and one.target in facts
+            and not are_private(store, [facts[one.target]])
+        ):
             yield from _unsupported(where, one, facts[one.target], others)
 
 

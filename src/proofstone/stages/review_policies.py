@@ -10,8 +10,8 @@ from proofstone.engines.store import Found, Store
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.ports import ReviewsAnswers
 from proofstone.records import ReviewPolicy
-from proofstone.stages.review_answers import usual_policy
-from proofstone.stages.review_facts import method_of
+from proofstone.stages.review_answers import are_private, usual_policy
+from proofstone.stages.review_facts import facts_held, method_of
 
 __all__ = ["policy_in_force", "policy_with"]
 
@@ -48,4 +48,9 @@ def policy_in_force(store: Store, found: Found) -> ReviewPolicy:
     if not made and found.kind == "form":
         bank = store.items.item_set(found.id).bank
         made = [] if bank is None else store.decided.behind(bank)
-    return made[-1].policy if made else usual_policy(method_of(store, found))
+    if made:
+        return made[-1].policy
+    method = method_of(store, found)
+    asks = isinstance(method, ReviewsAnswers)
+    is_private = asks and are_private(store, facts_held(store, found).facts)
+    return usual_policy(method, is_private=is_private)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct, UnsetType, structs
 
 from proofstone.engines.review import SheetRow
 from proofstone.engines.store import Found, Store
@@ -13,7 +13,7 @@ from proofstone.errors import BadUsage
 from proofstone.ports import Reviews, ReviewsAnswers
 from proofstone.records import Fact, ReviewPlace, ReviewTask
 from proofstone.stages.review_answers import answer_rows, answer_tasks, checked_answers
-from proofstone.stages.review_facts import carried, reviews_of
+from proofstone.stages.review_facts import carried, reviewed_texts, reviews_of, shown_rows
 from proofstone.stages.review_policies import policy_in_force
 from proofstone.stages.sheets_asked import SheetsAsked
 
@@ -28,6 +28,7 @@ class QuestionsGiven(Struct, frozen=True):
 
     tasks: Mapping[bytes, ReviewTask]
     rows: Mapping[bytes, SheetRow]
+    is_private: bool = False
 
     def places(self, facts: Sequence[Fact]) -> list[ReviewPlace]:
         """What a sheet asks about these, tab by tab."""
@@ -65,7 +66,10 @@ def questions_given(
     reviews = carried(store, method, chosen, reviews, now)
     states = checked_answers(method, chosen, reviews, policy)
     tasks = answer_tasks(states) if asked.undecided else {}
+    is_private = not isinstance(policy.answers, UnsetType) and not policy.answers.urls
+    grounds = shown_rows(store, chosen, reviewed_texts(method, chosen)) if is_private else {}
     return QuestionsGiven(
         {fact.id: tasks.get(fact.id, "answer") for fact in chosen},
-        answer_rows(method, chosen, states),
+        answer_rows(method, chosen, states, grounds),
+        is_private,
     )

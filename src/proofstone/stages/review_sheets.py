@@ -139,7 +139,7 @@ def give_out(store: Store, found: Found, asked: SheetsAsked, to: Path, *, clock:
         n: _sheet(
             found, asked, acting_person(store, asked.people[n], clock),
             _places([chosen[place] for place in shares.rows[n]], texts, asked, given, wordings),
-            number, clock,
+            number, clock, is_private=given is not None and given.is_private,
         )
         for n in kept
     }  # fmt: skip
@@ -255,10 +255,13 @@ def _sheet(
     places: Sequence[ReviewPlace],
     number: int,
     clock: Clock,
+    *,
+    is_private: bool,
 ) -> ReviewSheet:
+    recipe = _recipe(asked) | ({"documents": "private"} if is_private else {})
     sheet = ReviewSheet(
         kind="bank" if found.kind == "bank" else "form", target=found.id, reviewer=person.actor,
-        round=number, recipe=_recipe(asked), places=tuple(places), at=clock.now(),
+        round=number, recipe=recipe, places=tuple(places), at=clock.now(),
     )  # fmt: skip
     return structs.replace(sheet, id=review_sheet_id(sheet))
 

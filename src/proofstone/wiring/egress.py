@@ -6,8 +6,10 @@ refuses what neither has let out.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
@@ -41,9 +43,13 @@ __all__ = [
     "build_loads",
     "clear_loads",
     "clear_probe",
+    "keep_local",
     "pilot_loads",
     "plan_loads",
 ]
+
+
+_CONFIG = "proofstone.toml"
 
 
 class Leaving(Struct, frozen=True, kw_only=True):
@@ -56,6 +62,18 @@ class Leaving(Struct, frozen=True, kw_only=True):
     state: Literal["listed", "permitted", "new", "probe"]
     outgoing: Outgoing = Outgoing()
     asked: tuple[Origin, ...] = ()
+
+
+def keep_local(folder: Path) -> bool:
+    """Adds the policy that lets nothing leave this machine to the ``proofstone.toml`` of a
+    workspace's folder; returns False where that file states a policy already."""
+    path = folder / _CONFIG
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if "egress" in tomllib.loads(text):
+        return False
+    gap = "\n" if text and not text.endswith("\n\n") else ""
+    path.write_text(f'{text}{gap}[egress]\nhosts = ["local"]\n', encoding="utf-8", newline="\n")
+    return True
 
 
 class AskEgress(Protocol):

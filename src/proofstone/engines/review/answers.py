@@ -9,7 +9,7 @@ from functools import cache
 from msgspec import Struct, structs
 
 from proofstone.engines.review.answered import answer_problems, stated_answer
-from proofstone.engines.review.sheets import TITLES, Role, row_key
+from proofstone.engines.review.sheets import TITLES, Role, is_private, row_key
 from proofstone.engines.review.tasks import QUESTIONS, TASKS, Task
 from proofstone.engines.review.unseen import unseen_sign
 from proofstone.errors import Problem
@@ -166,6 +166,8 @@ class _Reading:
             self.purged.add((of.sheet.id, position))
             return
         task = TASKS[place.task]
+        if is_private(of.sheet):
+            task = structs.replace(task, n_pages=0)
         problems = list(_problems(row, task, of.texts[place.target]))
         self.problems += problems
         if problems:

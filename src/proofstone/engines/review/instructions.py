@@ -32,7 +32,8 @@ def what_to_do(
               statements=counted(n, noun), round=sheet.round)  # fmt: skip
     yield ""
     for task in tasks:
-        yield from _TASK_LINES[task]()
+        private = sheet.recipe.get("documents") == "private"
+        yield from (_PRIVATE_LINES if private else {}).get(task, _TASK_LINES[task])()
         if task == "format" and false_share:
             yield from _about_false(false_share)
         yield ""
@@ -123,6 +124,28 @@ def _about_same() -> Iterator[str]:
               "more in it, is another answer.", tab=word(TABS["same"]))  # fmt: skip
 
 
+def _about_private_answer() -> Iterator[str]:
+    fit, unfit = (word(text) for text in TASKS["answer"].verdicts.values())
+    yield say("{tab}: of each question decide whether it is fit, and answer it from the passage "
+              "beside it.", tab=word(TABS["answer"]))  # fmt: skip
+    yield say("The documents are private. Do not enter these questions into a search engine or a "
+              "chatbot.")  # fmt: skip
+    yield say("{unfit}: the passage does not answer it, it has several right answers, it is "
+              "unclear, or its answer changes and the question names no date. Say which.",
+              unfit=unfit)  # fmt: skip
+    yield say("{fit}: write the answer alone, as short as it can be. Knowledge that only your "
+              "organization has is fit.", fit=fit)  # fmt: skip
+
+
+def _about_private_third() -> Iterator[str]:
+    yield say("{tab}: people answered these differently. Read the passage, and write the answer "
+              "that is right: one of theirs as it stands, or your own.",
+              tab=word(TABS["third"]))  # fmt: skip
+
+
+_PRIVATE_LINES: Mapping[ReviewTask, Callable[[], Iterator[str]]] = MappingProxyType(
+    {"answer": _about_private_answer, "third": _about_private_third}
+)
 _TASK_LINES: Mapping[ReviewTask, Callable[[], Iterator[str]]] = MappingProxyType(
     {
         "format": _about_format,

@@ -18,7 +18,7 @@ from proofstone.engines.review.tasks import QUESTIONS, TABS, TASKS, Task
 from proofstone.records import ReviewSheet, ReviewTask, SheetColumn, SheetTab, Workbook
 from proofstone.wording import noted, say, word
 
-__all__ = ["TITLES", "Role", "SheetRow", "make_workbook", "row_key"]
+__all__ = ["TITLES", "Role", "SheetRow", "is_private", "make_workbook", "row_key"]
 
 Role = Literal["key", "number", "text", "reworded", "because", "passage", "page", "source", "found",
                "model", "verdict", "new", "claim", "answer", "url", "url2", "urls", "why"
@@ -89,6 +89,11 @@ class SheetRow(Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
+def is_private(sheet: ReviewSheet) -> bool:
+    """Whether a sheet's questions are answered from private documents alone."""
+    return sheet.recipe.get("documents") == "private"
+
+
 def row_key(sheet: ReviewSheet, position: int) -> str:
     """The key of a row: 16 digits of its sheet, its place from 1, and 8 check digits over what it
     asks about, so that a key that was typed or cut is not taken for another row's."""
@@ -117,9 +122,15 @@ def make_workbook(
 
 def _tab(sheet: ReviewSheet, rows: Sequence[SheetRow], task: Task) -> SheetTab:
     places = [n for n, place in enumerate(sheet.places) if place.task == task.name]
-    shown = [role for role in _OPTIONAL if any(_fact_text(rows[n], role, task) for n in places)]
+    private = is_private(sheet)
+    shown = [
+        role
+        for role in _OPTIONAL
+        if any(_fact_text(rows[n], role, task, private=private) for n in places)
+    ]
     roles: list[Role] = ["key", "number", "text", *shown, "verdict"]
-    roles += ["answer", "url", "url2", "urls"] if task.needs_answer else []
+    if task.needs_answer:
+        roles += ["answer"] if is_private(sheet) else ["answer", "url", "url2", "urls"]
     roles += ["new", "claim", "why"] if task.needs_text else ["why"]
     return SheetTab(
         name=word(TABS[task.name]),
@@ -157,14 +168,14 @@ def _cell(
         return str(number)
     if role == "text":
         return rows[n].text
-    return _fact_text(rows[n], role, task)
+    return _fact_text(rows[n], role, task, private=is_private(sheet))
 
 
-def _fact_text(row: SheetRow, role: Role, task: Task) -> str:
+def _fact_text(row: SheetRow, role: Role, task: Task, *, private: bool) -> str:
     """What a row shows in a column that not all sheets have; the reason only where it is asked
-    about, since it says that the statement is meant to be false. Who answers sees no passage, a
-    third what others found, and the model's answer only who compares with it."""
-    if task.name in QUESTIONS:
+    about, since it says that the statement is meant to be false. Who answers sees no passage but of
+    private documents, a third what others found, and the model's answer only who compares."""
+    if task.name in QUESTIONS and not (private and role in ("passage", "page", "source")):
         shown = {"found": row.found if task.name != "answer" else "",
                  "model": row.model if task.name == "same" else ""}  # fmt: skip
         return shown.get(role, "")
