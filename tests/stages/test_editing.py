@@ -331,9 +331,9 @@ def test_no_worked_example_of_a_corrected_form_shows_the_former_version(
     victim = next(identity for identity, _n in usual.most_common() if identity in held)
     form, former = f"form:{made.id.hex()}", [victim]
     for text in ("A first correction of the text.", "A second correction of the text."):
-        edited = workspace.edit(
-            f"fact:{former[-1].hex()}", {"text": text}, reason="wrong", by="Ada"
-        )
+        name = f"fact:{former[-1].hex()}"
+        changes = {"text": text, "correct": workspace.fields_of(name)["correct"]}
+        edited = workspace.edit(name, changes, reason="wrong", by="Ada")
         form = next(each.form for each in edited.forms)
         (new,) = [
             fact.id for item in items(workspace, form) for fact in item.facts
