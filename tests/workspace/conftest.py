@@ -1,4 +1,4 @@
-"""Workspaces and the command line, as the tests of the command line have them."""
+"""Workspaces as the tests of the command line have them."""
 
 from __future__ import annotations
 
