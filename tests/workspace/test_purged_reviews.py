@@ -145,9 +145,9 @@ def test_a_sheet_that_comes_back_late_is_taken_in_without_what_was_purged(
     it is with rows of a file."""
     rows = tmp_path / "rows.jsonl"
     proofstone("review", "export", "books", "-o", rows, "-w", reviewed)
-    purge_the_herbal(reviewed)
     ben = tmp_path / "sheet-ben.xlsx"
-    fill(ben, decision)
+    fill(ben, decision)  # filled in before: as it was given out it would go with the purge
+    purge_the_herbal(reviewed)
     told = proofstone("review", "import", ben, "-w", reviewed)
     assert told.code == 0, told.err
     assert told.out.splitlines()[0] == (
