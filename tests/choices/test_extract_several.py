@@ -47,3 +47,8 @@ def test_a_set_of_letters_is_read(reply: str, letters: str) -> None:
 def test_letters_that_are_no_options_are_kept_and_choose_nothing() -> None:
     found = extract_choices("Answer: A, Z", "ABC")
     assert (found.letter, found.is_option) == ("A, Z", False)
+
+
+@pytest.mark.parametrize("reply", ["Answer: DB", "Answer: BB"])
+def test_letters_run_together_out_of_order_or_twice_are_no_choice(reply: str) -> None:
+    assert extract_choices(reply, "ABCD").letter == ""
