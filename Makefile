@@ -31,11 +31,11 @@ demo: $(STAMPS)/demo
 	$(RUN)proofstone demo
 
 test: $(STAMPS)/dev
-	$(RUN)python -m pytest -m 'not slow' -n $(WORKERS) --dist loadfile $(PYTEST_FLAGS)
+	$(RUN)python -m pytest -m 'not slow' -n $(WORKERS) --dist loadfile --durations=30 $(PYTEST_FLAGS)
 
 test-all: $(STAMPS)/dev
 	$(RUN)python -m pytest --hypothesis-profile searching -n $(WORKERS) --dist loadfile -m 'not slow' $(PYTEST_FLAGS)
-	$(RUN)python -m pytest --hypothesis-profile searching -m slow $(PYTEST_FLAGS)
+	$(RUN)python -m pytest --hypothesis-profile searching -m slow -n $(WORKERS) --durations=30 $(PYTEST_FLAGS)
 
 # `make -k check` goes on after the first that fails.
 check: style types contracts licences pins pages coverage
