@@ -171,3 +171,14 @@ def test_f1_has_no_interval_from_the_number_of_items(tmp_path: Path) -> None:
     audit = audit_files([path], Asked(items={"": 500}))
     assert all(math.isnan(row.estimate.low) for row in audit.board.standings[0].ranked)
     assert any(note.startswith("F1 is not a mean over items") for note in audit.notes)
+
+
+def test_a_refusal_of_a_wide_table_lists_a_few_columns(tmp_path: Path) -> None:
+    """2,000 columns that could be the score are counted, and ten of them named."""
+    heads = ",".join(f"c{k}" for k in range(2000))
+    cells = ",".join(["50.5"] * 2000)
+    path = written(tmp_path, f"model,{heads}\na,{cells}\nb,{cells}\n")
+    with pytest.raises(BadUsage) as caught:
+        layout_of(path)
+    assert "has 2,000 columns that could be the score: c0, c1" in str(caught.value)
+    assert len(str(caught.value)) < 1000

@@ -149,10 +149,11 @@ def _rules(
 
 def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
     choices = [f"    --score {_quoted(name)}" for name in columns]
-    if not metrics_of(columns):
+    if len(columns) <= 10 and not metrics_of(columns):
         choices.append(f"    --models {_quoted(','.join(columns))}   (groups: their mean)")
+    shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
     return BadUsage(
-        f"{table.name} has {len(columns)} columns that could be the score: {', '.join(columns)}",
+        f"{table.name} has {len(columns):,} columns that could be the score: {shown}",
         hint="\n".join(["name the one that models are ranked by:", *choices[:20]]),
     )
 

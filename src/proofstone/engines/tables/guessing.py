@@ -225,8 +225,8 @@ def _one_scale(table: FileColumns, scores: Sequence[str]) -> tuple[str, ...]:
         return tuple(scores)
     if len(above) == len(shares):
         raise BadUsage(
-            f"{table.name}: {', '.join(shares)} hold values from 0 to 1, {', '.join(above)} "
-            "greater ones, so they are not scores on one scale",
+            f"{table.name}: {', '.join(shares[:5])} hold values from 0 to 1, "
+            f"{', '.join(above[:5])} greater ones, so they are not scores on one scale",
             hint="name the models' columns: --models COLUMN,...",
         )
     dropped = set(flags if len(above) > len(shares) else above)
