@@ -18,6 +18,7 @@ from proofstone.report.numbers import two_digits
 from proofstone.report.opening import OpeningPart, make_opening
 from proofstone.report.opening.costs import about_usd, shown_usd
 from proofstone.report.sections import Evidence
+from proofstone.report.sections.costs import costs_section
 from report.made_up import mixed, right_of, table_of, two_small
 from report.test_sections import accuracies, evidence_of, three
 
@@ -97,6 +98,18 @@ def test_a_cost_that_is_only_bounded_decides_nothing() -> None:
     told = part_of(evidence_of(close(replace(bounded, spent=small), *PRICED[1:]))).told
     assert told[0].startswith("The cheapest of the best group is cheap, 10.00 USD")
     assert told[1].startswith("The cost of dear is an upper bound")
+
+
+def test_a_bounded_cost_is_marked_in_the_table() -> None:
+    """The cell of a model with unreported usage is no plain number: 1,000 * 4 / 40 at most."""
+    spent = Spent(calls=41, cost_usd=4.0, estimated_calls=1, estimated_usd=3.8)
+    evidence = evidence_of(close(replace(PRICED[0], spent=spent), *PRICED[1:]))
+    table = part_of(evidence).table
+    assert table is not None
+    assert [row[2] for row in table.rows] == ["at most 100.00", 10.0, 0.5]
+    section = costs_section(evidence)
+    assert section is not None
+    assert [row[2] for row in section.tables[0].rows] == ["at most 100.0000", 10.0, 0.5]
 
 
 def test_the_table_sets_score_cost_time_and_kinds_of_error_side_by_side() -> None:

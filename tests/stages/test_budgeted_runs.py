@@ -5,6 +5,7 @@ The endpoint bills what it likes within a request's bounds, also for connections
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +14,7 @@ import pytest
 
 from proofstone.errors import NoPrice, UnboundedReply
 from proofstone.wiring import Workspace
+from proofstone.wiring.specs import specs_of
 from scripted_server import Act, Seen, answer, drop, drop_after_headers, error, half, malformed
 from serving import configure, serving
 
@@ -198,3 +200,30 @@ def test_simulated_respondents_cost_nothing(workspace: Workspace, form: str) -> 
     for budget in ("0USD", "0tok"):
         (result,) = workspace.run(form, models="sim/ann", budget=budget)
         assert result.complete
+
+
+async def test_after_a_stop_all_that_a_run_took_is_no_less_than_what_this_command_took(
+    workspace: Workspace, form: str
+) -> None:
+    """A billed attempt of no use whose retry the stop came before counts with its run: 4 replies of
+    an earlier command, and what came of this one."""
+    stop, loop, turns = asyncio.Event(), asyncio.get_running_loop(), [0]
+
+    def useless_then_stopped(_seen: Seen) -> Act:
+        turns[0] += 1
+        if turns[0] <= 4:
+            return answer("Answer: A", prompt_tokens=10, completion_tokens=2)
+        loop.call_soon_threadsafe(stop.set)
+        return malformed()
+
+    with serving(useless_then_stopped) as server:
+        configure(workspace.folder, server.url, PRICE)
+        first = specs_of(workspace.store, form, models="scripted/one", limit=4, max_tokens=20)
+        (before,) = await workspace.perform(first)
+        whole = specs_of(workspace.store, form, models="scripted/one", max_tokens=20)
+        (result,) = await workspace.perform(whole, stop=stop, max_connections=1)
+    assert result.interrupted
+    assert (before.spent.calls, result.spent.calls) == (4, 1)
+    assert result.in_all.calls == 4 + 1
+    assert result.in_all.cost_usd == pytest.approx(before.spent.cost_usd + result.spent.cost_usd)
+    assert workspace.store.expenses.lost() == []

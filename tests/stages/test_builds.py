@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -263,3 +264,31 @@ def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None
         ("rate", None, 3, 0, 0, 3),
         ("rate", "bad", None, 0, None, None),
     ]
+
+
+@pytest.mark.parametrize("ending", ["whole", "nothing is left", "a model ends", "a step fails"])
+def test_a_build_that_ends_has_lost_no_calls(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """However it ends, every call that was billed is stored, so `status` tells of none."""
+
+    def script(seen: Seen) -> Act:
+        prompt = seen.json["messages"][0]["content"]
+        if ending == "a model ends" and "Is this about" in prompt:
+            return error(401, {"error": {"message": "wrong key"}})
+        if ending == "nothing is left" and "Is this about" in prompt:
+            return answer("No.")
+        return answer("What is it? Yes.")
+
+    with serving(script) as server:
+        configure(workspace.folder, server.url)
+        if ending == "a step fails":
+            monkeypatch.setattr(workspace.store.builds, "add_funnel", _broken)
+        with suppress(BadInput, OSError):
+            drills(workspace)
+        assert server.requests > 20
+    assert workspace.newly_lost() == workspace.store.expenses.lost() == []
+
+
+def _broken(*_: object) -> None:
+    raise OSError("no funnel can be kept")

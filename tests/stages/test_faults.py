@@ -67,7 +67,7 @@ def faults_that_pass(share: float) -> Script:
     [
         (html(), "not_an_api", "it often ends in /v1"),
         (html(404), "not_an_api", "it often ends in /v1"),
-        (BAD_KEY, "bad_key", "check the key"),
+        (BAD_KEY, "bad_key", "no key is set"),
         (NO_MODEL, "unknown_model", "check the spelling of one"),
     ],
     ids=["a page", "a page 404", "401", "unknown model"],

@@ -156,14 +156,16 @@ def _result_line(result: RunResult) -> str:
 
 
 def _spent(result: RunResult) -> str:
-    """What a run took by this command, and in all where that is more; nothing if simulated."""
-    spent, in_all = result.spent, result.in_all
+    """What a run took by this command, and in all where that is more; nothing if simulated. What
+    judges took stands apart: it is no part of what the run took."""
+    spent, in_all, judged = result.spent, result.in_all, result.judged
+    by_judges = f"; judges {spent_text(judged)}" if judged.calls else ""
     if not in_all.calls or result.planned.run.simulated:
-        return ""
+        return f"  spent nothing{by_judges}" if by_judges else ""
     if in_all.calls <= spent.calls:
-        return f"  {spent_text(spent)}"
+        return f"  {spent_text(spent)}{by_judges}"
     now = spent_text(spent) if spent.calls else "nothing"
-    return f"  spent {now}; in all {spent_text(in_all)}"
+    return f"  spent {now}; in all {spent_text(in_all)}{by_judges}"
 
 
 def _result(result: RunResult) -> dict[str, Any]:
@@ -186,6 +188,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "over_budget": result.over_budget,
         "spent": result.spent,
         "spent_in_all": result.in_all,
+        "spent_judging": result.judged,
         "served": [
             {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
             for share in result.served

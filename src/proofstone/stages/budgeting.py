@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from proofstone.engines.models import Asker, Exposure, Spending, unbounded_reply
-from proofstone.engines.store import GROUP_ROWS, Expense, Store, this_process
+from proofstone.engines.store import Expense, Store, this_process
 from proofstone.errors import StoreFailed
 from proofstone.ports import CallRecord, Clock
 from proofstone.stages.planning import PlannedRun
 
 __all__ = ["check_bounded", "check_replies_end", "on_record"]
 
-_HEARTBEAT_S = 10.0
+_HEARTBEAT_S = 2.0
 _RUNS_NAMED = 8
 
 Kept = Callable[[CallRecord], None]
@@ -35,89 +35,71 @@ def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
 
 @asynccontextmanager
 async def on_record(
-    store: Store,
-    askers: Collection[Asker],
-    spending: Spending | None,
-    clock: Clock,
-    *,
-    runs: Sequence[str] = (),
+    store: Store, askers: Collection[Asker], clock: Clock, *, runs: Sequence[str] = ()
 ) -> AsyncIterator[Kept | None]:
     """While inside, a kill leaves behind how much may be billed and is not stored; ``runs`` names
     what is asked. Gives what the writer is to tell of each call on disk.
 
-    With a budget the bound is what is put aside and not committed, at most; without one it is the
-    number of connections and what the writer holds, and costs nothing a call. Nothing is recorded
-    where no model bills.
+    The bound is what these askers, which share one spending, have under way and not committed, at
+    most: calls, and with a budget what is put aside for them. Nothing is recorded where no model
+    bills.
     """
-    billing = [asker for asker in askers if asker.bills]
-    if not billing:
+    spending = next((asker.spending for asker in askers), None)
+    if spending is None or not any(asker.bills for asker in askers):
         yield None if spending is None else spending.keep
         return
-    record = _Record(store, clock, spending, billing, " ".join(runs[:_RUNS_NAMED]))
-    if spending is not None:
-        spending.record_in(record)
+    record = _Record(store, clock, spending, " ".join(runs[:_RUNS_NAMED]))
+    spending.record_in(record)
     heartbeat = asyncio.create_task(record.keep_alive())
     try:
-        yield None if spending is None else spending.keep
-    except BaseException:
-        record.end(is_clean=False)
-        raise
-    else:
-        record.end(is_clean=True)
+        yield spending.keep
     finally:
         heartbeat.cancel()
-        if spending is not None:
-            spending.record_in(None)
+        record.end()
+        spending.record_in(None)
 
 
 class _Record:
     """The row of this command among the expenses. ``Journal`` of its spending."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        spending: Spending | None,
-        billing: Sequence[Asker],
-        runs: str,
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, spending: Spending, runs: str) -> None:
         self._expenses = store.expenses
         self._clock = clock
         self._spending = spending
-        # A worker has one call on its way or to be written; the writer holds no more than a group.
-        self._most_calls = sum(asker.max_connections for asker in billing) + GROUP_ROWS
+        budget = spending.budget
+        self._is_bounded = budget is not None
         self._key = store.expenses.begin(
             Expense(
                 owner=this_process(),
                 runs=runs,
-                unit="" if spending is None else spending.budget.unit,
-                budget=None if spending is None else spending.budget.amount,
+                unit="" if budget is None else budget.unit,
+                budget=None if budget is None else budget.amount,
                 started_at=clock.now(),
-                exposed_calls=self._most_calls if spending is None else 0,
-                exposed=None if spending is None else 0,
+                exposed_calls=0,
+                exposed=self._amount(Exposure(0, 0)),
             )
         )
 
     async def allow(self, most: Exposure) -> None:
         """Returns once it is on disk that so much may be billed."""
         now = self._clock.now()
-        await asyncio.to_thread(self._expenses.allow, self._key, most.calls, most.amount, now)
+        await asyncio.to_thread(
+            self._expenses.allow, self._key, most.calls, self._amount(most), now
+        )
 
     async def keep_alive(self) -> None:
         """Renews the row now and then, its bound as low as it has been of late."""
         while True:
             await self._clock.sleep(_HEARTBEAT_S)
             with suppress(StoreFailed):  # the writer says so; the bound on disk is only too high
-                if self._spending is None:
-                    await asyncio.to_thread(self._expenses.renew, self._key, self._clock.now())
-                else:
-                    await self._spending.tighten()
+                await self._spending.tighten()
 
-    def end(self, *, is_clean: bool) -> None:
-        """Ends the row with what was billed and could not be stored."""
-        left = Exposure(0, 0) if self._spending is None else self._spending.exposure
-        if self._spending is None and not is_clean:
-            left = Exposure(self._most_calls, 0)
-        amount = None if self._spending is None else left.amount
+    def end(self) -> None:
+        """Ends the row with what was sent and is not stored: nothing, unless the command broke off
+        or could not store."""
+        left = self._spending.exposure
         with suppress(StoreFailed):  # the row stays open, and the next command finds it
-            self._expenses.end(self._key, left.calls, amount, self._clock.now())
+            self._expenses.end(self._key, left.calls, self._amount(left), self._clock.now())
+
+    def _amount(self, exposure: Exposure) -> int | None:
+        return exposure.amount if self._is_bounded else None

@@ -30,7 +30,8 @@ class RunResult(Struct, frozen=True, kw_only=True):
     only a judge can score, who was not named or not heard.
 
     ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
-    is what this command's calls took, ``in_all`` what all of the run's took when they were asked.
+    is what this command's calls took, ``in_all`` what all of the run's took when they were asked,
+    ``judged`` what judges took besides, by this command.
     ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
     """
 
@@ -44,6 +45,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     over_budget: bool = False
     spent: Spent = Spent()
     in_all: Spent = Spent()
+    judged: Spent = Spent()
     seconds: float = 0.0
     served: tuple[ServedShare, ...] = ()
 
@@ -115,7 +117,9 @@ async def perform_campaign(
                     store, writer, method, planned, asker,
                     progress=progress, stop=stop, clock=clock, judges=judges,
                 )  # fmt: skip
-            judging = _judging(bench, writer, progress)
+            asked = progress.spent()
+            judged = RunProgress(label="judges", total=0)
+            judging = _judging(bench, writer, progress, judged)
             scored = await score_run(
                 store, method, planned.key, planned.run, clock=clock, judging=judging
             )
@@ -131,7 +135,8 @@ async def perform_campaign(
                 stopped=progress.stopped or _stopped(bench),
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=_is_over_budget(progress, asker, bench),
-                spent=progress.spent(),
+                spent=asked,
+                judged=judged.spent(),
                 in_all=store.spent.of_runs([planned.key]),
                 seconds=(progress.ended or 0.0) - progress.started,
                 served=shares_of(store, planned.key, planned.run),
@@ -147,13 +152,16 @@ async def perform_campaign(
     return [results[place] for place in range(len(runs))]
 
 
-def _judging(bench: Bench | None, writer: Writer, progress: RunProgress) -> Judging | None:
-    """The judges for one run, whose calls are counted with it."""
+def _judging(
+    bench: Bench | None, writer: Writer, progress: RunProgress, judged: RunProgress
+) -> Judging | None:
+    """The judges for one run, whose calls are shown with it and counted apart."""
     if bench is None:
         return None
 
     async def keep(call: CallRecord) -> None:
         progress.count(call)
+        judged.count(call)
         await writer.write(call)
 
     return Judging(bench.name, bench.sitting(keep))

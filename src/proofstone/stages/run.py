@@ -215,8 +215,13 @@ class _ItemCall:
             loop.planned.run, loop.settings, job.stored.loaded, job.sample, step, messages,
             oracle=oracle, schema=schema,
         )  # fmt: skip
-        asked = await loop.asker.ask(request, self._record)
-        reply = self.replies[step] = await self._finish(step, asked)
+        place = Place(loop.planned.key, job.stored.key, job.sample, step)
+
+        async def record(attempt: CallRecord) -> None:
+            await self._record(attempt, place)
+
+        asked = await loop.asker.ask(request, record)
+        reply = self.replies[step] = await self._finish(place, asked)
         return reply
 
     async def finish(self) -> None:
@@ -238,20 +243,20 @@ class _ItemCall:
         kept = loop.store.runs.steps_done(loop.planned.key, job.stored.key, job.sample).get(step)
         return None if kept is None else read_reply(kept.wire, kept.raw)
 
-    async def _record(self, call: CallRecord) -> None:
-        """Keeps an attempt that is not the last one: billed, but of no use."""
+    async def _record(self, call: CallRecord, place: Place) -> None:
+        """Keeps an attempt that is not the last one: billed, but of no use. It has its place, so
+        that it counts with its run also where the run is stopped before the next attempt."""
         self._loop.progress.count(call)
-        await self._loop.writer.write(call)
+        await self._loop.writer.write(call, None if call.state == "submitted" else place)
 
-    async def _finish(self, step: str, asked: Asked) -> Reply:
-        loop, job = self._loop, self._job
+    async def _finish(self, place: Place, asked: Asked) -> Reply:
+        loop = self._loop
         progress, call = loop.progress, asked.record
         if asked.key is None:
             progress.count(call)
         else:
             progress.cached += 1
-        is_last = step == loop.planned.run.last_step
-        place = Place(loop.planned.key, job.stored.key, job.sample, step)
+        is_last = place.step == loop.planned.run.last_step
         reply = asked.reply
         committed = self._count_done if is_last and reply is not None else None
         await loop.writer.write(call if asked.key is None else asked.key, place, committed)

@@ -36,11 +36,12 @@ async def open_askers(
     cache: CacheUse = "same",
     spending: Spending | None = None,
 ) -> AsyncIterator[dict[str, Asker]]:
-    """An asker a name; with ``cache`` "any" they take replies of any served version, and all spend
-    from one budget where there is one. Raises what ``open_asker`` raises (NoPrice for all models
-    that lack one), before anything is asked of any."""
+    """An asker a name; with ``cache`` "any" they take replies of any served version. All share one
+    spending, which has no budget unless one is given. Raises what ``open_asker`` raises (NoPrice
+    for all models that lack one), before anything is asked of any."""
     flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
     limiters = Limiters()
+    spending = Spending() if spending is None else spending
     askers: dict[str, Asker] = {}
     async with AsyncExitStack() as opened:
         unpriced = []

@@ -131,7 +131,7 @@ class Asking(Retrieving):
 
         async def work(stop: asyncio.Event) -> ControlReport:
             async with self._askers([model], None, stop, spending=spending) as askers:
-                record = on_record(self.store, list(askers.values()), spending, self.clock)
+                record = on_record(self.store, askers.values(), self.clock)
                 async with record as kept:
                     return await perform_control(self.store, askers[model], kept)
 
@@ -150,7 +150,7 @@ class Asking(Retrieving):
 
         async def work(stop: asyncio.Event) -> JudgeTrial:
             async with self._askers([model], None, stop, spending=spending) as askers:
-                record = on_record(self.store, list(askers.values()), spending, self.clock)
+                record = on_record(self.store, askers.values(), self.clock)
                 async with record as kept:
                     return await perform_judge_trial(
                         self.store, askers[model], limit=limit, kept=kept
@@ -267,7 +267,7 @@ class Asking(Retrieving):
             keep_cards(self.store, self.config, runs, self.clock)
             by_name = {askers[name].model.name: askers[name] for name in names}
             named = [f"run:{short(planned.run.id)}" for planned in stored]
-            record = on_record(self.store, askers.values(), spending, self.clock, runs=named)
+            record = on_record(self.store, askers.values(), self.clock, runs=named)
             async with record as kept:
                 bench = None if judges is None else Bench(judges, [askers[n] for n in judging])
                 return await perform_campaign(

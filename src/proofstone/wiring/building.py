@@ -340,8 +340,7 @@ class Building(Scoring, Gathering, Seeing):
             check_replies_end([(askers[role], each) for role, each in planned.settings.items()])
             shown.append(progress_of_build(build))
             runs = [named or f"build:{short(build.id)}"]
-            spending = connections[2]
-            record = on_record(self.store, opened.values(), spending, self.clock, runs=runs)
+            record = on_record(self.store, opened.values(), self.clock, runs=runs)
             async with record as kept:
                 yield askers, kept
 

@@ -88,7 +88,7 @@ class Contradicting(Asking):
         async def work(stop: asyncio.Event) -> Contradictions:
             async with self._askers(judges, None, stop, spending=spending) as askers:
                 asked = [askers[name] for name in judges]
-                async with on_record(self.store, asked, spending, self.clock) as kept:
+                async with on_record(self.store, asked, self.clock) as kept:
                     return await judge_statements(
                         self.store, named, n, pairs, asked, embedder=encoder.name, kept=kept
                     )

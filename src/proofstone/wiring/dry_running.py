@@ -200,7 +200,7 @@ class DryRunning(Asking):
         async with self._askers(names, max_connections, stop, cache, spending) as opened:
             askers = {asker.model.name: asker for asker in opened.values()}
             used = [askers[each.group.planned.run.respondent] for each in pilots if each.sample]
-            record = on_record(self.store, used, spending, self.clock, runs=["a pilot"])
+            record = on_record(self.store, used, self.clock, runs=["a pilot"])
             async with record as kept:
                 await ask_pilots(
                     self.store, find_method, pilots, askers, stop=stop, clock=self.clock, kept=kept

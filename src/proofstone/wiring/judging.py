@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from proofstone.engines.models import Asker, ModelConfig, Spending, leaves_to
+from proofstone.engines.models import Asker, ModelConfig, leaves_to
 from proofstone.engines.store import Origin, Store
 from proofstone.errors import BadUsage
 from proofstone.ports import Clock
@@ -83,12 +83,11 @@ async def seated(
     spec: JudgeSpec,
     askers: Mapping[str, Asker],
     clock: Clock,
-    spending: Spending | None,
 ) -> AsyncIterator[Judging]:
     """The judges at work, every call of theirs kept in ``store``. Raises at the end what stopped
     one of them."""
     bench = Bench(spec, list(askers.values()))
-    recorded = on_record(store, askers.values(), spending, clock)
+    recorded = on_record(store, askers.values(), clock)
     async with recorded as kept, store.writer(kept) as writer:
         sitting = bench.sitting(writer.write)
         yield Judging(bench.name, sitting, is_stopped=lambda: bench.stopped is not None)

@@ -100,9 +100,7 @@ class VisionScanner:
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
                 asker = askers[self.model]
-                record = on_record(
-                    workspace.store, [asker], self._spending, workspace.clock, runs=["ingest"]
-                )
+                record = on_record(workspace.store, [asker], workspace.clock, runs=["ingest"])
                 async with record as kept:
                     self.account = await read_pages(
                         workspace.store, parts, asker, self._pictures, take, stop=stop, kept=kept

@@ -80,7 +80,7 @@ class Scoring(VerifyingRuns):
             names = list(spec.models)
             async with (
                 self._askers(names, max_connections, stop, cache, spending) as askers,
-                seated(self.store, spec, askers, self.clock, spending) as judging,
+                seated(self.store, spec, askers, self.clock) as judging,
             ):
                 return await score_run(
                     self.store, method, key, record,
@@ -160,7 +160,7 @@ class Scoring(VerifyingRuns):
             models = list(judges.models)
             async with (
                 self._askers(models, max_connections, stop, cache, spending) as askers,
-                seated(self.store, judges, askers, self.clock, spending) as judging,
+                seated(self.store, judges, askers, self.clock) as judging,
             ):
                 return await ask(judging.judge)
 

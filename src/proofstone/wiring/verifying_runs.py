@@ -154,7 +154,7 @@ class VerifyingRuns(Asking):
                 spending, names = self.spending(budget), list(spec.models)
                 async with (
                     self._askers(names, max_connections, stop, cache, spending) as askers,
-                    seated(self.store, spec, askers, self.clock, spending) as judging,
+                    seated(self.store, spec, askers, self.clock) as judging,
                 ):
                     tell = _Told(watch, opened.n)
                     for each in opened.lists:

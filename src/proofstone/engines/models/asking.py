@@ -101,6 +101,7 @@ class Asker:
         self._stored = StoredCalls(store)
         self._clock = clock
         self._rng = rng
+        self.spending = spending
         self._purse = open_purse(model, price, self.bounds, spending)
         self._retries = Retries() if retries is None else retries
         self._halt = Halt(stop)
@@ -127,7 +128,9 @@ class Asker:
     def fits_a_budget(self, settings: Mapping[str, Any]) -> bool:
         """Whether there is none for this model, or the replies to such settings have an end."""
         sent, _dropped = self.model.sent_settings(settings)
-        return self._purse is None or most_output(sent, self.bounds.window) is not None
+        if self._purse is None or self.spending is None or self.spending.budget is None:
+            return True
+        return most_output(sent, self.bounds.window) is not None
 
     def look_again(self) -> None:
         """Takes what was stored since into the cache."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from proofstone.engines.models.bounds import Bounds, total_tokens
-from proofstone.engines.models.budget import Unit, money, shown
+from proofstone.engines.models.budget import Budget, Unit, money, shown
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.spending import BudgetSpent, Spending
 from proofstone.engines.models.stopping import Halt
@@ -24,10 +24,11 @@ _BILLED = 200
 
 
 class Held(NamedTuple):
-    """What is put aside for an attempt: the amount, and the tokens it stands for."""
+    """What is put aside for an attempt: the amount, and the tokens it stands for (None where no
+    budget asks for them)."""
 
     amount: int
-    most: Usage
+    most: Usage | None
 
 
 class Purse:
@@ -41,20 +42,25 @@ class Purse:
 
     async def put_aside(self, request: ModelRequest, sent: Mapping[str, Any], halt: Halt) -> Held:
         """The worst case of one attempt. Raises BudgetReached where it is not covered any more,
-        UnboundedReply where there is none, and Stopped when ``halt`` comes first."""
+        UnboundedReply where there is none, and Stopped when ``halt`` comes first. Without a budget
+        the attempt is only counted."""
+        budget = self._spending.budget
+        if budget is None:
+            await self._spending.reserve(0, halt)
+            return Held(0, None)
         most = self._bounds.most(request, sent)
         if most.completion is None:
             raise unbounded_reply([self._model])
-        amount = amount_of(self._spending.budget.unit, self._dearest, most)
+        amount = amount_of(budget.unit, self._dearest, most)
         try:
             await self._spending.reserve(amount, halt)
         except BudgetSpent:
-            raise self._reached(amount) from None
+            raise self._reached(budget, amount) from None
         return Held(amount, most)
 
     def settle(self, held: Held, call: CallRecord) -> None:
         """Takes what the attempt was charged in place of what was put aside."""
-        if call.estimated_tokens is None:
+        if call.estimated_tokens is None and held.most is not None:
             self._bounds.learn(held.most, call.usage)
         self._spending.settle(held.amount, call)
 
@@ -66,17 +72,17 @@ class Purse:
         """Takes nothing: the attempt was not sent."""
         self._spending.give_back(held.amount)
 
-    def _reached(self, amount: int) -> BudgetReached:
+    def _reached(self, budget: Budget, amount: int) -> BudgetReached:
         spending = self._spending
-        unit, call = spending.budget.unit, shown(spending.budget.unit, amount)
+        unit, call = budget.unit, shown(budget.unit, amount)
         if not spending.spent:
             return BudgetReached(
-                f"the budget of {spending.budget} does not cover one call of {self._model}, "
+                f"the budget of {budget} does not cover one call of {self._model}, "
                 f"which may cost {call}",
                 hint="give a larger --budget, or shorten the longest reply with --max-tokens",
             )
         return BudgetReached(
-            f"the budget of {spending.budget} is reached: {shown(unit, spending.spent)} spent, and "
+            f"the budget of {budget} is reached: {shown(unit, spending.spent)} spent, and "
             f"another call of {self._model} may cost {call}",
             hint="what was done is kept; resume with a further --budget",
         )
@@ -85,15 +91,15 @@ class Purse:
 def open_purse(
     model: Model, price: Price | None, bounds: Bounds, spending: Spending | None
 ) -> Purse | None:
-    """A purse where there is a budget that the model's calls can take from: made-up replies take
-    nothing, and what costs nothing takes no money."""
+    """A purse where the model's calls can take from a budget, or may be billed: made-up replies
+    take nothing, and what costs nothing takes no money."""
     if spending is None or model.simulated:
         return None
-    if spending.budget.unit == "USD":
-        if price is None:
-            raise no_price([model.name])
-        if is_free(price):
-            return None
+    unit = "" if spending.budget is None else spending.budget.unit
+    if unit == "USD" and price is None:
+        raise no_price([model.name])
+    if unit != "tokens" and price is not None and is_free(price):
+        return None
     return Purse(model.name, price or FREE, bounds, spending)
 
 

@@ -12,12 +12,13 @@ import asyncio
 from collections import deque
 from typing import NamedTuple, Protocol
 
-from proofstone.engines.models.budget import Budget, charge
+from proofstone.engines.models.budget import Budget, Unit, charge
 from proofstone.engines.models.stopping import Halt
 from proofstone.ports import CallRecord
 
 __all__ = ["BudgetSpent", "Exposure", "Journal", "Spending"]
 
+_ENDLESS = 2**62
 _ROOM = 1.25  # how much more than now is recorded at once, so that recording is rare
 
 
@@ -48,11 +49,14 @@ class Spending:
     """The spending of one command, over all its models and purposes; used on one loop at a time.
 
     ``reserve`` before an attempt, then ``settle`` with its row, or ``abandon`` where none came
-    back; ``keep`` once the row is committed. Amounts are in the budget's unit.
+    back; ``keep`` once the row is committed. Amounts are in the budget's unit. Without a budget
+    nothing is refused and nothing put aside: the attempts are counted, and amounts are tokens.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget
+        self._most = _ENDLESS if budget is None else budget.amount
+        self._unit: Unit = "tokens" if budget is None else budget.unit
         self.spent = 0
         self.reserved = 0
         self.in_flight = 0
@@ -73,7 +77,7 @@ class Spending:
     @property
     def left(self) -> int:
         """What is neither spent nor put aside; below 0 where an endpoint counted beyond bounds."""
-        return self.budget.amount - self.spent - self.reserved
+        return self._most - self.spent - self.reserved
 
     @property
     def exposure(self) -> Exposure:
@@ -95,7 +99,7 @@ class Spending:
 
     def settle(self, reserved: int, call: CallRecord) -> None:
         """Takes what an attempt was charged in place of what was put aside for it."""
-        billed = charge(self.budget.unit, call)
+        billed = charge(self._unit, call)
         if billed:
             self._unkept = Exposure(self._unkept.calls + 1, self._unkept.amount + billed)
         self._take_back(reserved, billed)
@@ -111,7 +115,7 @@ class Spending:
 
     def keep(self, call: CallRecord) -> None:
         """A settled attempt's row is committed: a kill no longer loses it."""
-        billed = charge(self.budget.unit, call)
+        billed = charge(self._unit, call)
         if billed:
             self._unkept = Exposure(self._unkept.calls - 1, self._unkept.amount - billed)
 

@@ -13,6 +13,7 @@ from proofstone.wording import say
 
 __all__ = [
     "about_usd",
+    "bounded_cell",
     "bounded_sentence",
     "cost_of_thousand",
     "cost_sentences",
@@ -35,6 +36,13 @@ def least_cost(row: BoardRow) -> float | None:
     """The least that ``cost_of_thousand`` can be."""
     most = cost_of_thousand(row)
     return None if most is None else most - 1000 * row.spent.estimated_usd / row.pace.n_questions
+
+
+def bounded_cell(row: BoardRow, cost: float | None, digits: int) -> float | str | None:
+    """The cost for a cell of a table, marked where it is only an upper bound."""
+    if cost is None or not row.spent.estimated_usd:
+        return cost
+    return say("at most {usd}", usd=f"{cost:,.{digits}f}")
 
 
 def bounded_sentence(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.endings import Endings, endings_of
-from proofstone.report.opening.costs import cost_of_thousand
+from proofstone.report.opening.costs import bounded_cell, cost_of_thousand
 from proofstone.report.opening.names import called
 from proofstone.report.sections.section import Cell, Column, Table
 from proofstone.report.sheet import Sheet
@@ -72,15 +72,16 @@ def _key(row: BoardRow) -> _Key:
 
 def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[_Filled]:
     costs = [cost_of_thousand(row) for row in rows]
+    digits = _digits(costs)
     if any(cost is not None for cost in costs):
         yield (
             Column(
                 key="usd_per_thousand",
                 name=say("USD for 1,000 questions"),
-                digits=_digits(costs),
+                digits=digits,
                 help=say("by what these questions cost; a dash where a price is not known"),
             ),
-            costs,
+            [bounded_cell(row, cost, digits) for row, cost in zip(rows, costs, strict=True)],
         )
     times = [row.pace.median_latency_s for row in rows]
     if any(time is not None for time in times):

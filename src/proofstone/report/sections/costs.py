@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.report.board import BoardRow, Standings
 from proofstone.report.numbers import points
-from proofstone.report.opening.costs import bounded_sentence, cost_of_thousand, least_cost
+from proofstone.report.opening.costs import (
+    bounded_cell,
+    bounded_sentence,
+    cost_of_thousand,
+    least_cost,
+)
 from proofstone.report.sections.drawn import cost_figure
 from proofstone.report.sections.section import Column, Evidence, Section, Table
 from proofstone.wording import say, word
 
 __all__ = ["costs_section"]
+
+_DIGITS = 4
 
 
 def costs_section(evidence: Evidence) -> Section | None:
@@ -83,8 +90,16 @@ def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
         columns=(
             Column(key="model", name=word("model")),
             Column(key="score", name=word("score"), unit="points"),
-            Column(key="usd_per_thousand", name=say("USD for 1,000 questions"), digits=4),
+            Column(key="usd_per_thousand", name=say("USD for 1,000 questions"), digits=_DIGITS),
             Column(key="calls", name=say("calls")),
         ),
-        rows=tuple((row.label, row.estimate, usd[row.label], row.spent.calls) for row in rows),
+        rows=tuple(
+            (
+                row.label,
+                row.estimate,
+                bounded_cell(row, usd[row.label], _DIGITS),
+                row.spent.calls,
+            )
+            for row in rows
+        ),
     )
