@@ -138,7 +138,12 @@ def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) 
     check_provenance(work, proofstone)
     page = tmp_path / "page.html"
     assert proofstone("report", "m", "-o", page, "-w", work).code == 0
-    assert "scripted/contestant" in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert "scripted/contestant" in text
+    assert "Scores by document" in text
+    assert re.search(r"<p>Document: [^<]*Metals \(pages? \d", text)  # of passages on pages
+    board = proofstone("leaderboard", "m", "--by", "document", "-w", work).out
+    assert re.search(r"^Metals +\d", board, re.MULTILINE)
 
 
 def asked_of_all(work: Path, proofstone: Proofstone) -> None:

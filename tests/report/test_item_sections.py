@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proofstone.records import Respondent
+from proofstone.records import Documents, Respondent
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list, work_rows
 from report.made_up import right_of, table_of
@@ -48,6 +48,27 @@ def test_items_of_a_file_have_no_commands() -> None:
     assert (first["target"], first["show"], first["rule"]) == ("q0", "", "")
     assert first["distractor_share"] is None
     assert first["flags"] == "weak-beat-strong"
+
+
+def test_flagged_items_name_their_documents_and_pages() -> None:
+    """Item 0 rests on two documents, on two pages of the second; without documents there is no such
+    column, and an item without one has an empty cell."""
+    evidence = nine(answers=True)
+    assert evidence.sheet is not None
+    plain = section(evidence, "items").tables[1]
+    assert "document" not in [column.key for column in plain.columns]
+    documents = Documents(
+        unit=np.array([0, 0, 0], dtype=np.int32),
+        document=np.array([1, 0, 0], dtype=np.int32),
+        pages=("", "3", "ix"),
+        names=("Alloys", "Metals"),
+    )
+    sheet = replace(evidence.sheet, table=replace(evidence.sheet.table, documents=documents))
+    worst = section(replace(evidence, sheet=sheet), "items").tables[1]
+    place = [column.key for column in worst.columns].index("document")
+    cells = {row[0]: row[place] for row in worst.rows}
+    assert cells.pop("item:0000") == "Metals, Alloys (pages 3, ix)"
+    assert set(cells.values()) <= {None}
 
 
 def test_few_models_make_no_work_list() -> None:

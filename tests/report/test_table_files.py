@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from proofstone.engines.ingest import read_rows, write_rows
 from proofstone.engines.stats import RankInterval
-from proofstone.records import Estimate, ScoreTable
+from proofstone.records import Documents, Estimate, ScoreTable
 from proofstone.report import PageData, Provenance, leaderboard
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.section import Cell, Column, Table
@@ -260,3 +262,24 @@ def test_of_many_pairs_the_page_lists_neighbors_and_leaders(tmp_path: Path) -> N
     assert "pairs-all.csv" in written.files
     assert "pairs-all.tex" not in written.files
     assert long_tables(page_of(two_small())) == ()
+
+
+def test_of_many_documents_the_page_lists_the_largest_and_a_file_all(tmp_path: Path) -> None:
+    """Forty documents, of which the first holds 41 items, the second 40 ...: the page lists thirty,
+    the CSV files all, and the TeX files no more than the page."""
+    unit = np.concatenate([np.arange(n + 2) for n in range(40)]).astype(np.int32)
+    document = np.concatenate([np.full(n + 2, n) for n in range(40)]).astype(np.int32)
+    names = tuple(f"Volume {n:02}" for n in range(40))
+    table = replace(two_small(), documents=Documents(unit, document, ("",) * len(unit), names))
+    data = page_of(table)
+    found = next(section for section in data.sections if section.name == "documents")
+    (listed,) = found.tables
+    assert [row[0] for row in listed.rows] == [f"Volume {39 - n:02}" for n in range(30)]
+    assert [row[1] for row in listed.rows] == [41 - n for n in range(30)]
+    assert "11 more are not shown" in listed.note  # ten documents, and the items without one
+    written = write_tables(data, TablesAsked(tmp_path / "t", ("csv", "tex")))
+    assert "documents-all.tex" not in written.files
+    with (tmp_path / "t" / "documents-all.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["n"] for row in rows] == [*(str(41 - n) for n in range(40)), "19"]
+    assert rows[-1]["document"] == "(not given)"

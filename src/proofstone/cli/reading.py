@@ -85,7 +85,8 @@ def _by_cards(command: Callable[..., Any]) -> Callable[..., Any]:
     "--by",
     multiple=True,
     metavar="LEVEL",
-    help="Also by discipline, ... or position; of triples by domain, popularity, source or family.",
+    help="Also by discipline, ..., document or position; of triples by domain, popularity, source "
+    "or family.",
 )
 @_by_cards
 @click.option(

@@ -165,7 +165,14 @@ from proofstone.records.reviews import (
     review_sheet_id,
 )
 from proofstone.records.rows import Row, SiftedRow, SiftedRows
-from proofstone.records.score_table import Corrections, HeldRole, Respondent, ScoreTable
+from proofstone.records.score_table import (
+    Corrections,
+    DocumentPages,
+    Documents,
+    HeldRole,
+    Respondent,
+    ScoreTable,
+)
 from proofstone.records.seats import role_of_seat, seated, seats_of
 from proofstone.records.semantic_map import GroupsApart, GroupSeparation, StoredMap
 from proofstone.records.spent import Spent, usd
@@ -221,6 +228,8 @@ __all__ = [
     "Correction",
     "Corrections",
     "DecidedReviews",
+    "DocumentPages",
+    "Documents",
     "Estimate",
     "Evidence",
     "Exhibit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proofstone.records.cards import Card
 from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Corrections", "HeldRole", "Respondent", "ScoreTable"]
+__all__ = [
+    "Corrections",
+    "DocumentPages",
+    "Documents",
+    "HeldRole",
+    "Respondent",
+    "ScoreTable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,33 @@ class Corrections:
         return self.raised + self.lowered + self.upheld + self.void
 
 
+class DocumentPages(NamedTuple):
+    """A document that an item rests on, and the pages in it; no pages where none is known."""
+
+    name: str
+    pages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents that units rest on, as E edges ``unit[e]`` -> ``names[document[e]]``, each on
+    ``pages[e]`` (empty where the page is not known). A unit may have several, or none. Documents
+    of one title have different names."""
+
+    unit: NDArray[np.int32]
+    document: NDArray[np.int32]
+    pages: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def of_unit(self, unit: int) -> tuple[DocumentPages, ...]:
+        """The documents of a unit with their pages, in the order of its facts."""
+        found: dict[str, dict[str, None]] = {}
+        for edge in (self.unit == unit).nonzero()[0].tolist():
+            pages = found.setdefault(self.names[int(self.document[edge])], {})
+            pages |= {self.pages[edge]: None} if self.pages[edge] else {}
+        return tuple(DocumentPages(name, tuple(pages)) for name, pages in found.items())
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
     """Scores of one measure as parallel arrays of length N (one row a unit, respondent, sample).
@@ -98,6 +132,7 @@ class ScoreTable:
     golds are letters of the original. ``groups`` and ``group_names`` are, as strata are, codes and
     names of other groups of units that scores are shown by, and ``level_names`` what their method
     calls strata. ``called`` says by which id the file of an imported form calls an item.
+    ``documents`` are None where no unit rests on a known one.
     """
 
     respondents: tuple[Respondent, ...]
@@ -137,6 +172,7 @@ class ScoreTable:
     group_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     level_names: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[bytes, str] = field(default_factory=dict)
+    documents: Documents | None = None
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

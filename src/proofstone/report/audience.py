@@ -33,10 +33,14 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     For the public, names of items in a file are their numbers (``item 17``, from 1, as they first
     come in it), since a name may be the question itself; ids of our own stay. Answers, right ones
     too, are option letters or numbers, several of them, or true and false; any other is ``answer
-    3``, but those to ``keep``. Groups and the like keep names of up to 80 characters.
+    3``, but those to ``keep``. Groups and documents keep names of up to 80
+    characters.
     """
     if audience == "internal":
         return table
+    documents = table.documents
+    if documents is not None:
+        documents = replace(documents, names=_short_names(documents.names, "document"))
     masks = _masked_answers((*table.answers, *table.golds), keep)
     return replace(
         table,
@@ -47,6 +51,10 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
         stratum_names={
             level: _short_names(names, "group") for level, names in table.stratum_names.items()
         },
+        group_names={
+            name: _short_names(names, "group") for name, names in table.group_names.items()
+        },
+        documents=documents,
     )
 
 

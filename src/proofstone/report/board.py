@@ -162,7 +162,7 @@ class BreakdownGroup(Struct, frozen=True, kw_only=True):
 
 class Breakdown(Struct, frozen=True, kw_only=True):
     """The ranked respondents' means by group: ``by`` is a grouping that the method names, a stratum
-    ``level`` by the method's name for it or its own, "gold position" or "truth"."""
+    ``level`` by the method's name for it or its own, "gold position", "truth" or "document"."""
 
     by: str
     groups: tuple[BreakdownGroup, ...]
@@ -207,7 +207,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     alone do not allow. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
     says what the scores are where they do not compare with those of other ways of asking. ``judge``
     names whose verdicts they are where other standings are by other judges (empty: no judge's), and
-    is None where there are no others.
+    is None where there are no others. ``documents`` are the means by document, those of most items
+    first; an item counts in each document that it rests on. None where no document is known.
     """
 
     simulated: bool
@@ -220,10 +221,16 @@ class Standings(Struct, frozen=True, kw_only=True):
     chance: float
     chance_sentence: str
     breakdowns: tuple[Breakdown, ...] = ()
+    documents: Breakdown | None = None
     groups: tuple[RowGroup, ...] = ()
     scale: Scale | None = None
     is_paired: bool = True
     judge: str | None = None
+
+    @property
+    def all_breakdowns(self) -> tuple[Breakdown, ...]:
+        """``breakdowns``, then ``documents``."""
+        return (*self.breakdowns, *([] if self.documents is None else [self.documents]))
 
     @property
     def has_ranks(self) -> bool:

@@ -29,12 +29,12 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
         found = [
             text
             for group in board.standings
-            for breakdown in group.breakdowns
+            for breakdown in group.all_breakdowns
             if breakdown.is_named(wanted)
             for text in _tables(board, group, breakdown, width)
         ]
         if not found:
-            known = sorted({b.by for group in board.standings for b in group.breakdowns})
+            known = sorted({b.by for group in board.standings for b in group.all_breakdowns})
             raise BadUsage(f"no breakdown by {name!r}", hint=_instead(board, known))
         yield from found
 

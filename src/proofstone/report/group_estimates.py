@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.engines.stats import SharedKeys, equal_weights
-from proofstone.records.results import values_kind
+from proofstone.records.results import Estimate, values_kind
 from proofstone.report.board import Breakdown, BreakdownGroup, GroupMeasure
 from proofstone.report.measured import measure_estimates
 from proofstone.report.ruler import Ruler
 
-__all__ = ["break_down"]
+__all__ = ["NOT_GIVEN", "break_down", "break_down_by_document"]
 
-_NOT_GIVEN = "(not given)"
+NOT_GIVEN = "(not given)"
 _Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, codes (U), names
 
 
@@ -33,19 +33,51 @@ def break_down(
         found = []
         for code in np.unique(of_units).tolist():
             places = np.flatnonzero(of_units == code)
-            own = keys.among(places)
-            estimates = ruler.estimates(values[places], equal_weights(len(places)), own)
             found.append(
                 BreakdownGroup(
-                    name=names[code] or _NOT_GIVEN,
+                    name=names[code] or NOT_GIVEN,
                     n=len(places),
-                    estimates=estimates,
+                    estimates=_estimates(ruler, places, values, keys),
                     others=tuple(_others(ruler, units[places], respondents)),
                 )
             )
         yield Breakdown(
             by=by, level=level, groups=tuple(sorted(found, key=lambda group: group.name))
         )
+
+
+def break_down_by_document(
+    ruler: Ruler, units: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+) -> Breakdown | None:
+    """By the documents that ``units`` rest on, those of most units first and units without one
+    last; None where none of them rests on a known one. A unit counts in each of its documents."""
+    documents = ruler.sheet.table.documents
+    if documents is None:
+        return None
+    place = np.full(len(ruler.sheet.table.items), -1, dtype=np.int64)
+    place[units] = np.arange(len(units))
+    edges = np.unique(np.stack([documents.document, place[documents.unit]]), axis=1)
+    edges = edges[:, edges[1] >= 0]
+    if not edges.size:
+        return None
+    codes, starts = np.unique(edges[0], return_index=True)
+    parts = [
+        (documents.names[code], places)
+        for code, places in zip(codes.tolist(), np.split(edges[1], starts[1:]), strict=True)
+    ]
+    parts.sort(key=lambda part: (-len(part[1]), part[0]))
+    rest = np.setdiff1d(np.arange(len(units)), edges[1])
+    groups = [
+        BreakdownGroup(name=name, n=len(places), estimates=_estimates(ruler, places, values, keys))
+        for name, places in [*parts, *([(NOT_GIVEN, rest)] if len(rest) else [])]
+    ]
+    return Breakdown(by="document", groups=tuple(groups))
+
+
+def _estimates(
+    ruler: Ruler, places: NDArray[np.int64], values: NDArray[np.float64], keys: SharedKeys
+) -> tuple[Estimate, ...]:
+    return ruler.estimates(values[places], equal_weights(len(places)), keys.among(places))
 
 
 def _others(

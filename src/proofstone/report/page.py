@@ -45,6 +45,7 @@ from proofstone.report.page_script import page_script, script_words
 from proofstone.report.page_texts import page_texts
 from proofstone.report.plans import plan_lines, unplanned_line
 from proofstone.report.section_cells import number_columns, shown_cell, told_estimate
+from proofstone.report.sections.documents import documents_text
 from proofstone.report.sections.section import Table
 from proofstone.report.sentences import answer_sentences, apart_name, apart_reason, scale_head
 from proofstone.report.shown_text import visible
@@ -161,6 +162,7 @@ def page_environment() -> Environment:
         "numbers_table": numbers_table,
         "ruled_rows": ruled_rows,
         "ruling_cells": ruling_cells,
+        "documents_text": documents_text,
         "same_recipe": same_recipe,
         "script_words": script_words,
         "scale_head": scale_head,

@@ -7,6 +7,7 @@ from msgspec import Struct
 from proofstone.records.audience import Audience
 from proofstone.records.messages import Message
 from proofstone.records.results import Outcome, Usage
+from proofstone.records.score_table import DocumentPages
 from proofstone.report.audited import FileRead
 from proofstone.report.board import Leaderboard
 from proofstone.report.manifest import Manifest
@@ -64,7 +65,8 @@ class Control(Struct, frozen=True, kw_only=True):
 class QuestionShown(Struct, frozen=True, kw_only=True):
     """One question as one respondent saw it: the exact messages, the raw reply, what was read.
 
-    ``value`` is None where the outcome carries none; ``basis`` is how the answer was found.
+    ``value`` is None where the outcome carries none; ``basis`` is how the answer was found;
+    ``documents`` are those that the question rests on, with its pages in them.
     """
 
     label: str
@@ -78,6 +80,7 @@ class QuestionShown(Struct, frozen=True, kw_only=True):
     gold: str = ""
     value: float | None = None
     flags: tuple[str, ...] = ()
+    documents: tuple[DocumentPages, ...] = ()
 
 
 class Provenance(Struct, frozen=True, kw_only=True):

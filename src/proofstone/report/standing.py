@@ -24,7 +24,7 @@ from proofstone.report.board import (
     NamedEstimate,
     Standings,
 )
-from proofstone.report.group_estimates import break_down
+from proofstone.report.group_estimates import break_down, break_down_by_document
 from proofstone.report.hands import hand_of
 from proofstone.report.measured import measure_estimates
 from proofstone.report.ruler import SAMPLE_WISE, Ruler
@@ -107,6 +107,7 @@ def _ranked(
             chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
         ),
         breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
+        documents=break_down_by_document(ruler, units, values, keys),
     )
 
 

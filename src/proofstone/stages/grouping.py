@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from proofstone.engines.store import Store
+from proofstone.engines.store import DocumentRow, Store
 from proofstone.errors import TextPurged
-from proofstone.identity import canonical_json
+from proofstone.identity import canonical_json, short
 from proofstone.ports import GroupsItems, Method
-from proofstone.records import ItemSet, LoadedItem, ScoreTable
+from proofstone.records import Documents, ItemSet, LoadedItem, ScoreTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,10 +26,12 @@ _MOST_GROUPS = 50  # a column of more values names items rather than groups
 def with_groups(
     store: Store, method: Method, item_sets: Sequence[ItemSet], table: ScoreTable
 ) -> ScoreTable:
-    """``table`` with the method's names of its strata, and the groups that items say themselves or
-    that a column of their file makes. An item whose text was purged is in no group."""
+    """``table`` with the method's names of its strata, the groups that items say themselves or that
+    a column of their file makes, and the documents of its items. An item whose text was purged is
+    in no group."""
     if not table.items:
         return table
+    table = replace(table, documents=_documents(store, item_sets, table.items))
     groups, group_names = _of_columns(store, item_sets, table)
     if not isinstance(method, GroupsItems):
         return replace(table, groups=groups, group_names=group_names)
@@ -38,6 +41,35 @@ def with_groups(
         groups[name], group_names[name] = _coded(texts)
     return replace(
         table, groups=groups, group_names=group_names, level_names=dict(method.level_names)
+    )
+
+
+def _documents(
+    store: Store, item_sets: Sequence[ItemSet], items: Sequence[bytes]
+) -> Documents | None:
+    """The documents that items rest on; one of a title that another has is named with its id."""
+    import numpy as np  # noqa: PLC0415 - not for --help
+
+    rows = [row for each in item_sets for row in store.origins.documents_of_set(each.id)]
+    titles = {row.source: row.title for row in rows}
+    shared = Counter(titles.values())
+    names = {
+        source: title if title and shared[title] == 1 else f"{title} (source:{short(source)})"
+        for source, title in titles.items()
+    }
+    order = sorted(names, key=lambda source: (names[source], source))
+    places = {source: place for place, source in enumerate(order)}
+    by_item: dict[bytes, dict[DocumentRow, None]] = {}
+    for row in rows:
+        by_item.setdefault(row.item, {})[row] = None
+    edges = [(unit, row) for unit, item in enumerate(items) for row in by_item.get(item, ())]
+    if not edges:
+        return None
+    return Documents(
+        unit=np.array([unit for unit, _row in edges], dtype=np.int32),
+        document=np.array([places[row.source] for _unit, row in edges], dtype=np.int32),
+        pages=tuple(row.page for _unit, row in edges),
+        names=tuple(names[source].strip() for source in order),
     )
 
 

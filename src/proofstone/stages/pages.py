@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from proofstone import __version__
 from proofstone.engines.models import read_reply
@@ -102,7 +103,9 @@ def page_data(
         questions=()
         if audience == "public"
         else tuple(
-            question for who, mine in respondents for question in _questions(store, who, mine)
+            question
+            for who, mine in respondents
+            for question in _with_documents(_questions(store, who, mine), table)
         ),
     )
 
@@ -209,6 +212,21 @@ def _questions(
                 found += [_question(who, entry, entry.scores[0]) for entry in shown]
                 break
     return found
+
+
+def _with_documents(
+    questions: Sequence[QuestionShown], table: ScoreTable | None
+) -> Iterator[QuestionShown]:
+    """The questions, each with the documents that it rests on."""
+    known = None if table is None else table.documents
+    if table is None or known is None:
+        yield from questions
+        return
+    wanted = {question.item for question in questions}
+    names = ((unit, f"item:{short(item)}") for unit, item in enumerate(table.items))
+    found = {name: known.of_unit(unit) for unit, name in names if name in wanted}
+    for question in questions:
+        yield structs.replace(question, documents=found.get(question.item, ()))
 
 
 def _question(who: Respondent, entry: ShownReply, score: Score) -> QuestionShown:

@@ -14,7 +14,7 @@ from proofstone.report.methods_text import methods_text
 from proofstone.report.page_data import PageData
 from proofstone.report.shown_text import visible
 from proofstone.report.table_files import (
-    ALL_PAIRS,
+    LONG_TABLES,
     PageTable,
     flat_rows,
     long_tables,
@@ -68,7 +68,7 @@ def check_tables(data: PageData, asked: TablesAsked, others: MoreTables | None =
     """Raises BadUsage where the folder cannot be written to without touching another's files."""
     names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
     more = [*METHODS, *([DOCUMENT] if "tex" in asked.kinds else [])]
-    more += [f"{ALL_PAIRS}.csv"] if "csv" in asked.kinds else []
+    more += [f"{name}.csv" for name in LONG_TABLES] if "csv" in asked.kinds else []
     more += others.names if others is not None else ()
     check_folder(asked.folder, [*names, *more])
 

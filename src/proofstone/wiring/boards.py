@@ -69,9 +69,10 @@ def make_board(
     notes = (*newer_forms(store, chosen.item_sets), *book.retired, *(book.notes if asked else ()))
     read = read_scores(store, method, chosen, family=family, view=view)
     names = names_of(read, (run.respondent for _key, run in selection.runs))
-    table = _shown(carded(read, book), names, method, audience)
+    read = with_groups(store, method, chosen.item_sets, carded(read, book))
+    table = _shown(read, names, method, audience)
     more = read_more_scores(store, method, chosen, table, view)
-    table = with_groups(store, method, chosen.item_sets, with_confidence(table, more))
+    table = with_confidence(table, more)
     board = leaderboard(
         table,
         method.measures,

@@ -33,7 +33,7 @@ from proofstone.engines.store.merge import MergeReport, merge
 from proofstone.engines.store.model_facts import ModelFacts
 from proofstone.engines.store.of_targets import TargetStore
 from proofstone.engines.store.opening import Database, sqlite_file
-from proofstone.engines.store.origins import Origin, OriginRows
+from proofstone.engines.store.origins import DocumentRow, Origin, OriginRows
 from proofstone.engines.store.outcomes import BuildPlace, OutcomeRow, OutcomeStore
 from proofstone.engines.store.own_prompts import OwnPromptStore
 from proofstone.engines.store.paces import PaceRows
@@ -79,6 +79,7 @@ __all__ = [
     "BuildPlace",
     "CallTrace",
     "Database",
+    "DocumentRow",
     "EnteringRow",
     "Expense",
     "FactTrace",

@@ -13,7 +13,7 @@ from proofstone.engines.store import schema
 from proofstone.engines.store.opening import Database
 from proofstone.engines.store.rows import chunks
 
-__all__ = ["Origin", "OriginRows", "origin_columns", "with_sources"]
+__all__ = ["DocumentRow", "Origin", "OriginRows", "origin_columns", "with_sources"]
 
 
 class Origin(Struct, frozen=True, order=True):
@@ -24,6 +24,16 @@ class Origin(Struct, frozen=True, order=True):
     licence: str = ""
     n_items: int = 0
     names: tuple[str, ...] = ()
+
+
+class DocumentRow(Struct, frozen=True):
+    """An item that rests on a fact from a source: the ids of item and source, the source's title,
+    and the page in it (empty where it is not known)."""
+
+    item: bytes
+    source: bytes
+    title: str
+    page: str
 
 
 class OriginRows:
@@ -53,6 +63,32 @@ class OriginRows:
             )
             key, name = connection.execute(query).one()
             return _gather(connection.execute(_of_items(key, here)), name)
+
+    def documents_of_set(self, item_set: bytes) -> list[DocumentRow]:
+        """The sources and pages of a set's items, by item and in the order of its facts; items
+        whose facts have no source are left out."""
+        source, member, edge = schema.source, schema.item_set_item, schema.item_fact
+        query = with_sources(
+            select(
+                schema.item.c.hash,
+                source.c.hash,
+                source.c.title,
+                schema.fact.c.page,
+                schema.passage.c.page,
+            )
+            .select_from(schema.item_set)
+            .join(member, member.c.item_set_id == schema.item_set.c.id)
+            .join(schema.item, schema.item.c.id == member.c.item_id)
+            .join(edge, edge.c.item_id == member.c.item_id)
+            .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
+        ).where(schema.item_set.c.hash == item_set, source.c.id.is_not(None))
+        with self._database.reading() as connection:
+            return [
+                DocumentRow(item, source, title, page or ("" if number is None else str(number)))
+                for item, source, title, page, number in connection.execute(
+                    query.order_by(member.c.position, edge.c.position)
+                )
+            ]
 
     def passages_of_set(self, item_set: bytes) -> set[bytes]:
         """The passages that the facts of a set's items name."""

@@ -13,6 +13,7 @@ from proofstone.report.sections.consistency import consistency_section, metrics_
 from proofstone.report.sections.costs import costs_section
 from proofstone.report.sections.dimension import dimension_section
 from proofstone.report.sections.discrimination import discrimination_section
+from proofstone.report.sections.documents import documents_section
 from proofstone.report.sections.factors import factors_section
 from proofstone.report.sections.item_model import item_model_section
 from proofstone.report.sections.items import items_section
@@ -39,6 +40,7 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     resolution_section,
     stability_section,
     strata_section,
+    documents_section,
     discrimination_section,
     dimension_section,
     samples_section,

@@ -12,6 +12,7 @@ from proofstone.engines.stats import (
     fit_two_parameter,
     measure_reliability,
 )
+from proofstone.report.sections.documents import document_cells, document_columns
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.wording import counted, paragraph, say, say_of
@@ -164,6 +165,7 @@ def _items(found: DescribedItems, fit: ItemResponse, misfits: NDArray[np.bool_])
         title=say("Items that fit or discriminate least"),
         columns=(
             Column(key="item", name=say("item")),
+            *document_columns(found.table),
             Column(key="follows", name=say("follows the model")),
             Column(key="n", name=say("n"), help=say("models that were scored on it")),
             Column(key="slope", name=say("slope"),
@@ -185,4 +187,10 @@ def _row(found: DescribedItems, fit: ItemResponse, place: int, *, wrong: bool) -
     item = found.items[place]
     columns = (fit.slope, fit.difficulty, fit.outfit, fit.infit, fit.fit_p)
     values = (float(column[place]) for column in columns)
-    return (found.name(item), say("no") if wrong else say("as far as seen"), item.n, *values)
+    return (
+        found.name(item),
+        *document_cells(found.table, found.documents(item)),
+        say("no") if wrong else say("as far as seen"),
+        item.n,
+        *values,
+    )

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from proofstone.engines.stats import ItemStatistics, describe_items
 from proofstone.identity import short
-from proofstone.records.score_table import ScoreTable
+from proofstone.records.score_table import DocumentPages, ScoreTable
 from proofstone.report.sections.once import once_each
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.reasons import Reason, gravity, reasons_in_words
@@ -41,6 +41,11 @@ class DescribedItems:
         """What the item is called: by its file, or by its id, as commands take it."""
         unit = int(self.ranked.units[item.unit])
         return self.table.item_names[unit] if self.table.item_names else _own(self.table, unit)
+
+    def documents(self, item: ItemStatistics) -> tuple[DocumentPages, ...]:
+        """The documents that the item rests on, with its pages in them."""
+        known = self.table.documents
+        return () if known is None else known.of_unit(int(self.ranked.units[item.unit]))
 
     def distractor(self, item: ItemStatistics) -> str | None:
         """The wrong answer that most of the best give; None where none is known."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from proofstone.engines.stats import ITEM_FLAGS, ItemFlag, ItemStatistics
+from proofstone.report.sections.documents import document_cells, document_columns
 from proofstone.report.sections.item_work import DescribedItems, described_items
 from proofstone.report.sections.ranked_values import RankedValues
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
@@ -113,6 +114,7 @@ def _worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
         title=say("Look at these first"),
         columns=(
             Column(key="item", name=say("item")),
+            *document_columns(found.table),
             Column(key="reason", name=say("reason")),
             Column(key="n", name=say("n"), help=say("models that were scored on it")),
             Column(key="difficulty", name=say("mean score"), unit="points"),
@@ -135,6 +137,7 @@ def _worst(found: DescribedItems, flagged: Sequence[ItemStatistics]) -> Table:
 def _row(found: DescribedItems, item: ItemStatistics) -> tuple[Cell, ...]:
     return (
         found.name(item),
+        *document_cells(found.table, found.documents(item)),
         "; ".join(ITEM_FLAGS[flag] for flag in item.flags),
         item.n,
         item.difficulty,

@@ -16,7 +16,7 @@ from proofstone.report.sections.drawn import composition_figure, strips_figure
 from proofstone.report.sections.section import Column, Evidence, Figure, Mark, Section, Table
 from proofstone.wording import counted, listed, paragraph, say, word
 
-__all__ = ["strata_section"]
+__all__ = ["breakdown_table", "strata_section"]
 
 _MOST_DRAWN = 30  # rows of a figure that fits on a printed page
 
@@ -39,7 +39,7 @@ def strata_section(evidence: Evidence) -> Section | None:
             "not drawn: an interval speaks of other items of the same group."
         ),
         tables=(
-            *(_table(group, part) for part in group.breakdowns),
+            *(breakdown_table(group, part) for part in group.breakdowns),
             *(table for part in group.breakdowns for table in _others(group, part)),
         ),
         figures=tuple(_figures(evidence, group)),
@@ -164,7 +164,8 @@ def _named(name: str) -> str:
     return word(name)
 
 
-def _table(group: Standings, part: Breakdown) -> Table:
+def breakdown_table(group: Standings, part: Breakdown) -> Table:
+    """The groups of a breakdown as rows, each with its n and a score of each ranked model."""
     return _group_table(
         say("By {by}", by=word(part.by)),
         part,

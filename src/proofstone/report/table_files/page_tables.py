@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proofstone.report.page_data import PageData
+from proofstone.report.sections.documents import all_documents
 from proofstone.report.sections.pairs import all_pairs
 from proofstone.report.sections.section import Section
 from proofstone.report.table_files.asked_tables import asked_tables
@@ -12,9 +13,11 @@ from proofstone.report.table_files.board_tables import board_tables
 from proofstone.report.table_files.page_table import PageTable
 from proofstone.wording import say
 
-__all__ = ["ALL_PAIRS", "long_tables", "page_tables"]
+__all__ = ["LONG_TABLES", "long_tables", "page_tables"]
 
 ALL_PAIRS = "pairs-all"
+ALL_DOCUMENTS = "documents-all"
+LONG_TABLES = (ALL_PAIRS, ALL_DOCUMENTS)
 
 
 def page_tables(data: PageData) -> tuple[PageTable, ...]:
@@ -25,9 +28,10 @@ def page_tables(data: PageData) -> tuple[PageTable, ...]:
 
 
 def long_tables(data: PageData) -> tuple[PageTable, ...]:
-    """Tables that are too long for a page and for TeX: all pairs of many models."""
-    pairs = all_pairs(data.board)
-    return () if pairs is None else (PageTable(name=ALL_PAIRS, table=pairs),)
+    """Tables that are too long for a page and for TeX: all pairs of many models, all of many
+    documents."""
+    found = {ALL_PAIRS: all_pairs(data.board), ALL_DOCUMENTS: all_documents(data.board)}
+    return tuple(PageTable(name=name, table=table) for name, table in found.items() if table)
 
 
 def _of_opening(data: PageData) -> Iterator[PageTable]:
