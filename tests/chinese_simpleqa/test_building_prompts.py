@@ -11,7 +11,7 @@ from proofstone.draws import Draws
 from proofstone.engines.judging import pose
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.chinese_simpleqa.building.checking import check_prompt, revise_prompt
-from proofstone.methods.chinese_simpleqa.building.criteria import CRITERIA, criteria_in
+from proofstone.methods.chinese_simpleqa.building.criteria import CRITERIA, Scope, criteria_in
 from proofstone.methods.chinese_simpleqa.building.deleting import deletion_question
 from proofstone.methods.chinese_simpleqa.building.evidence import (
     evidence_question,
@@ -21,10 +21,11 @@ from proofstone.methods.chinese_simpleqa.building.examples import Shots, read_sh
 from proofstone.methods.chinese_simpleqa.building.kinds import type_by_rule
 from proofstone.methods.chinese_simpleqa.building.repeats import rewrite_prompt
 from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground, with_names
-from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS
+from proofstone.methods.chinese_simpleqa.building.words import questions_for
 from proofstone.methods.chinese_simpleqa.building.writing import PairsAsked, write_prompt
 from proofstone.records import JudgeQuestion, Stratum
 
+PUBLIC, PRIVATE = Scope(as_of="2023-12-31"), Scope(is_private=True)
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 PAIRS = {
     "en": (
@@ -48,12 +49,12 @@ PAIRS = {
 }
 
 
-def draft_in(language: str) -> Draft:
+def draft_in(language: str, valid_at: str = "") -> Draft:
     text, question, answer, place = PAIRS[language]
     ground = Ground(text=text, book="Metals", heading="Liquids")
     return Draft(
         question=question, answer=answer, language=language, stratum=place, ground=ground,
-        like=question,
+        like=question, valid_at=valid_at,
     )  # fmt: skip
 
 
@@ -61,27 +62,27 @@ def posed(question: JudgeQuestion) -> str:
     return "\n".join(f"--- {turn.role}\n{turn.text}" for turn in pose(question, "line")) + "\n"
 
 
-def prompt_of(step: str, language: str) -> str:
-    draft = draft_in(language)
+def prompt_of(step: str, language: str, scope: Scope = PUBLIC, valid_at: str = "") -> str:
+    draft = draft_in(language, valid_at)
     if step == "write":
-        asked = PairsAsked(most=2, as_of="2023-12-31", write_in="fr" if language == "fr" else "")
+        asked = PairsAsked(most=2, scope=scope, write_in="fr" if language == "fr" else "")
         examples = Shots(2).draw(Draws(1, 2, "examples"), language, draft.stratum)
-        return write_prompt(draft.ground, draft.stratum, language, asked, examples)
+        return write_prompt(draft.ground, draft.stratum, language, asked, examples, valid_at)
     if step == "check":
-        return check_prompt(draft, "2023-12-31")
+        return check_prompt(draft, scope)
     if step == "revise":
-        return revise_prompt(draft, {"single": "Say which one.", "lasting": ""}, "2023-12-31")
+        return revise_prompt(draft, {"single": "Say which one.", "lasting": ""}, scope)
     return rewrite_prompt(draft)
 
 
-def question_of(name: str, language: str) -> JudgeQuestion:
-    draft = draft_in(language)
+def question_of(name: str, language: str, scope: Scope = PUBLIC) -> JudgeQuestion:
+    draft = draft_in(language, "2024-05-01" if scope.is_private else "")
     texts = [draft.ground, structs.replace(draft.ground, text="39")]
     pair = {"question": draft.question, "answer": draft.answer}
     if name == "second look":
-        return deletion_question(draft, "2023-12-31")[1]
+        return deletion_question(draft, scope)[1]
     if name == "evidence":
-        return evidence_question(draft, texts)
+        return evidence_question(draft, texts, scope)
     if name == "source":
         return source_question(draft, texts)
     if name == "rewritten":
@@ -90,7 +91,7 @@ def question_of(name: str, language: str) -> JudgeQuestion:
         pair |= {"alias": draft.answer.upper()}
     if name == "knowledge":
         pair = {"passage": draft.ground.text}
-    return QUESTIONS.question(name, language, pair)
+    return questions_for(scope).question(name, language, pair)
 
 
 def compared(name: str, text: str) -> None:
@@ -117,10 +118,33 @@ def test_questions_to_judges_are_as_they_were_read(name: str, language: str) -> 
     compared(f"build.{name.replace(' ', '-')}.{language}.txt", text)
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("step", ["write", "check", "revise"])
+def test_prompts_about_private_documents_are_as_they_were_read(step: str, language: str) -> None:
+    text = prompt_of(step, language, PRIVATE, "2024-05-01")
+    assert "{{" not in text
+    assert "{%" not in text
+    compared(f"private.{step}.{language}.txt", text + "\n")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["knowledge", "second look", "evidence", "sensitive"])
+def test_questions_about_private_documents_are_as_they_were_read(name: str, language: str) -> None:
+    text = posed(question_of(name, language, PRIVATE))
+    assert "{criteria}" not in text
+    compared(f"private.{name.replace(' ', '-')}.{language}.txt", text)
+
+
 def test_criteria_are_the_same_ones_in_both_languages() -> None:
     for language in ("en", "zh"):
-        assert tuple(criteria_in(language, "2023-12-31")) == CRITERIA
-        assert "2023-12-31" in criteria_in(language, "2023-12-31")["datable"]
+        assert tuple(criteria_in(language, PUBLIC)) == CRITERIA
+        assert "2023-12-31" in criteria_in(language, PUBLIC)["datable"]
+        dated = criteria_in(language, PRIVATE, "2024-05")
+        assert tuple(dated) == CRITERIA
+        assert "2024-05" in dated["lasting"]
+        undated = criteria_in(language, PRIVATE)
+        assert {name for name in CRITERIA if undated[name] != dated[name]} == {"lasting"}
+        assert "{" not in "".join(undated.values())
 
 
 def test_examples_of_a_passages_own_category_come_first() -> None:

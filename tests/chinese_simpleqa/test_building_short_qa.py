@@ -10,6 +10,7 @@ import pytest
 
 from chinese_simpleqa.scripted_examiner import PANEL, Examiner, passage_of
 from killing import SOME, kill_after, seen_at
+from proofstone.engines.ingest import Stated
 from proofstone.errors import BadInput, BadUsage
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
@@ -60,7 +61,8 @@ def ingest(workspace: Workspace, **texts: str) -> list[str]:
     parts = ["# Rocks", *(f"## {name}\n\n{text}" for name, text in texts.items())]
     file = workspace.folder / "Rocks.md"
     file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    ingest_paths(workspace.store, [file], clock=workspace.clock)
+    stated = Stated(licence="CC0-1.0")
+    ingest_paths(workspace.store, [file], clock=workspace.clock, stated=stated)
     return ["Rocks"]
 
 
@@ -345,6 +347,9 @@ def test_ready_pairs_that_cannot_be_are_refused_by_line(
     ("params", "said"),
     [
         ({"as_of": "yesterday"}, "--as-of is a day as YYYY-MM-DD, not 'yesterday'"),
+        ({"valid_at": "2024"}, "--valid-at is for private documents"),
+        ({"documents": "private", "valid_at": "2024-02-30"}, "--valid-at is YYYY, YYYY-MM or"),
+        ({"documents": "private", "valid_at": "0000"}, "--valid-at is YYYY, YYYY-MM or"),
         ({"questions": 0}, "--questions is 1 or more, not 0"),
         ({"alike": 0.0}, "--alike is a share above 0, to 1, not 0.0"),
         ({"shots": 90}, "there are 8 examples, and --shots asks for 90 a prompt"),

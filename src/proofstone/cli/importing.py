@@ -79,9 +79,9 @@ def import_command(
     columns are kept: show ID, leaderboard --by COLUMN.
 
     Short questions with one answer, as a form or a bank: question, answer; aliases,
-    primary_category, secondary_category, answer_type, tolerance, urls, id, language. An alias that
-    is another question's answer, a category that only some rows have and a question that comes
-    twice are refused.
+    primary_category, secondary_category, answer_type, tolerance, urls, valid_at, id, language. An
+    alias that is another question's answer, a category that only some rows have and a question that
+    comes twice are refused.
 
     Multiple-choice sets as a bank, as they stand: question; A, B, C, D or options or choices;
     answer (a letter, a place from 0, the option's text). 'build short-qa --from-choices' makes open

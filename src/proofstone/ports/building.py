@@ -207,10 +207,13 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     pages enter instead, where it says any, as ``records.PageRegion``, and the role whose model sees
     them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
     read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
-    those. With ``lists`` an input may also name a list of items or a bank of the method, whose
-    rows are then read as a file's. ``suffix`` stands behind the name of the first input in the
-    name of a bank that gets none: it is no list of the same name. ``next`` is what people do with
-    a bank of this kind, as they type it behind ``proofstone``, where that is no form or run.
+    those.
+    With ``lists`` an input may also name a list of items or a bank of the method, whose
+    rows are then read as a file's. ``documents`` names the parameter that says whether sources are
+    ``private``: where it is ``auto``, those without a licence are. ``suffix`` stands behind the
+    name of the first input in the name of a bank that gets none: it is no list of the same name.
+    ``next`` is what people do with a bank of this kind, as they type it behind ``proofstone``,
+    where that is no form or run.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -223,6 +226,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     files: FileRows | None = None
     online: OnlineRows | None = None
     lists: bool = False
+    documents: str = ""
     suffix: str = ""
     next: str = ""
     help: str = ""

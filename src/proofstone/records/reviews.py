@@ -104,13 +104,15 @@ class ReviewSheet(Struct, frozen=True, gc=False, kw_only=True):
 class ReviewText(Struct, frozen=True, gc=False, kw_only=True):
     """What a reviewer is shown of a fact or item. ``field`` names what a fix rewrites (empty: no
     text can be). ``claim`` is whether it is meant to be true, ``key_field`` the field of a fact
-    that holds this; ``because`` the reason that goes with a false one."""
+    that holds this; ``because`` the reason that goes with a false one; ``valid_at`` the date at
+    which the document behind it is valid."""
 
     text: str
     field: str = ""
     claim: Literal["true", "false", ""] = ""
     key_field: str = ""
     because: str = ""
+    valid_at: str = ""
 
 
 class ReviewPolicy(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, S
 from proofstone.records import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.stages.build import read_parameters
 from proofstone.stages.build_reads import BuildReads, OpenIndex, open_reads
-from proofstone.stages.entering import BuildSpec, entering_rows
+from proofstone.stages.entering import BuildSpec, entering_rows, entering_sources
 
 __all__ = ["PlannedBuild", "builder_for", "builder_of", "plan_build"]
 
@@ -87,7 +87,7 @@ def plan_build(
     enters, and what reading the inputs raises.
     """
     builder = builder_for(method, spec.kind, spec.inputs)
-    params = read_parameters(builder.parameters, spec.params)
+    params = _with_documents(store, builder, spec, read_parameters(builder.parameters, spec.params))
     _check_seats(builder, spec.models)
     pipeline = builder.make(params, spec.models)
     _check_asked(builder, pipeline, spec.models)
@@ -126,6 +126,20 @@ def plan_build(
     return PlannedBuild(
         build=build, builder=builder, pipeline=pipeline, spec=spec, settings=settings, reads=reads
     )
+
+
+def _with_documents(
+    store: Store, builder: StepBuilder, spec: BuildSpec, params: dict[str, Any]
+) -> dict[str, Any]:
+    """The parameters, with what nobody said of the documents settled: private where any has no
+    licence. Rows of files are of no document, and public."""
+    if not builder.documents or params[builder.documents] != "auto":
+        return params
+    is_private = False
+    if builder.rows is None:
+        sources = store.knowledge.sources(entering_sources(store, spec.inputs)).values()
+        is_private = not all(source.licence for source in sources)
+    return {**params, builder.documents: "private" if is_private else "public"}
 
 
 def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ from proofstone.records import PageRegion, Passage, Source, SourcedPassage
 from proofstone.stages.passage_languages import in_languages
 from proofstone.stages.sampled_sources import placed_source, sampled_source, sources_of_book
 
-__all__ = ["BuildSpec", "entering_rows", "named_sources"]
+__all__ = ["BuildSpec", "entering_rows", "entering_sources", "named_sources"]
 
 _PASSAGE = "passage"
 
@@ -166,6 +166,17 @@ def _passage(store: Store, name: str) -> Passage:
 def _sampled(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
     for identity in dict.fromkeys(each for name in names for each in named_sources(store, name)):
         yield EnteringRow(make_row(sampled_source(store, identity)), identity)
+
+
+def entering_sources(store: Store, names: Sequence[str]) -> set[bytes]:
+    """The sources whose passages enter by these names. Raises as ``entering_rows``."""
+    found: set[bytes] = set()
+    for name in names:
+        if name.startswith(f"{_PASSAGE}:"):
+            found.add(_passage(store, name).source)
+        else:
+            found.update(named_sources(store, name))
+    return found
 
 
 def named_sources(store: Store, name: str) -> list[bytes]:

@@ -118,6 +118,7 @@ def answer_rows(
         fact.id: structs.replace(
             grounds.get(fact.id, SheetRow(text="")),
             text=method.review_text(fact).text,
+            valid_at=method.review_text(fact).valid_at,
             found=_found(checked[fact.id]),
             model="\n".join(_on_a_line(text) for text in method.model_answers(fact)),
         )

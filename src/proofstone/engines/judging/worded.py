@@ -27,15 +27,18 @@ class _Question(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WordedQuestions(Struct, frozen=True):
-    """The questions in the files of ``package``; ``keeps`` names of each the label that keeps a
-    row: what a tie comes to where ties keep rows."""
+    """The questions in the files of ``package``, ``file.en.toml`` and ``file.zh.toml``;
+    ``keeps`` names of each the label that keeps a row: what a tie comes to where ties keep rows."""
 
     package: str
     keeps: Mapping[str, str]
+    file: str = "questions"
 
     def config(self, judges: SeatedJudges, name: str, votes: int = 1) -> dict[str, Any]:
         """What a step that asks this question depends on besides its row and the models."""
-        words = digest(_text(self.package, "en") + _text(self.package, "zh")).hex()
+        words = digest(
+            _text(self.package, self.file, "en") + _text(self.package, self.file, "zh")
+        ).hex()
         return {"question": name, "votes": votes, "words": words, **judges.config()}
 
     def question(
@@ -48,7 +51,7 @@ class WordedQuestions(Struct, frozen=True):
         """The question about ``texts``, by their names in it, in Chinese for Chinese, else in
         English; ``{name}`` in its task is replaced by a value. KeyError for an unknown question."""
         kind = "zh" if language.lower().partition("-")[0] == "zh" else "en"
-        asked = _questions(self.package, kind)[name]
+        asked = _questions(self.package, self.file, kind)[name]
         task = asked.task
         for key, value in (values or {}).items():
             task = task.replace(f"{{{key}}}", value)
@@ -75,10 +78,10 @@ class WordedQuestions(Struct, frozen=True):
 
 
 @cache
-def _questions(package: str, kind: str) -> dict[str, _Question]:
-    return msgspec.convert(tomllib.loads(_text(package, kind).decode()), dict[str, _Question])
+def _questions(package: str, file: str, kind: str) -> dict[str, _Question]:
+    return msgspec.convert(tomllib.loads(_text(package, file, kind).decode()), dict[str, _Question])
 
 
 @cache
-def _text(package: str, kind: str) -> bytes:
-    return (files(package) / f"questions.{kind}.toml").read_bytes()
+def _text(package: str, file: str, kind: str) -> bytes:
+    return (files(package) / f"{file}.{kind}.toml").read_bytes()

@@ -20,9 +20,9 @@ from proofstone.wording import noted, say, word
 
 __all__ = ["TITLES", "Role", "SheetRow", "is_private", "make_workbook", "row_key"]
 
-Role = Literal["key", "number", "text", "reworded", "because", "passage", "page", "source", "found",
-               "model", "verdict", "new", "claim", "answer", "url", "url2", "urls", "why"
-               ]  # fmt: skip
+Role = Literal["key", "number", "text", "reworded", "because", "passage", "page", "source",
+               "valid", "found", "model", "verdict", "new", "claim", "answer", "url", "url2",
+               "urls", "why"]  # fmt: skip
 
 _LONGEST_PASSAGE = 8_000
 _QUESTIONS: Mapping[ReviewTask, str] = MappingProxyType(
@@ -47,6 +47,7 @@ TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
         "passage": (noted("Passage it was taken from"),),
         "page": (noted("Page"),),
         "source": (noted("Source"),),
+        "valid": (noted("Valid at"),),
         "found": (noted("What people found"),),
         "model": (noted("What the model said"),),
         "verdict": tuple(dict.fromkeys(_QUESTIONS.values())),
@@ -62,22 +63,23 @@ TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
 _WIDTHS: Mapping[Role, int] = MappingProxyType(
     {
         "key": 12, "number": 6, "text": 52, "reworded": 52, "because": 36, "passage": 60,
-        "page": 12, "source": 18, "found": 48, "model": 32, "verdict": 18, "new": 44, "claim": 18,
-        "answer": 28, "url": 32, "url2": 32, "urls": 24, "why": 36,
+        "page": 12, "source": 18, "valid": 12, "found": 48, "model": 32, "verdict": 18,
+        "new": 44, "claim": 18, "answer": 28, "url": 32, "url2": 32, "urls": 24, "why": 36,
     }
 )  # fmt: skip
 _ANSWERS: frozenset[Role] = frozenset(
     {"verdict", "new", "claim", "answer", "url", "url2", "urls", "why"}
 )
 _OPTIONAL: tuple[Role, ...] = (
-    "reworded", "because", "passage", "page", "source", "found", "model",
+    "reworded", "because", "passage", "page", "source", "valid", "found", "model",
 )  # fmt: skip
 
 
 class SheetRow(Struct, frozen=True, kw_only=True):
     """What is shown of one fact or item; empty where there is nothing to show. ``found`` is what
     people answered a question with, ``model`` the answer that stands with it; ``reworded`` the
-    wording that a reader proposed, which somebody else checks."""
+    wording that a reader proposed, which somebody else checks; ``valid_at`` the date for which a
+    question is asked."""
 
     text: str
     reworded: str = ""
@@ -85,6 +87,7 @@ class SheetRow(Struct, frozen=True, kw_only=True):
     passage: str = ""
     page: str = ""
     source: str = ""
+    valid_at: str = ""
     found: str = ""
     model: str = ""
 
@@ -177,7 +180,8 @@ def _fact_text(row: SheetRow, role: Role, task: Task, *, private: bool) -> str:
     private documents, a third what others found, and the model's answer only who compares."""
     if task.name in QUESTIONS and not (private and role in ("passage", "page", "source")):
         shown = {"found": row.found if task.name != "answer" else "",
-                 "model": row.model if task.name == "same" else ""}  # fmt: skip
+                 "model": row.model if task.name == "same" else "",
+                 "valid": row.valid_at}  # fmt: skip
         return shown.get(role, "")
     if role == "reworded":
         return row.reworded if task.name == "wording" else ""

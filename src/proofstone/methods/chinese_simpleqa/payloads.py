@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from proofstone.records import Fact, LoadedItem
 
@@ -41,7 +41,8 @@ class ShortAnswer(Struct, frozen=True, gc=False, kw_only=True):
     """A question that has one right answer, and other ways to say that very answer.
 
     ``tolerance`` is how far a number may lie from the answer and still be it, 0 unless the question
-    states one. ``urls`` are pages that say so.
+    states one. ``urls`` are pages that say so. ``valid_at`` is the date at which the document that
+    says so is valid, where one is stated (left out of the bytes else).
     """
 
     question: str
@@ -50,6 +51,12 @@ class ShortAnswer(Struct, frozen=True, gc=False, kw_only=True):
     answer_type: AnswerType = ""
     tolerance: float = 0.0
     urls: tuple[str, ...] = ()
+    valid_at: str | UnsetType = UNSET
+
+    @property
+    def validity(self) -> str:
+        """``valid_at``, empty where none is stated."""
+        return "" if isinstance(self.valid_at, UnsetType) else self.valid_at
 
     @property
     def answers(self) -> tuple[str, ...]:

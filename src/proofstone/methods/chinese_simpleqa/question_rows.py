@@ -13,6 +13,7 @@ null and an empty text are the same.
 - ``tolerance``: how far a number may lie from the answer, where the question says so.
 - ``language``: a code such as en or zh, ``und`` for none; guessed for all rows without one.
 - ``urls``: pages that say so, as a list.
+- ``valid_at``: the date at which the document that says so is valid.
 - ``id``, once in the file; ``number`` and ``corrects`` as an export has them.
 """
 
@@ -23,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from proofstone.engines.ingest import UNDETERMINED, Fields, came, guess_language
 from proofstone.engines.ingest.option_columns import has_option_columns
@@ -165,6 +166,7 @@ def read_draft(fields: Fields) -> Draft:
         answer_type=_answer_type(fields),
         tolerance=_tolerance(fields),
         urls=tuple(url for url in fields.texts("urls") if url.strip()),
+        valid_at=fields.label("valid_at").strip() or UNSET,
     )
     stratum = Stratum(
         discipline=fields.label(*PRIMARY).strip(), field=fields.label(*SECONDARY).strip()
@@ -326,6 +328,7 @@ def made_row(
         "answer_type": asked.answer_type,
         "tolerance": asked.tolerance,
         "urls": list(asked.urls),
+        "valid_at": asked.validity,
         "corrects": corrects.hex() if corrects else "",
     }
     return {

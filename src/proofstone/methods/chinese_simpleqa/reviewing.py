@@ -13,9 +13,10 @@ __all__ = ["answer_policy", "check_answers", "model_answers", "review_text", "sa
 
 
 def review_text(fact: Fact) -> ReviewText:
-    """The question; nothing of its answer, its pages or where it was taken from."""
+    """The question, and the date for which it holds; nothing of its answer, its pages or where it
+    was taken from."""
     pair: Pair = fact.payload
-    return ReviewText(text=pair.question)
+    return ReviewText(text=pair.question, valid_at=pair.validity)
 
 
 def model_answers(fact: Fact) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from proofstone.engines.replies import ask_for
 from proofstone.methods.chinese_simpleqa.building.criteria import (
     CRITERIA,
+    Scope,
     criteria_digest,
     criteria_in,
 )
@@ -54,18 +55,18 @@ _SCHEMA: Mapping[str, Any] = {
 }
 
 
-def check_step(as_of: str, rounds: int) -> Step:
+def check_step(scope: Scope, rounds: int) -> Step:
     """Drops pairs that miss a criterion still after ``rounds`` revisions, and those that no check
     could be read of."""
 
     async def check(row: Draft, context: StepContext) -> Kept:
         draft, left = row, rounds
-        while missed := await _missed(draft, as_of, context, rounds - left):
+        while missed := await _missed(draft, scope, context, rounds - left):
             if isinstance(missed, Drop):
                 return missed
             if not left:
                 return Drop(_MISSED, f"{', '.join(missed)}: {draft.question}")
-            new = await _revised(draft, missed, as_of, context, rounds - left)
+            new = await _revised(draft, missed, scope, context, rounds - left)
             if isinstance(new, Drop):
                 return new
             draft, left = new, left - 1
@@ -78,34 +79,38 @@ def check_step(as_of: str, rounds: int) -> Step:
         work=check,
         reasons=(_UNCHECKED, _MISSED, _GIVEN_UP),
         config={
-            "as_of": as_of,
+            "scope": scope,
             "rounds": rounds,
             "reasks": _REASKS,
-            "criteria": criteria_digest(),
+            "criteria": criteria_digest(scope),
             "prompts": [prompt_digest("check"), prompt_digest("revise")],
         },
         asks=("checker", *(("author",) if rounds else ())),
     )
 
 
-def check_prompt(draft: Draft, as_of: str) -> str:
-    """What the checker is sent."""
+def check_prompt(draft: Draft, scope: Scope) -> str:
+    """What the checker is sent; of a private document the passage too."""
+    text = draft.ground.text if scope.is_private else ""
     return render(
         "check",
         draft.language,
-        criteria=tuple(criteria_in(draft.language, as_of).items()),
+        private=scope.is_private,
+        criteria=tuple(criteria_in(draft.language, scope, draft.asked().validity).items()),
         question=block("question", draft.question, draft.language),
         answer=block("answer", draft.answer, draft.language),
+        passage=block("passage", text, draft.language) if text else "",
     )
 
 
-def revise_prompt(draft: Draft, missed: Mapping[str, str], as_of: str) -> str:
+def revise_prompt(draft: Draft, missed: Mapping[str, str], scope: Scope) -> str:
     """What the author is sent of a pair that misses criteria."""
     language, text = draft.language, draft.ground.text
-    criteria = criteria_in(language, as_of)
+    criteria = criteria_in(language, scope, draft.asked().validity)
     return render(
         "revise",
         language,
+        private=scope.is_private,
         missed=[(criteria[name], suggestion) for name, suggestion in missed.items()],
         question=block("question", draft.question, language),
         answer=block("answer", draft.answer, language),
@@ -114,13 +119,13 @@ def revise_prompt(draft: Draft, missed: Mapping[str, str], as_of: str) -> str:
 
 
 async def _missed(
-    draft: Draft, as_of: str, context: StepContext, number: int
+    draft: Draft, scope: Scope, context: StepContext, number: int
 ) -> dict[str, str] | Drop:
     """The criteria that are missed, each with a suggestion; a drop where no reply could be read."""
     found: Any = await ask_for(
         context.calls["checker"],
         f"check {number + 1}",
-        [Message("user", check_prompt(draft, as_of))],
+        [Message("user", check_prompt(draft, scope))],
         _Review,
         _SCHEMA,
         reasks=_REASKS,
@@ -136,10 +141,10 @@ async def _missed(
 
 
 async def _revised(
-    draft: Draft, missed: Mapping[str, str], as_of: str, context: StepContext, number: int
+    draft: Draft, missed: Mapping[str, str], scope: Scope, context: StepContext, number: int
 ) -> Draft | Drop:
     """The pair as its author writes it now; a drop where there is none, or still the same."""
-    prompt = revise_prompt(draft, missed, as_of)
+    prompt = revise_prompt(draft, missed, scope)
     call = context.calls["author"]
     name = f"revise {number + 1}"
     new = await ask_for(call, name, [Message("user", prompt)], Written, PAIR_SCHEMA)

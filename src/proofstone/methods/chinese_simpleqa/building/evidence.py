@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from proofstone.engines.judging import SeatedJudges, why_undecided
+from proofstone.methods.chinese_simpleqa.building.criteria import Scope
 from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground
-from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS
+from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS, questions_for
 from proofstone.ports import Drop, FoundText, Kept, Searcher, Step, StepContext
 from proofstone.records import Exhibit, JudgeQuestion, Label
 
@@ -24,16 +25,18 @@ _REASONS = {
 _SAID = "text"
 
 
-def evidence_step(judges: SeatedJudges, n: int, way: str) -> Step:
+def evidence_step(judges: SeatedJudges, n: int, way: str, scope: Scope) -> Step:
     """Drops pairs that the ``n`` texts a search finds for them do not bear out; of the others the
-    text that says it is kept as their support."""
+    text that says it is kept as their support. The evidence of a private document is its passage
+    and what is found of the same document."""
+    questions = questions_for(scope)
 
     async def check(row: Draft, context: StepContext) -> Kept:
-        texts = await _texts(row, context.search, n)
+        texts = await _texts(row, context.search, n, scope)
         if not texts:
             return Drop(_REASONS["insufficient"], row.question)
-        question = evidence_question(row, texts)
-        verdict = await QUESTIONS.ask(judges, context, "evidence", question, votes=judges.votes)
+        question = evidence_question(row, texts, scope)
+        verdict = await questions.ask(judges, context, "evidence", question, votes=judges.votes)
         if verdict.label != "supported":
             reason = _REASONS.get(verdict.label) or why_undecided(verdict)
             return Drop(reason, row.question)
@@ -48,15 +51,15 @@ def evidence_step(judges: SeatedJudges, n: int, way: str) -> Step:
         takes=Draft,
         work=check,
         reasons=(*_REASONS.values(), *judges.silent),
-        config={**QUESTIONS.config(judges, "evidence", judges.votes), "texts": n},
+        config={**questions.config(judges, "evidence", judges.votes), "texts": n},
         asks=judges.asks,
         reads=(f"search:{way}",),
     )
 
 
-def evidence_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
+def evidence_question(row: Draft, texts: Sequence[Ground], scope: Scope) -> JudgeQuestion:
     """What judges are asked of a pair and the texts that were found."""
-    asked = QUESTIONS.question(
+    asked = questions_for(scope).question(
         "evidence", row.language, {"question": row.question, "answer": row.answer, "text": ""}
     )
     *pair, shown = asked.exhibits
@@ -77,10 +80,15 @@ def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
     return structs.replace(asked, labels=(*labels, none), exhibits=(*asked.exhibits, *exhibits))
 
 
-async def _texts(row: Draft, search: Searcher | None, n: int) -> list[Ground]:
-    """What was found, best first; before it the text that a ready pair came with."""
+async def _texts(row: Draft, search: Searcher | None, n: int, scope: Scope) -> list[Ground]:
+    """What was found, best first; before it the text that a ready pair came with. Of a private
+    document: its passage, and what else of it was found."""
     made_from = (row.ground.source,) if row.ground.source else ()
     found = () if search is None else await search(row.question, n, made_from=made_from)
+    if scope.is_private and row.ground.text:
+        others = [each for each in found if each.passage != row.ground.passage]
+        same = [each for each in others if each.source == row.ground.source]
+        return [row.ground, *(_ground(each, row.ground) for each in same[: n - 1])]
     own = [row.ground] if row.ground.text and not row.ground.passage else []
     return [*own, *(_ground(each, row.ground) for each in found)]
 

@@ -51,6 +51,7 @@ def pairs_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Draf
             answer_type=asked.answer_type,
             tolerance=asked.tolerance,
             urls=asked.urls,
+            valid_at=asked.valid_at,
             language=fact.language,
             stratum=fact.stratum,
             origin=fact.id,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from proofstone.engines.judging import SeatedJudges, why_undecided
+from proofstone.methods.chinese_simpleqa.building.criteria import Scope
 from proofstone.methods.chinese_simpleqa.building.rows import placed
-from proofstone.methods.chinese_simpleqa.building.words import QUESTIONS
+from proofstone.methods.chinese_simpleqa.building.words import questions_for
 from proofstone.ports import Drop, Kept, Step, StepContext
 from proofstone.records import SourcedPassage
 
@@ -44,15 +45,17 @@ def rules_step(primary: str, *, needs_category: bool) -> Step:
     )
 
 
-def knowledge_step(judges: SeatedJudges) -> Step:
-    """Drops passages in which a judge finds too little, or only what concerns themselves."""
+def knowledge_step(judges: SeatedJudges, scope: Scope) -> Step:
+    """Drops passages in which a judge finds too little, and of public ones those that hold only
+    what concerns themselves."""
+    questions = questions_for(scope)
 
     async def check(row: SourcedPassage, context: StepContext) -> Kept:
         language = row.passage.language or row.source.language
         texts = {"passage": row.passage.text, "heading": row.passage.heading}
         shown = {name: text for name, text in texts.items() if text}
-        question = QUESTIONS.question("knowledge", language, shown)
-        verdict = await QUESTIONS.ask(judges, context, "knowledge", question)
+        question = questions.question("knowledge", language, shown)
+        verdict = await questions.ask(judges, context, "knowledge", question)
         if verdict.label == "enough":
             return row
         reason = {"little": _LITTLE, "specific": _SPECIFIC}.get(verdict.label)
@@ -63,8 +66,8 @@ def knowledge_step(judges: SeatedJudges) -> Step:
         version=2,
         takes=SourcedPassage,
         work=check,
-        reasons=(_LITTLE, _SPECIFIC, *judges.silent),
-        config=QUESTIONS.config(judges, "knowledge"),
+        reasons=(_LITTLE, *(() if scope.is_private else (_SPECIFIC,)), *judges.silent),
+        config=questions.config(judges, "knowledge"),
         asks=judges.asks,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -13,6 +14,7 @@ from proofstone.errors import BadUsage
 from proofstone.methods.chinese_simpleqa.building.alias_check import alias_step
 from proofstone.methods.chinese_simpleqa.building.checking import check_step
 from proofstone.methods.chinese_simpleqa.building.closing import CLOSING
+from proofstone.methods.chinese_simpleqa.building.criteria import Scope
 from proofstone.methods.chinese_simpleqa.building.deleting import delete_step
 from proofstone.methods.chinese_simpleqa.building.difficulty import difficulty_step
 from proofstone.methods.chinese_simpleqa.building.evidence import evidence_step
@@ -41,7 +43,24 @@ from proofstone.records import seats_of
 
 __all__ = ["PIPELINES", "from_pairs", "from_passages"]
 
+_PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
+_VALID_AT = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?", re.ASCII)
 PARAMETERS = (
+    Parameter(
+        name="documents",
+        kind="choice",
+        default="auto",
+        choices=("auto", "public", "private"),
+        help="What is asked for: public knowledge, or what private documents say and perhaps "
+        "nobody else knows; auto: private where a source has no license.",
+    ),
+    Parameter(
+        name="valid_at",
+        kind="text",
+        default="",
+        help="The date at which private documents are valid, YYYY, YYYY-MM or YYYY-MM-DD (default: "
+        "the document's year).",
+    ),
     Parameter(
         name="from_choices",
         kind="flag",
@@ -192,9 +211,11 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
         )
     _check(params)
     shots = read_shots(params["shots"], params["examples"])
+    scope = _scope(params)
     asked = PairsAsked(
         most=params["questions"],
-        as_of=params["as_of"],
+        scope=scope,
+        valid_at=params["valid_at"],
         write_in=params["write_in"],
         primary=params["primary_category"],
         secondary=params["secondary_category"],
@@ -204,7 +225,7 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     if params["knowledge"] == "rules":
         note = "no judge looks at what passages hold (--knowledge rules)"
         return _pipeline((rules, write), params, models, notes=(note,))
-    knowledge = knowledge_step(seated_judges(params, models))
+    knowledge = knowledge_step(seated_judges(params, models), scope)
     return _pipeline((rules, knowledge, write), params, models)
 
 
@@ -228,13 +249,14 @@ def _pipeline(
     notes: tuple[str, ...] = (),
 ) -> Pipeline:
     judges = seated_judges(params, models)
+    scope = _scope(params)
     known = read_known(params["against"])
     members = seats_of("panel", models)
-    steps: list[Step | BatchStep] = [*first, check_step(params["as_of"], params["rounds"])]
-    steps.append(delete_step(judges, params["as_of"]))
-    left_out = [*notes]
+    steps: list[Step | BatchStep] = [*first, check_step(scope, params["rounds"])]
+    steps.append(delete_step(judges, scope))
+    left_out = [_PRIVATE, *notes] if scope.is_private else [*notes]
     if params["evidence"]:
-        steps.append(evidence_step(judges, params["evidence"], params["search"]))
+        steps.append(evidence_step(judges, params["evidence"], params["search"], scope))
     else:
         left_out.append("no pair is checked against sources (--evidence 0)")
     steps.append(alias_step(judges))
@@ -248,13 +270,20 @@ def _pipeline(
         left_step(params["alike"], known),
     ]
     if params["sensitive"] == "on":
-        steps.append(sensitive_step(seated_judges({**params, "quorum": 0}, models, "sensitive")))
+        guards = seated_judges({**params, "quorum": 0}, models, "sensitive")
+        steps.append(sensitive_step(guards, scope))
     else:
         left_out.append("sensitive content is not looked for (--sensitive off)")
     steps.append(kind_step(judges))
     asked = {seat for step in steps for seat in step.asks}
     facts = facts_by({seat: model for seat, model in models.items() if seat in asked})
     return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(left_out))
+
+
+def _scope(params: Mapping[str, Any]) -> Scope:
+    if params["documents"] == "private":
+        return Scope(is_private=True)
+    return Scope(as_of=params["as_of"])
 
 
 def _check(params: Mapping[str, Any]) -> None:
@@ -267,10 +296,26 @@ def _check(params: Mapping[str, Any]) -> None:
         raise BadUsage(f"--alike is a share above 0, to 1, not {params['alike']}")
     if params["secondary_category"] and not params["primary_category"]:
         raise BadUsage("--secondary-category needs the --primary-category that it stands in")
+    valid_at = params["valid_at"]
+    if valid_at and params["documents"] != "private":
+        raise BadUsage("--valid-at is for private documents", hint="--documents private")
+    if valid_at and not _is_date(valid_at):
+        raise BadUsage(f"--valid-at is YYYY, YYYY-MM or YYYY-MM-DD, not {valid_at!r}")
     try:
         date.fromisoformat(params["as_of"])
     except ValueError:
         raise BadUsage(f"--as-of is a day as YYYY-MM-DD, not {params['as_of']!r}") from None
+
+
+def _is_date(text: str) -> bool:
+    """Whether it is a year, a month of a year or a day."""
+    if not _VALID_AT.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(f"{text}-01-01"[:10])
+    except ValueError:
+        return False
+    return True
 
 
 PIPELINES = {
@@ -278,6 +323,7 @@ PIPELINES = {
         make=from_passages,
         roles=ROLES,
         parameters=PARAMETERS,
+        documents="documents",
         files=FileRows(make=from_pairs, rows=_rows),
         help="Short questions with one answer from the passages of sources, each pair checked, "
         "compared with what a search finds, and answered by a panel.",

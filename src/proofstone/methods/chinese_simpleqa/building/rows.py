@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.methods.chinese_simpleqa.payloads import AnswerType, Closed, ShortQuestion, TwinMade
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
@@ -65,6 +65,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     answer_type: AnswerType = ""
     tolerance: float = 0.0
     urls: tuple[str, ...] = ()
+    valid_at: str | UnsetType = UNSET
     language: str = ""
     stratum: Stratum = Stratum()
     ground: Ground = Ground()
@@ -85,6 +86,7 @@ class Draft(Struct, frozen=True, kw_only=True):
             answer_type=self.answer_type,
             tolerance=self.tolerance,
             urls=self.urls,
+            valid_at=self.valid_at,
         )
 
     def with_pair(self, written: Written) -> Draft:

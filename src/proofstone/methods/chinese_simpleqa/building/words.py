@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.judging import WordedQuestions, fence
 from proofstone.identity import digest
+from proofstone.methods.chinese_simpleqa.building.criteria import Scope
 from proofstone.methods.chinese_simpleqa.prompting import is_chinese
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["QUESTIONS", "block", "prompt_digest", "render"]
+__all__ = ["QUESTIONS", "block", "prompt_digest", "questions_for", "render"]
 
 _NAMES = {
     "passage": "文字",
@@ -40,6 +41,13 @@ QUESTIONS = WordedQuestions(
         "distractor": "wrong",
     },
 )
+_PRIVATE = WordedQuestions(__package__, QUESTIONS.keeps, "private_questions")
+
+
+def questions_for(scope: Scope) -> WordedQuestions:
+    """The questions about knowledge, criteria, category, evidence and sensitive content as they are
+    put of public knowledge, or of private documents."""
+    return _PRIVATE if scope.is_private else QUESTIONS
 
 
 def render(name: str, language: str, **values: Any) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from proofstone.engines.replies import ask_for
-from proofstone.methods.chinese_simpleqa.building.criteria import criteria_digest, criteria_in
+from proofstone.methods.chinese_simpleqa.building.criteria import (
+    Scope,
+    criteria_digest,
+    criteria_in,
+)
 from proofstone.methods.chinese_simpleqa.building.examples import PairExample, Shots
 from proofstone.methods.chinese_simpleqa.building.rows import Draft, Ground, Written, placed
 from proofstone.methods.chinese_simpleqa.building.words import block, prompt_digest, render
@@ -40,11 +44,13 @@ _SCHEMA: Mapping[str, Any] = {
 
 
 class PairsAsked(Struct, frozen=True, kw_only=True):
-    """What is asked for: so many pairs of a passage, known on a day, in the passage's language or
-    in another, and the categories of what has none."""
+    """What is asked for: so many pairs of a passage, of which knowledge, in the passage's language
+    or in another, and the categories of what has none; ``valid_at`` is the date at which private
+    documents are valid, else the year that they state."""
 
     most: int
-    as_of: str
+    scope: Scope
+    valid_at: str = ""
     write_in: str = ""
     primary: str = ""
     secondary: str = ""
@@ -62,13 +68,15 @@ def write_step(asked: PairsAsked, shots: Shots) -> Step:
         place = _place(row, asked)
         read_in = row.passage.language or row.source.language or "en"
         examples = shots.draw(context.draws("examples"), asked.write_in or read_in, place)
-        prompt = write_prompt(ground, place, read_in, asked, examples)
+        valid_at = _validity(row, asked)
+        prompt = write_prompt(ground, place, read_in, asked, examples, valid_at)
         found = await ask_for(context.call, "write", [Message("user", prompt)], _Pairs, _SCHEMA)
         if isinstance(found, str):
             return Drop(_UNREADABLE, found)
         blank = Draft(
-            question="", answer="", language=asked.write_in or read_in, stratum=place, ground=ground
-        )
+            question="", answer="", language=asked.write_in or read_in, stratum=place,
+            ground=ground, valid_at=valid_at or UNSET,
+        )  # fmt: skip
         drafts = [blank.with_pair(pair) for pair in found.pairs[: asked.most]]
         whole = [draft for draft in drafts if draft.question and plain_answer(draft.answer)]
         return list(dict.fromkeys(whole)) or Drop(_NONE, ground.text[:200])
@@ -82,7 +90,7 @@ def write_step(asked: PairsAsked, shots: Shots) -> Step:
         config={
             "asked": asked,
             "shots": shots.key(),
-            "criteria": criteria_digest(),
+            "criteria": criteria_digest(asked.scope),
             "prompt": prompt_digest("write"),
         },
         asks=("author",),
@@ -91,7 +99,12 @@ def write_step(asked: PairsAsked, shots: Shots) -> Step:
 
 
 def write_prompt(
-    ground: Ground, place: Stratum, read_in: str, asked: PairsAsked, examples: Sequence[PairExample]
+    ground: Ground,
+    place: Stratum,
+    read_in: str,
+    asked: PairsAsked,
+    examples: Sequence[PairExample],
+    valid_at: str = "",
 ) -> str:
     """The prompt for one passage, in the words of the language that is to be written in."""
     language = asked.write_in or read_in
@@ -99,7 +112,8 @@ def write_prompt(
         "write",
         language,
         most=asked.most,
-        criteria=tuple(criteria_in(language, asked.as_of).values()),
+        private=asked.scope.is_private,
+        criteria=tuple(criteria_in(language, asked.scope, valid_at).values()),
         category=category_of(place),
         write_in=asked.write_in,
         examples=examples,
@@ -112,6 +126,13 @@ def write_prompt(
 def category_of(place: Stratum) -> str:
     """A category as people read it: the coarse name, and the fine one behind it."""
     return " / ".join(filter(None, (place.discipline, place.field)))
+
+
+def _validity(row: SourcedPassage, asked: PairsAsked) -> str:
+    """The date at which a private document is valid: the one that is named, else its year."""
+    if not asked.scope.is_private:
+        return ""
+    return asked.valid_at or (str(row.source.year) if row.source.year else "")
 
 
 def _place(row: SourcedPassage, asked: PairsAsked) -> Stratum:
