@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from proofstone.report.audience import table_for
 from proofstone.wiring import create_workspace, open_workspace
+from report.made_up import two_small
 from small_bank import rows, write_lines
 from told import Proofstone
 
@@ -166,3 +170,13 @@ def test_a_bank_without_sources_has_no_documents(proofstone: Proofstone, tmp_pat
     told = proofstone("leaderboard", "old-books", "-w", tmp_path / "work", "--by", "document")
     assert told.code == 2
     assert "no breakdown by 'document'" in told.err
+
+
+def test_long_names_of_groups_by_a_column_are_hidden_too() -> None:
+    """The public sees names of up to 80 characters; different ones stay different."""
+    codes = np.arange(60, dtype=np.int32) % 3
+    table = replace(
+        two_small(), groups={"place": codes}, group_names={"place": ("a" * 81, "b" * 80, "c" * 81)}
+    )
+    assert table_for(table, "public").group_names == {"place": ("group 1", "b" * 80, "group 3")}
+    assert table_for(table, "internal").group_names == table.group_names

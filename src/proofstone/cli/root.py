@@ -78,7 +78,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
         "models": ("models", "List models, check that they answer, see what they cost."),
         "presets": (
             "presets",
-            "Show what papers fix, what they leave open, and how it was decided.",
+            "Show published settings and where they differ here.",
         ),
         "workspace": ("keeping", "Back up, restore, move, merge, migrate or purge a workspace."),
     },
