@@ -10,10 +10,11 @@ import click
 from msgspec import Struct
 
 from proofstone.cli.output import pasted, say
-from proofstone.errors import ProofstoneError
+from proofstone.errors import BudgetReached, ProofstoneError
 from proofstone.identity import short
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import Spending
     from proofstone.records import Preset
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.judging import JudgeSpec
@@ -25,15 +26,11 @@ __all__ = ["VerifyingAtOnce", "check_reference", "next_of_study"]
 
 
 def check_reference(reference: str | None, request: RunRequest) -> None:
-    """UsageError for a reference that nobody judges by, and for a budget over both."""
+    """UsageError for a reference that nobody judges by."""
     if reference is None:
         return
     if not request.judge:
         raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
-    if request.budget:
-        raise click.UsageError(
-            "--budget is that of asking: run without --reference, then score --reference --budget"
-        )
 
 
 class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
@@ -46,9 +43,11 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
     preset: Preset | None
     quiet: bool
 
-    def perform(self, request: RunRequest) -> tuple[Sequence[VerifiedRun], int]:
+    def perform(
+        self, request: RunRequest, spending: Spending | None
+    ) -> tuple[Sequence[VerifiedRun], int]:
         """What became of each run, and the exit code that this deserves; nothing is verified while
-        a reply is missing, or without a reference."""
+        a reply is missing, or without a reference. Judges spend what asking left of the budget."""
         if not self.reference or not all(result.is_asked for result in self.results):
             return (), 0
         from proofstone.cli.scoring_triples import Verifying  # noqa: PLC0415
@@ -59,11 +58,16 @@ class VerifyingAtOnce(Struct, frozen=True, kw_only=True):
         verifying = Verifying(
             self.workspace, runs, self.reference, VerifySettings(**said), False, self.quiet
         )
-        return verifying.verified(
-            judge=self.judges or (),
-            max_connections=request.max_connections,
-            cache="any" if request.cache == "any" else "same",
-        )
+        try:
+            return verifying.verified(
+                judge=self.judges or (),
+                max_connections=request.max_connections,
+                cache="any" if request.cache == "any" else "same",
+                budget=spending,
+            )
+        except BudgetReached as reached:  # what was judged is kept, and so are the replies
+            say(f"error [{reached.code}] {reached}")
+            return (), reached.exit_code
 
     def show_study(self) -> None:
         """Prints the preset's study, and the command that draws it."""

@@ -128,17 +128,18 @@ def run_command(
                 workspace, request, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
             )
             click.get_current_context().exit(code)
+        spending = workspace.spending(request.budget or None)
         with watching(quiet=quiet) as watch:
             results = perform_request(
                 workspace, request, judges=None if reference else judges, watch=watch,
-                on_interrupt=tell_interrupt,
+                on_interrupt=tell_interrupt, spending=spending,
             )  # fmt: skip
         plans = plans_of(workspace, results)
         at_once = VerifyingAtOnce(
             workspace=workspace, results=results, reference=reference or "", judges=judges,
             preset=preset_of(workspace, request), quiet=quiet,
         )  # fmt: skip
-        verified, code = at_once.perform(request)
+        verified, code = at_once.perform(request, spending)
         code = report_results(
             results, as_json=as_json, quiet=quiet, plans=plans, kin=kin, verified=verified,
             preset=at_once.preset,

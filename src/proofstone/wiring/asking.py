@@ -170,12 +170,13 @@ class Asking(Retrieving):
         stored; each is told once."""
         return self.store.expenses.find_dead(self.clock.now())
 
-    def spending(self, budget: Budget | str | None) -> Spending | None:
-        """What may be spent under a budget, for calls that are to share it; None without one."""
+    def spending(self, budget: Budget | str | Spending | None) -> Spending | None:
+        """What may be spent under a budget, for calls that are to share it; None without one. One
+        that is shared already is returned."""
         from proofstone.engines.models import Spending, read_budget  # noqa: PLC0415
 
-        if budget is None:
-            return None
+        if budget is None or isinstance(budget, Spending):
+            return budget
         return Spending(read_budget(budget) if isinstance(budget, str) else budget)
 
     # ---- inside

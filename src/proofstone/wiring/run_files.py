@@ -21,6 +21,7 @@ from proofstone.stages.summarise import shown_name
 from proofstone.wiring.targets import forms_of
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import Spending
     from proofstone.records import Preset
     from proofstone.stages.campaign import RunResult
     from proofstone.stages.forecasts import DryRun
@@ -42,11 +43,15 @@ __all__ = [
 ]
 
 
-def perform_request(workspace: Workspace, request: RunRequest, **watching: Any) -> list[RunResult]:
-    """Runs what a request means; ``watching`` as for ``Workspace.run``."""
-    return workspace.run_specs(
-        specs_of_request(workspace, request), **_connections(workspace, request), **watching
-    )
+def perform_request(
+    workspace: Workspace, request: RunRequest, *, spending: Spending | None = None, **watching: Any
+) -> list[RunResult]:
+    """Runs what a request means; ``watching`` as for ``Workspace.run``. ``spending`` is that of the
+    request's budget, where other calls share it."""
+    connections = _connections(workspace, request)
+    if spending is not None:
+        connections["spending"] = spending
+    return workspace.run_specs(specs_of_request(workspace, request), **connections, **watching)
 
 
 def forecast_request(

@@ -37,7 +37,7 @@ from proofstone.wiring.targets import Target, find_target
 from proofstone.wiring.verifying_list import VerifyingList
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import Budget, CacheUse
+    from proofstone.engines.models import Budget, CacheUse, Spending
     from proofstone.stages.judging import JudgeSpec
     from proofstone.stages.judging_forecast import JudgingForecast
     from proofstone.wiring.egress import Loads
@@ -132,7 +132,7 @@ class VerifyingRuns(Asking):
         again: bool = False,
         max_connections: int | None = None,
         cache: CacheUse = "same",
-        budget: Budget | str | None = None,
+        budget: Budget | str | Spending | None = None,
         watch: Watch | None = None,
         on_interrupt: Callable[[], None] | None = None,
     ) -> tuple[VerifiedRun, ...]:
