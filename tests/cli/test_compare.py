@@ -49,7 +49,7 @@ def test_two_runs(made: Path, runs: dict[str, str], proofstone: Proofstone, tmp_
     file = tmp_path / "moved.csv"
     told = proofstone("compare", ann, bob, "-w", made, "-o", file, "-n", 1)
     assert told.code == 0
-    assert "so        Only the model differs" in told.out
+    assert "so        A and B differ only in the model." in told.out
     assert "SIMULATED" in told.out
     pair = proofstone("compare", ann, bob, "-w", made, "--json").json["pairs"][0]
     moved = [*pair["won"], *pair["lost"]]
@@ -111,7 +111,7 @@ def test_old_replies_are_scored_again(
     ann, bob = runs["sim/ann direct"], runs["sim/bob direct"]
     score_by_an_older_version(made, ann)
     told = proofstone("compare", ann, bob, "-w", made)
-    assert "scorer: version 0 -> version 1" in told.out
+    assert "scorer: version 0 -> version 2" in told.out
     assert "rescore   A was scored by another version than today's scorer: --rescore" in told.out
     assert "A 0.0" in told.out
     told = proofstone("compare", ann, bob, "-w", made, "--rescore")
