@@ -79,7 +79,8 @@ def _length(out: Outgoing) -> str:
 
 
 def _n(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def _titles(origins: tuple[Origin, ...]) -> str:

@@ -112,7 +112,8 @@ class Step(Struct, frozen=True, kw_only=True):
     the code changes what comes out. A coroutine function works on up to ``at_once`` rows at a time;
     a plain function is called row by row and must be quick. ``takes`` is the type of its rows.
     ``asks`` names roles of models; ``reads`` what it reads of the workspace: ``search:bm25`` (or
-    dense, hybrid), ``bank:NAME``; ``draws`` says that it draws, so that the seed counts.
+    dense, hybrid), of the web ``search:brave``, ``bank:NAME``; ``draws`` says that it draws, so
+    that the seed counts.
     """
 
     name: str

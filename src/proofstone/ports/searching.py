@@ -13,7 +13,7 @@ __all__ = ["FoundText", "Searcher"]
 class FoundText(Struct, frozen=True, kw_only=True):
     """A text that a search found. It stands verbatim at [start, end) (code points) of the text of a
     stored ``passage`` (its id), which is of ``source`` (its id) with this title; ``address`` is
-    where a page of the web lay."""
+    where a page of the web lay, ``is_web`` whether it is one that a search of the web found."""
 
     text: str
     passage: bytes
@@ -22,6 +22,7 @@ class FoundText(Struct, frozen=True, kw_only=True):
     source: bytes
     title: str
     address: str = ""
+    is_web: bool = False
 
 
 class Searcher(Protocol):

@@ -12,10 +12,10 @@ from msgspec import Struct, structs
 from proofstone.engines.pipeline import ids_digest, plain_keys
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
-from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, Step, StepBuilder
+from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
 from proofstone.records import Build, StepName, build_id, role_of_seat, seats_of
 from proofstone.stages.build import read_parameters
-from proofstone.stages.build_reads import BuildReads, OpenIndex, open_reads
+from proofstone.stages.build_reads import BuildReads, OpenIndex, OpenWebSearch, open_reads
 from proofstone.stages.entering import BuildSpec, entering_rows, entering_sources
 
 __all__ = ["PlannedBuild", "builder_for", "builder_of", "plan_build"]
@@ -36,10 +36,6 @@ class PlannedBuild(Struct, frozen=True, kw_only=True):
     def keys(self) -> tuple[bytes, ...]:
         """The keys of its steps, before it is known which rows reach them."""
         return tuple(step.key for step in self.build.steps)
-
-    def searches(self, step: Step | BatchStep) -> bool:
-        """Whether a step reads what a search of the workspace's sources finds."""
-        return self.reads.search(step.reads) is not None
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -79,9 +75,10 @@ def plan_build(
     spec: BuildSpec,
     models: Mapping[str, Model],
     open_index: OpenIndex | None = None,
+    open_web: OpenWebSearch | None = None,
 ) -> PlannedBuild:
     """The build that ``spec`` means, not yet stored; ``models`` by seat. The rows that enter are
-    read once, to know them; ``open_index`` gives what steps search that do.
+    read once, to know them; ``open_index`` and ``open_web`` give what steps search that do.
 
     Raises BadUsage for parameters that cannot be and roles without a model, BadInput where nothing
     enters, and what reading the inputs raises.
@@ -99,7 +96,7 @@ def plan_build(
         role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": asked}
         for role, asked in settings.items()
     }
-    reads = open_reads(store, pipeline, open_index)
+    reads = open_reads(store, pipeline, open_index, open_web)
     steps = _step_names(pipeline, plain_keys(pipeline.steps, {**tools, **reads.keys}, spec.seed))
     n_inputs = 0
 

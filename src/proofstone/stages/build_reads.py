@@ -1,25 +1,36 @@
-"""What steps of a build read of the workspace: a search of its sources, and banks; with the state
-of each, which is in the keys of those steps."""
+"""What steps of a build read: searches of the workspace's sources and of the web, and banks; with
+the state of each, which is in the keys of those steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from proofstone.engines.retrieval import SearchWay
+from proofstone.engines.retrieval import SEARCH_WAYS, WEB_SEARCHES, SearchWay
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
 from proofstone.ports import Pipeline, Searcher
 from proofstone.records import Fact
 from proofstone.stages.indexing import SourceIndex
 from proofstone.stages.retrieved import read_search
-from proofstone.stages.searchers import LocalSearcher
+from proofstone.stages.search_sources import read_search_source
+from proofstone.stages.searchers import JointSearcher, LocalSearcher
 
-__all__ = ["BuildReads", "OpenIndex", "open_reads"]
+__all__ = ["BuildReads", "OpenIndex", "OpenWebSearch", "WebSearch", "open_reads"]
+
+
+class WebSearch(Searcher, Protocol):
+    """A search of the web."""
+
+    @property
+    def key(self) -> bytes:
+        """Another one where the same answers of the search would give other texts."""
+
 
 OpenIndex = Callable[[SearchWay], SourceIndex]
+OpenWebSearch = Callable[[str], WebSearch]
 _SEARCH, _BANK = "search:", "bank:"
 
 
@@ -31,32 +42,52 @@ class BuildReads(Struct, frozen=True):
     banks: dict[str, Sequence[Fact]] = {}
 
     def search(self, reads: Sequence[str]) -> Searcher | None:
-        """The search that a step reads; None where it reads none."""
-        return next((self.searches[name] for name in reads if name in self.searches), None)
+        """The search that a step reads, or all that it reads together; None where it reads none."""
+        found = [self.searches[name] for name in reads if name in self.searches]
+        return JointSearcher(found) if len(found) > 1 else next(iter(found), None)
+
+    def searches_sources(self, reads: Sequence[str]) -> bool:
+        """Whether a step reads what a search of the workspace's sources finds."""
+        return any(isinstance(self.searches.get(name), LocalSearcher) for name in reads)
+
+    def searches_web(self, reads: Sequence[str]) -> bool:
+        """Whether a step reads what a search of the web finds."""
+        found = [self.searches[name] for name in reads if name in self.searches]
+        return not all(isinstance(each, LocalSearcher) for each in found)
 
     def banks_of(self, reads: Sequence[str]) -> Mapping[str, Sequence[Fact]]:
         """The facts of the banks that a step reads, by their names as it wrote them."""
         return {name.removeprefix(_BANK): self.banks[name] for name in reads if name in self.banks}
 
 
-def open_reads(store: Store, pipeline: Pipeline, open_index: OpenIndex | None) -> BuildReads:
-    """Opens what the steps of a pipeline read.
+def open_reads(
+    store: Store,
+    pipeline: Pipeline,
+    open_index: OpenIndex | None,
+    open_web: OpenWebSearch | None = None,
+) -> BuildReads:
+    """Opens what the steps of a pipeline read; nothing is sent yet.
 
-    Raises BadUsage where there is nothing to search and for a way of searching that is none, and
-    what finding a bank raises.
+    Raises BadUsage where there is nothing to search, for a search that is none or is not set up,
+    and what finding a bank raises.
     """
     found = BuildReads()
     for name in dict.fromkeys(name for step in pipeline.steps for name in step.reads):
-        if name.startswith(_SEARCH):
-            index = _open(name.removeprefix(_SEARCH), open_index)
+        sought = name.removeprefix(_SEARCH)
+        if name.startswith(_SEARCH) and sought in SEARCH_WAYS:
+            index = _open(sought, open_index)
             found.keys[name] = index.key.hex()
-            found.searches[name] = LocalSearcher(index, read_search(name.removeprefix(_SEARCH)))
+            found.searches[name] = LocalSearcher(index, read_search(sought))
+        elif name.startswith(_SEARCH):
+            web = _open_web(sought, open_web)
+            found.keys[name] = web.key.hex()
+            found.searches[name] = web
         elif name.startswith(_BANK):
             bank = store.lookup.find(name.removeprefix(_BANK), ("bank",)).id
             found.keys[name] = bank.hex()
             found.banks[name] = store.knowledge.bank(bank).facts()
         else:
-            raise ValueError(f"a step reads {name!r}: neither {_SEARCH}WAY nor {_BANK}NAME")
+            raise ValueError(f"a step reads {name!r}: neither {_SEARCH}NAME nor {_BANK}NAME")
     return found
 
 
@@ -70,3 +101,16 @@ def _open(way: str, open_index: OpenIndex | None) -> SourceIndex:
             hint="proofstone ingest FILE... reads documents",
         )
     return index
+
+
+def _open_web(name: str, open_web: OpenWebSearch | None) -> WebSearch:
+    if name.partition(":")[0] not in WEB_SEARCHES:
+        raise BadUsage(
+            f"nothing can be searched by the name {name!r}",
+            hint=f"the workspace's sources: {', '.join(SEARCH_WAYS)}; the web: "
+            f"{', '.join(WEB_SEARCHES)}, or engines of SearXNG: searxng:bing+baidu",
+        )
+    read_search_source(name)
+    if open_web is None:
+        raise BadUsage("the web cannot be searched here")
+    return open_web(name)

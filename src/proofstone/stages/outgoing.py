@@ -15,7 +15,7 @@ from proofstone.errors import CallFailed
 from proofstone.ports import Method
 from proofstone.records import ItemSet, LoadedItem, Message, Oracle, Reply, Way
 from proofstone.stages.build_plans import PlannedBuild
-from proofstone.stages.current_sources import WEB
+from proofstone.stages.current_sources import OF_THE_WEB, WEB
 from proofstone.stages.entering import entering_rows
 from proofstone.stages.evidence import ask_item, passages_behind, spread_items
 from proofstone.stages.planning import PlannedRun
@@ -157,11 +157,15 @@ def rows_would_leave(
     )
 
 
-def searched_would_leave(store: Store, outgoing: Outgoing) -> Outgoing:
-    """``outgoing`` of a step that shows what a search of all sources finds: texts of each may go
-    along."""
-    known = store.knowledge.sources(each.id for each in store.indexed.sources())
-    found = [Origin(each.title, each.licence, 0, (each.title,)) for each in known.values()]
+def searched_would_leave(
+    store: Store, outgoing: Outgoing, *, sources: bool = True, web: bool = False
+) -> Outgoing:
+    """``outgoing`` of a step that shows what a search of all ``sources`` finds, texts of each of
+    which may go along, or a search of the ``web``."""
+    found = [Origin(OF_THE_WEB, "", 0, (OF_THE_WEB,))] if web else []
+    if sources:
+        known = store.knowledge.sources(each.id for each in store.indexed.sources()).values()
+        found += [Origin(each.title, each.licence, 0, (each.title,)) for each in known]
     return structs.replace(outgoing, origins=_joined([*outgoing.origins, *found], max))
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from proofstone.stages.building import BuildProgress, BuildResult
     from proofstone.stages.forecasts import BuildForecast
     from proofstone.stages.kin import Kin
+    from proofstone.wiring.web_finding import WebFinder
 
 __all__ = ["Building"]
 
@@ -139,9 +140,11 @@ class Building(Scoring, Gathering, Seeing):
         async def work(stop: asyncio.Event) -> BuildForecast:
             return await self._ask_pilot(planned, chosen, rows, shown, stop, connections)
 
-        return Background(work).wait_stoppable(
+        made = Background(work).wait_stoppable(
             lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
         )
+        self._tell_searched(planned)
+        return made
 
     def prompts_of_build(
         self,
@@ -171,6 +174,8 @@ class Building(Scoring, Gathering, Seeing):
         connections = (max_connections, cache, self.spending(budget))
         spec = self._gathered(chosen, spec)
         planned = self._plan(spec, chosen, connections)
+        for finder in _web_finders(planned):
+            finder.sends = "nothing"
 
         async def work(stop: asyncio.Event) -> list[StepPrompt]:
             from proofstone.stages.build_prompts import show_prompts  # noqa: PLC0415
@@ -202,9 +207,11 @@ class Building(Scoring, Gathering, Seeing):
         async def work(stop: asyncio.Event) -> BuildResult:
             return await self._perform_build(planned, method, shown, stop, connections)
 
-        return Background(work).wait_stoppable(
+        made = Background(work).wait_stoppable(
             lambda: _watch(shown, watch), lambda: _tell(shown, on_interrupt)
         )
+        self._tell_searched(planned)
+        return made
 
     def kin_of_build(
         self,
@@ -276,7 +283,9 @@ class Building(Scoring, Gathering, Seeing):
             async with self._role_askers(spec.models, stop, connections) as askers:
                 models = {role: askers[name].model for role, name in spec.models.items()}
                 whole = with_regions(self.store, spec, method, models, self.document_of)
-                return plan_build(self.store, method, whole, models, self.index_for)
+                return plan_build(
+                    self.store, method, whole, models, self.index_for, self.web_finder
+                )
 
         return Background(work).wait()
 
@@ -348,11 +357,35 @@ class Building(Scoring, Gathering, Seeing):
         self, planned: PlannedBuild, rows: Sequence[EnteringRow] | None = None
     ) -> None:
         """Lets out what a build (or a pilot of these ``rows``) sends, once it is allowed."""
+        from proofstone.stages.outgoing import rows_would_leave  # noqa: PLC0415
         from proofstone.wiring.egress import build_loads  # noqa: PLC0415
+        from proofstone.wiring.search_loads import web_loads  # noqa: PLC0415
 
         loads = build_loads(self.store, planned, self.config, rows)
         if loads:
             self._clear(loads)
+        for finder in _web_finders(planned):
+            queries = rows_would_leave(self.store, planned, rows)
+            self._clear(web_loads(finder.searcher, rows=queries))
+            finder.sends = "cleared"
+
+    def _tell_searched(self, planned: PlannedBuild) -> None:
+        """What became of the queries that steps searched the web for, and of the pages."""
+        for finder in _web_finders(planned):
+            if finder.failed:
+                query, why = next(iter(finder.failed.items()))
+                self._tell(
+                    f"{finder.name} did not answer {len(finder.failed):,} of "
+                    f'{len(finder.asked):,} queries; to "{query}": {why}'
+                )
+            if len(finder.failed) < len(finder.asked):
+                self._tell_unread(finder, list(finder.asked))
+
+
+def _web_finders(planned: PlannedBuild) -> list[WebFinder]:
+    from proofstone.wiring.web_finding import WebFinder  # noqa: PLC0415
+
+    return [each for each in planned.reads.searches.values() if isinstance(each, WebFinder)]
 
 
 def _watch(shown: Sequence[BuildProgress], watch: Watch | None) -> None:

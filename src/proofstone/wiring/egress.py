@@ -171,7 +171,9 @@ def build_loads(
             if outgoing is None:
                 outgoing = rows_would_leave(store, planned, rows)
             known = loads.get(to, Load())
-            sent = searched_would_leave(store, outgoing) if planned.searches(step) else outgoing
+            sources = planned.reads.searches_sources(step.reads)
+            web = planned.reads.searches_web(step.reads)
+            sent = searched_would_leave(store, outgoing, sources=sources, web=web)
             loads[to] = known.with_run(model, planned.build.inputs, sent)
     return loads
 

@@ -80,9 +80,10 @@ def web_loads(
     query: str = "",
     store: Store | None = None,
     item_sets: Mapping[bytes, int] | None = None,
+    rows: Outgoing | None = None,
 ) -> Loads:
-    """What a search of the web would be sent: a ``query`` that a person wrote, or one for each of
-    so many questions of item sets."""
+    """What a search of the web would be sent: a ``query`` that a person wrote, one for each of so
+    many questions of item sets, or one for each of the ``rows`` of a build, made of their text."""
     from proofstone.engines.models import destination_of  # noqa: PLC0415
     from proofstone.stages.outgoing import Outgoing, questions_would_leave  # noqa: PLC0415
     from proofstone.wiring.egress import Load  # noqa: PLC0415
@@ -96,6 +97,9 @@ def web_loads(
     if query:
         out = Outgoing(items=1, noun="query", requests=1, characters=len(query))
         load = load.with_run(searcher.name, b"", out)
+    if rows is not None:
+        queries = structs.replace(rows, noun="query", characters=0)
+        load = load.with_run(searcher.name, b"", queries)
     for item_set, n_queries in (item_sets or {}).items():
         if store is None:
             break

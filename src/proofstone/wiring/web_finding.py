@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -51,7 +51,12 @@ class WebFinding(Struct, frozen=True, kw_only=True):
 class WebFinder:
     """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``way``.
     ``open_index`` gives the index of some sources. Of each query ``hits`` are asked for, and the
-    first ``n_pages`` of them are read."""
+    first ``n_pages`` of them are read.
+
+    As a ``Searcher`` it asks a policy about each query, or about none where that was settled before
+    (``sends`` is "cleared"), or sends "nothing" and knows only what is kept. ``asked`` are the
+    queries of such calls, ``failed`` why the search failed for some.
+    """
 
     def __init__(
         self,
@@ -68,6 +73,11 @@ class WebFinder:
         self.name = searcher.name
         self.searcher = searcher
         self._store, self._pages, self._open, self._way = store, pages, open_index, way
+        self.sends: Literal["by policy", "cleared", "nothing"] = "by policy"
+        self.asked: dict[str, None] = {}
+        self.failed: dict[str, str] = {}
+        self._waiting: list[tuple[WebQuery, int, asyncio.Future[WebFinding]]] = []
+        self._turn = asyncio.Lock()
 
     @property
     def key(self) -> bytes:
@@ -77,18 +87,57 @@ class WebFinder:
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
-        """``Searcher``: raises CallFailed where the search failed, EgressRefused where nothing is
-        known of a source that the query is made from."""
+        """``Searcher``: calls that come while others are answered are answered together.
+
+        Raises CallFailed where the search failed, EndpointUnusable where it answers no query (a
+        wrong key, no credit), and EgressRefused, also where nothing is known of a source that the
+        query is made from.
+        """
         sources = self._store.knowledge.sources(made_from)
         if len(sources) < len(set(made_from)):
             raise EgressRefused(
                 "a query is made from a source that is not in this workspace, so that no policy "
                 "speaks of it; nothing was sent"
             )
-        (found,) = await self.find([WebQuery(query, tuple(sources.values()))], n)
+        if self.sends == "nothing":
+            kept = self.kept(query, n)
+            if kept is None:
+                raise CallFailed("not_sent", "the query is not sent")
+            return found_texts(kept.chunks)
+        asked = WebQuery(query, tuple(sources.values()))
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append((asked, n, answer))
+        async with self._turn:
+            if not answer.done():
+                await self._answer_waiting()
+        found = await answer
         if found.failed:
             raise CallFailed("search_failed", found.failed)
-        return found_texts(found.chunks)
+        return found_texts(found.chunks[:n])
+
+    async def _answer_waiting(self) -> None:
+        size = max(1, _LOT // self._n_pages)
+        lot, self._waiting = self._waiting[:size], self._waiting[size:]
+        queries = [query for query, _n, _answer in lot]
+        self.asked.update((query.text, None) for query in queries)
+        try:
+            found, _failures = await self._found_together(
+                queries, max(n for _query, n, _answer in lot), is_cleared=self.sends == "cleared"
+            )
+            for (query, _n, answer), each in zip(lot, found, strict=True):
+                if each.failed:
+                    self.failed[query.text] = each.failed
+                if not answer.done():
+                    answer.set_result(each)
+        except Exception as error:
+            for _query, _n, answer in lot:
+                if not answer.done():
+                    answer.set_exception(error)
+                    answer.exception()  # seen: who waits for it raises it as well
+            raise
+        finally:
+            for _query, _n, answer in lot:
+                answer.cancel()  # of those that are not done: this one was cancelled
 
     def lacking(self, queries: Sequence[str]) -> list[str]:
         """Those of the queries that would be sent."""
@@ -122,20 +171,28 @@ class WebFinder:
         """
         found: list[WebFinding] = []
         for lot in self._lots(queries):
-            searches = await self._searched(lot, is_cleared=is_cleared)
-            failures = [each for each in searches if isinstance(each, WebSearchError)]
+            part, failures = await self._found_together(lot, k, is_cleared=is_cleared)
             if failures and len(failures) == len(lot) and not any(e.search for e in found):
                 raise told_failure(self.name, failures[0])
-            urls = [
-                url for each in searches if isinstance(each, KeptSearch) for url in self._urls(each)
-            ]
-            pages = await self._pages.take(urls)
-            for query, search in zip(lot, searches, strict=True):
-                if isinstance(search, WebSearchError):
-                    found.append(WebFinding(query=query.text, failed=str(search)))
-                else:
-                    found.append(self._finding(query.text, search, pages, k))
+            found += part
         return found
+
+    async def _found_together(
+        self, lot: Sequence[WebQuery], k: int, *, is_cleared: bool
+    ) -> tuple[list[WebFinding], list[WebSearchError]]:
+        """What came of each query, and the failures among it."""
+        searches = await self._searched(lot, is_cleared=is_cleared)
+        urls = [
+            url for each in searches if isinstance(each, KeptSearch) for url in self._urls(each)
+        ]
+        pages = await self._pages.take(urls)
+        found = [
+            WebFinding(query=query.text, failed=str(search))
+            if isinstance(search, WebSearchError)
+            else self._finding(query.text, search, pages, k)
+            for query, search in zip(lot, searches, strict=True)
+        ]
+        return found, [each for each in searches if isinstance(each, WebSearchError)]
 
     async def _searched(
         self, queries: Sequence[WebQuery], *, is_cleared: bool

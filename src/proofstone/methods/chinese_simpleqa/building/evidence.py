@@ -1,4 +1,4 @@
-"""Pairs against what a search of the workspace's sources finds for them."""
+"""Pairs against what searches of the workspace's sources, or of the web, find for them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ _REASONS = {
 _SAID = "text"
 
 
-def evidence_step(judges: SeatedJudges, n: int, way: str, scope: Scope) -> Step:
-    """Drops pairs that the ``n`` texts a search finds for them do not bear out; of the others the
-    text that says it is kept as their support. The evidence of a private document is its passage
-    and what is found of the same document."""
+def evidence_step(judges: SeatedJudges, n: int, searches: Sequence[str], scope: Scope) -> Step:
+    """Drops pairs that the ``n`` texts each search finds for them do not bear out. Of the others
+    the text that says it is kept as their support; the address of one of the web stands among the
+    pair's pages, and beside a passage that the pair was written from it is no more than that. The
+    evidence of a private document is its passage and what is found of the same document."""
     questions = questions_for(scope)
 
     async def check(row: Draft, context: StepContext) -> Kept:
-        texts = await _texts(row, context.search, n, scope)
+        found = await _found(row, context.search, n)
+        texts = _texts(row, found, n, scope)
         if not texts:
             return Drop(_REASONS["insufficient"], row.question)
         question = evidence_question(row, texts, scope)
@@ -40,10 +42,14 @@ def evidence_step(judges: SeatedJudges, n: int, way: str, scope: Scope) -> Step:
         if verdict.label != "supported":
             reason = _REASONS.get(verdict.label) or why_undecided(verdict)
             return Drop(reason, row.question)
-        found = _by_rule(row, texts) or await _by_judges(row, texts, judges, context)
-        if found is None:
+        support = _by_rule(row, texts) or await _by_judges(row, texts, judges, context)
+        if support is None:
             return Drop(_REASONS["insufficient"], row.question)
-        return structs.replace(row, support=found)
+        address = next((each.address for each in found if _is_of_web(each, support)), "")
+        if not address:
+            return structs.replace(row, support=support)
+        urls = tuple(dict.fromkeys([*row.urls, address]))
+        return structs.replace(row, urls=urls, support=Ground() if row.ground.passage else support)
 
     return Step(
         name="evidence",
@@ -53,7 +59,7 @@ def evidence_step(judges: SeatedJudges, n: int, way: str, scope: Scope) -> Step:
         reasons=(*_REASONS.values(), *judges.silent),
         config={**questions.config(judges, "evidence", judges.votes), "texts": n},
         asks=judges.asks,
-        reads=(f"search:{way}",),
+        reads=tuple(f"search:{name}" for name in searches),
     )
 
 
@@ -80,17 +86,25 @@ def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
     return structs.replace(asked, labels=(*labels, none), exhibits=(*asked.exhibits, *exhibits))
 
 
-async def _texts(row: Draft, search: Searcher | None, n: int, scope: Scope) -> list[Ground]:
-    """What was found, best first; before it the text that a ready pair came with. Of a private
-    document: its passage, and what else of it was found."""
+async def _found(row: Draft, search: Searcher | None, n: int) -> Sequence[FoundText]:
+    """What the searches find, best first."""
     made_from = (row.ground.source,) if row.ground.source else ()
-    found = () if search is None else await search(row.question, n, made_from=made_from)
+    return () if search is None else await search(row.question, n, made_from=made_from)
+
+
+def _texts(row: Draft, found: Sequence[FoundText], n: int, scope: Scope) -> list[Ground]:
+    """What was found; before it the text that a ready pair came with. Of a private document: its
+    passage, and what else of it was found."""
     if scope.is_private and row.ground.text:
         others = [each for each in found if each.passage != row.ground.passage]
         same = [each for each in others if each.source == row.ground.source]
         return [row.ground, *(_ground(each, row.ground) for each in same[: n - 1])]
     own = [row.ground] if row.ground.text and not row.ground.passage else []
     return [*own, *(_ground(each, row.ground) for each in found)]
+
+
+def _is_of_web(found: FoundText, support: Ground) -> bool:
+    return found.is_web and found.source == support.source
 
 
 def _ground(found: FoundText, own: Ground) -> Ground:

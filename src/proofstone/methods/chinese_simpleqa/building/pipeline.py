@@ -127,14 +127,15 @@ PARAMETERS = (
         name="evidence",
         kind="int",
         default=5,
-        help="Texts that are searched for in the workspace's sources to check a pair; 0: none.",
+        help="Texts of each search that a pair is checked against; 0: none.",
     ),
     Parameter(
         name="search",
-        kind="choice",
+        kind="text",
         default="bm25",
-        choices=("bm25", "dense", "hybrid"),
-        help="How they are searched for.",
+        help="Where they are searched for, with commas between: the workspace's sources, by their "
+        "words (bm25), by meaning (dense) or by both (hybrid); the web by brave, google, searxng, "
+        "or searxng:bing+baidu (docs/retrieval.md).",
     ),
     Parameter(
         name="least_wrong",
@@ -256,7 +257,8 @@ def _pipeline(
     steps.append(delete_step(judges, scope))
     left_out = [_PRIVATE, *notes] if scope.is_private else [*notes]
     if params["evidence"]:
-        steps.append(evidence_step(judges, params["evidence"], params["search"], scope))
+        searches = _searches(params["search"], scope)
+        steps.append(evidence_step(judges, params["evidence"], searches, scope))
     else:
         left_out.append("no pair is checked against sources (--evidence 0)")
     steps.append(alias_step(judges))
@@ -286,12 +288,30 @@ def _scope(params: Mapping[str, Any]) -> Scope:
     return Scope(as_of=params["as_of"])
 
 
+def _searches(named: str, scope: Scope) -> tuple[str, ...]:
+    """The searches that are named, each once; ``local`` is the workspace's sources by words. Raises
+    BadUsage for a search of the web where the documents are private."""
+    names = [each.strip() for each in named.split(",") if each.strip()]
+    if not names:
+        raise BadUsage("--search names no search", hint="bm25, or of the web: google")
+    searches = tuple(dict.fromkeys("bm25" if name == "local" else name for name in names))
+    of_web = [name for name in searches if name not in ("bm25", "dense", "hybrid")]
+    if scope.is_private and of_web:
+        raise BadUsage(
+            f"--search {','.join(of_web)} would send questions about private documents to the web",
+            hint="leave --search out, or say --documents public",
+        )
+    return searches
+
+
 def _check(params: Mapping[str, Any]) -> None:
     """Raises BadUsage for numbers and days that cannot be."""
     for name, least in (("questions", 1), ("rounds", 0), ("evidence", 0), ("least_wrong", 1)):
         if params[name] < least:
             option = name.replace("_", "-")
             raise BadUsage(f"--{option} is {least} or more, not {params[name]}")
+    if not params["evidence"] and params["search"] != "bm25":
+        raise BadUsage("--search has nothing to search for with --evidence 0")
     if not 0 < params["alike"] <= 1:
         raise BadUsage(f"--alike is a share above 0, to 1, not {params['alike']}")
     if params["secondary_category"] and not params["primary_category"]:
