@@ -19,6 +19,7 @@ __all__ = [
     "CallState",
     "Estimate",
     "Finish",
+    "FormPart",
     "Measure",
     "Outcome",
     "Purpose",
@@ -214,6 +215,15 @@ class Scale(Struct, frozen=True, gc=False, kw_only=True):
     what: str
     chance: float | None
     values_as: str | None = None
+
+
+class FormPart(Struct, frozen=True, gc=False, kw_only=True):
+    """What of a form a run with a limit was asked: the first ``n_asked`` of ``n_items``;
+    ``unasked`` replies would be those to the rest."""
+
+    n_asked: int
+    n_items: int
+    unasked: int
 
 
 class Estimate(Struct, frozen=True, gc=False, kw_only=True):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proofstone.records.cards import Card
 from proofstone.records.frames import Coded, Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
 from proofstone.records.pace import Pace
-from proofstone.records.results import OUTCOMES, Outcome, Scale
+from proofstone.records.results import OUTCOMES, FormPart, Outcome, Scale
 from proofstone.records.spent import Spent
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class Respondent:
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
     its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
     when they were asked, ``pace`` how many questions it answered and how fast. ``judge`` names the
-    judges whose verdicts its scores are, empty where no judge was asked."""
+    judges whose verdicts its scores are, empty where no judge was asked. ``part`` is set where a
+    limit left the rest of its forms unasked."""
 
     name: str
     way: str
@@ -51,6 +52,7 @@ class Respondent:
     pace: Pace = field(default_factory=Pace)
     forms: tuple[str, ...] = ()
     judge: str = ""
+    part: FormPart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,11 @@ class ScoreTable:
     level_names: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[bytes, str] = field(default_factory=dict)
     documents: Documents | None = None
+
+    def of_parts(self) -> ScoreTable:
+        """The table with nothing expected of what a limit left unasked."""
+        unasked = [who.part.unasked if who.part else 0 for who in self.respondents]
+        return replace(self, expected=self.expected - unasked) if any(unasked) else self
 
     def columns(self) -> Columns:
         """The scores by columns, one row each, in the table's order: who, which item and sample,

@@ -11,7 +11,7 @@ from proofstone.records.cards import Card
 from proofstone.records.frames import Columns, arrow_table, pandas_frame, polars_frame
 from proofstone.records.knowledge import RoleName
 from proofstone.records.pace import Pace
-from proofstone.records.results import Estimate, Scale
+from proofstone.records.results import Estimate, FormPart, Scale
 from proofstone.records.score_table import Corrections
 from proofstone.records.spent import Spent
 from proofstone.report.planned import PlanMark
@@ -96,7 +96,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     count the row's scores that people ruled on. ``card`` is what is known of the
     model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
     that were billed and of no use; ``pace`` how many questions it answered and how fast.
-    ``judge`` names the judges whose verdicts its scores are.
+    ``judge`` names the judges whose verdicts its scores are. ``part`` is what of the form a limit
+    let it be asked; of the rest nothing is missing.
     """
 
     name: str
@@ -124,6 +125,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     spent: Spent = Spent()
     pace: Pace = Pace()
     judge: str = ""
+    part: FormPart | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -207,8 +209,10 @@ class Standings(Struct, frozen=True, kw_only=True):
     alone do not allow. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
     says what the scores are where they do not compare with those of other ways of asking. ``judge``
     names whose verdicts they are where other standings are by other judges (empty: no judge's), and
-    is None where there are no others. ``documents`` are the means by document, those of most items
-    first; an item counts in each document that it rests on. None where no document is known.
+    is None where there are no others. ``part``: all of these were asked this part of the form, and
+    other standings another part or the whole. ``documents`` are the means by document, those of
+    most items first; an item counts in each document that it rests on. None where no document is
+    known.
     """
 
     simulated: bool
@@ -226,6 +230,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     scale: Scale | None = None
     is_paired: bool = True
     judge: str | None = None
+    part: FormPart | None = None
 
     @property
     def all_breakdowns(self) -> tuple[Breakdown, ...]:

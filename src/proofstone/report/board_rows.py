@@ -38,6 +38,7 @@ def _row(board: Leaderboard, group: Standings, row: BoardRow) -> dict[str, Any]:
         "way": row.way,
         "settings": row.settings,
         "judge": row.judge,
+        "part": f"{row.part.n_asked} of {row.part.n_items}" if row.part else "",
         "simulated": row.simulated,
         "complete": row.is_complete,
         "rank_low": row.rank.low if row.rank else None,

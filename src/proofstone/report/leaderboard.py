@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from proofstone.engines.stats import ESTIMANDS, Estimand, estimand_name
 from proofstone.errors import BadUsage
-from proofstone.records.results import OUTCOMES, Measure, Scale
+from proofstone.records.results import OUTCOMES, FormPart, Measure, Scale
 from proofstone.records.score_table import ScoreTable
 from proofstone.report.board import Leaderboard, LeftOut
 from proofstone.report.row_groups import grouped
@@ -77,10 +80,10 @@ def leaderboard(
         standings=tuple(
             grouped(
                 ruler,
-                stand(ruler, respondents, simulated=simulated, scale=scale, judge=judge),
+                stand(ruler, respondents, **msgspec.structs.asdict(kind)),
                 group_by,
             )
-            for (simulated, scale, judge), respondents in _apart(table).items()
+            for kind, respondents in _apart(ruler.sheet).items()
         ),
         group_by=group_by,
         where=where,
@@ -89,28 +92,46 @@ def leaderboard(
     )
 
 
-def _apart(table: ScoreTable) -> dict[tuple[bool, Scale | None, str | None], list[int]]:
+class _Kind(Struct, frozen=True, kw_only=True):
+    """What respondents share that may be ranked against each other."""
+
+    simulated: bool
+    scale: Scale | None
+    judge: str | None
+    part: FormPart | None
+
+
+def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
     """The respondents that may be ranked against each other: real ones first, and of these first
     those on the items' own scale. Those that different judges graded are apart; one without scores
-    stands with the judge of most."""
+    stands with the judge of most. Those whose limit is reached are apart from those who were asked
+    more or less of the form."""
+    table = sheet.table
     scored = set(np.unique(table.respondent).tolist())
     by_judge = Counter(table.respondents[place].judge for place in sorted(scored))
     most = by_judge.most_common(1)[0][0] if by_judge else ""
     kinds = [
-        (
-            who.simulated,
-            who.scale,
-            None if len(by_judge) < 2 else who.judge if place in scored else most,
+        _Kind(
+            simulated=who.simulated,
+            scale=who.scale,
+            judge=None if len(by_judge) < 2 else who.judge if place in scored else most,
+            part=who.part if _has_reached(who.part, int(sheet.missing[place])) else None,
         )
         for place, who in enumerate(table.respondents)
     ]
 
-    def place_of(kind: tuple[bool, Scale | None, str | None]) -> tuple[bool, str, int, str]:
-        simulated, scale, judge = kind
-        return simulated, scale.name if scale else "", -by_judge[judge or ""], judge or ""
+    def place_of(kind: _Kind) -> tuple[bool, str, int, str, int]:
+        judge, scale, part = kind.judge or "", kind.scale, kind.part
+        asked = part.n_asked if part else sys.maxsize
+        return kind.simulated, scale.name if scale else "", -by_judge[judge], judge, -asked
 
     order = sorted(set(kinds), key=place_of)
     return {kind: [r for r, own in enumerate(kinds) if own == kind] for kind in order}
+
+
+def _has_reached(part: FormPart | None, missing: int) -> bool:
+    """Whether a limit is why replies are missing, and nothing else."""
+    return part is not None and 0 < part.unasked == missing
 
 
 def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:

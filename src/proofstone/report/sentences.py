@@ -7,12 +7,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from proofstone.engines.stats import Against, interval_against
-from proofstone.records.results import Estimate
+from proofstone.records.results import Estimate, FormPart
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.numbers import points, shown_estimate
 from proofstone.wording import counted, joined, listed, noted, paragraph, say, say_of, word
 
-__all__ = ["answer_sentences", "apart_name", "apart_reason", "chance_sentence", "scale_head"]
+__all__ = [
+    "answer_sentences",
+    "apart_name",
+    "apart_reason",
+    "chance_sentence",
+    "part_name",
+    "scale_head",
+]
 
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
@@ -94,12 +101,21 @@ def scale_head(group: Standings) -> str:
 
 
 def apart_name(group: Standings) -> str:
-    """What sets a standing apart from others of its board: its scale, its judge; or nothing."""
+    """What sets a standing apart from others of its board: its scale, judge, part; or nothing."""
     names = [word(group.scale.name)] if group.scale is not None else []
     if group.judge is not None:
         graded = say("graded by {judge}", judge=group.judge)
         names.append(graded if group.judge else say("graded by no judge"))
+    if group.part is not None:
+        names.append(part_name(group.part))
     return listed(names)
+
+
+def part_name(part: FormPart) -> str:
+    """What of a form was asked: ``the first 5 of 8 items (--limit)``."""
+    return say(
+        "the first {n:,} of {items} (--limit)", n=part.n_asked, items=counted(part.n_items, "item")
+    )
 
 
 def apart_reason(group: Standings) -> str:
@@ -107,6 +123,8 @@ def apart_reason(group: Standings) -> str:
     reasons = [word(group.scale.what)] if group.scale is not None else []
     if group.judge is not None:
         reasons.append(say("judges differ, so their scores do not compare"))
+    if group.part is not None:
+        reasons.append(say("scores on different parts of the items do not compare"))
     return say("; ").join(reasons)
 
 

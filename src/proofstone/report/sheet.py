@@ -135,8 +135,10 @@ class Sheet:
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Which respondents replied to everything, and to something."""
-        return np.asarray((self.missing == 0) & (self._replies > 0))
+        """Which respondents replied to everything, and to something that counts: of one whose
+        every label is missing there is no score to rank."""
+        counts = ~np.isnan(self.values).all(axis=0)
+        return np.asarray((self.missing == 0) & (self._replies > 0) & counts)
 
     @cached_property
     def _replies(self) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from proofstone.engines.stats import (
     rank_all,
     tied_runs,
 )
-from proofstone.records.results import Estimate, Scale
+from proofstone.records.results import Estimate, FormPart, Scale
 from proofstone.report.advice import advise, advise_of_served
 from proofstone.report.board import (
     BoardRow,
@@ -41,10 +41,13 @@ def stand(
     simulated: bool,
     scale: Scale | None = None,
     judge: str | None = None,
+    part: FormPart | None = None,
 ) -> Standings:
     """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
-    and, where ``judge`` is given, all graded by it."""
+    and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part."""
     ruler = replace(ruler, scale=scale)
+    if part is not None:
+        ruler = replace(ruler, sheet=replace(ruler.sheet, table=ruler.sheet.table.of_parts()))
     sheet = ruler.sheet
     complete = [r for r in respondents if sheet.is_complete[r]]
     units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
@@ -62,6 +65,7 @@ def stand(
         incomplete=tuple(sorted(short, key=_by_name)),
         scale=scale,
         judge=judge,
+        part=part,
     )
 
 
@@ -202,6 +206,7 @@ def _row(
         spent=who.spent,
         pace=who.pace,
         judge=who.judge,
+        part=who.part,
     )
 
 

@@ -180,6 +180,7 @@ def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
     if planned.way.own_prompt is not None:
         store.own_prompts.keep(planned.way.own_prompt)
     key = store.runs.add(planned.run, clock.now(), __version__)
+    store.runs.ask_first(key, planned.n_items)
     return msgspec.structs.replace(planned, key=key)
 
 

@@ -9,14 +9,19 @@ from typing import Any
 
 from proofstone.engines.ingest import write_rows
 from proofstone.engines.store import Found, Store
-from proofstone.errors import NotFound
-from proofstone.identity import short
 from proofstone.ports import GroupsItems, Method
 from proofstone.records import ItemSet, Measure, Run, ScoreTable, asked_as, origin_of
 from proofstone.records.cards import CardSnapshot
 from proofstone.report.studies import HowAsked, Part, ReplyLengths, Study, figure_rows
-from proofstone.stages.corrected import CURRENT, View
-from proofstone.stages.summarise import Selection, headline, read_scores, select_runs, shown_name
+from proofstone.stages.corrected import CURRENT, View, not_run
+from proofstone.stages.summarise import (
+    Selection,
+    headline,
+    read_scores,
+    select_runs,
+    shown_name,
+    with_shared_part,
+)
 
 __all__ = ["part_of", "parts_by_form", "parts_together", "write_figure_data"]
 
@@ -62,8 +67,7 @@ def parts_by_form(
             )
         )
     if not parts:
-        names = ", ".join(target.name or short(target.id) for target in targets)
-        raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
+        raise not_run(store, targets, [each.id for each in targets if each.kind == "form"])
     return parts
 
 
@@ -95,7 +99,7 @@ def part_of(
     view: View = CURRENT,
 ) -> Part:
     """A selection's scores, as ``view`` wants them, as one part."""
-    table = _named(method, read_scores(store, method, selection, view=view))
+    table = _named(method, with_shared_part(read_scores(store, method, selection, view=view)))
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
     return Part(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.engines.store import Found, Retired, Store, load_table
 from proofstone.engines.store.scores import ScoringInfo
-from proofstone.errors import BadUsage, NotFound
+from proofstone.errors import BadUsage
 from proofstone.identity import canonical_json, short
 from proofstone.ports import Method
 from proofstone.records import (
@@ -21,6 +21,7 @@ from proofstone.records import (
     LEFT_OUT,
     PROMPT,
     PROMPT_NAME,
+    FormPart,
     ItemSet,
     Measure,
     Respondent,
@@ -33,7 +34,7 @@ from proofstone.records import (
     own_prompt_of,
 )
 from proofstone.records.families import family_of
-from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected
+from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected, not_run
 from proofstone.stages.evidence import left_out_again
 from proofstone.stages.hands import with_hands
 from proofstone.stages.reading_scale import reading_scale
@@ -47,6 +48,7 @@ __all__ = [
     "respondents_of",
     "select_runs",
     "shown_name",
+    "with_shared_part",
 ]
 
 
@@ -87,8 +89,7 @@ def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
         raise BadUsage("these targets belong to different methods; name those of one")
     _refuse_several_recipes(list(sets.values()))
     if not chosen:
-        names = ", ".join(target.name or short(target.id) for target in targets)
-        raise NotFound(f"nothing was run on {names} yet", hint="proofstone run TARGET -m MODEL")
+        raise not_run(store, targets, sets)
     return Selection(item_sets=tuple(sets.values()), runs=tuple(chosen.values()))
 
 
@@ -145,10 +146,13 @@ def read_scores(
     retired = Retired() if view.as_scored else store.corrections.retired(list(sizes), view.until)
     n_items = sum(sizes.values()) - retired.n_places
     unasked = {run.id: _unasked(store, key, run, retired) for key, run in selection.runs}
-    expected = [
-        (n_items - sum(unasked[run] for run in who.runs)) * samples[who.runs[0]]
-        for who in respondents
+    whole = [n_items - sum(unasked[run] for run in who.runs) for who in respondents]
+    beyond = _beyond_limits(store, selection, retired)
+    respondents = [
+        _limited(who, n, sum(beyond.get(run, 0) for run in who.runs), samples[who.runs[0]])
+        for who, n in zip(respondents, whole, strict=True)
     ]
+    expected = [n * samples[who.runs[0]] for who, n in zip(respondents, whole, strict=True)]
     last_step = {run.id: run.last_step for _key, run in selection.runs}
     failed = [
         sum(
@@ -182,6 +186,40 @@ def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, Sco
     """The judges of the scorings that are read of a respondent's runs."""
     scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
     return ", ".join(dict.fromkeys(each.judge for each in scorings if each.judge))
+
+
+def with_shared_part(table: ScoreTable) -> ScoreTable:
+    """The table as one of a part of the form, where limits left the same of it unasked for all:
+    then nothing of the rest is expected of any."""
+    parts = {who.part for who in table.respondents}
+    if len(parts) != 1 or None in parts:
+        return table
+    whole = [
+        replace(who, part=who.part and structs.replace(who.part, unasked=0))
+        for who in table.respondents
+    ]
+    return replace(table.of_parts(), respondents=tuple(whole))
+
+
+def _beyond_limits(store: Store, selection: Selection, retired: Retired) -> dict[bytes, int]:
+    """How many items, not counting retired ones, lie beyond the limit of each run that has one.
+    Of a run that leaves items out for their evidence it is not told."""
+    limits = store.runs.limits([key for key, _run in selection.runs])
+    sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
+    found = {}
+    for key, run in selection.runs:
+        first, size = limits.get(key, sizes[run.item_set]), sizes[run.item_set]
+        if first < size and not left_out_of(run.settings):
+            rest = store.items.places(run.item_set, first - 1, size - first)
+            found[run.id] = sum(item not in retired.keys for _position, item in rest)
+    return found
+
+
+def _limited(who: Respondent, n_items: int, beyond: int, samples: int) -> Respondent:
+    if not beyond:
+        return who
+    part = FormPart(n_asked=n_items - beyond, n_items=n_items, unasked=beyond * samples)
+    return replace(who, part=part)
 
 
 def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:

@@ -17,6 +17,7 @@ from proofstone.report import Leaderboard, leaderboard
 from proofstone.report.audience import table_for
 from proofstone.report.card_values import read_columns, read_field, read_where
 from proofstone.report.sections import Evidence
+from proofstone.report.sentences import part_name
 from proofstone.report.sheet import Sheet
 from proofstone.report.shown_models import board_with, names_of, table_with
 from proofstone.stages.carding import carded, narrowed, open_book
@@ -24,8 +25,15 @@ from proofstone.stages.corrected import CURRENT, View, newer_forms
 from proofstone.stages.grouping import with_groups
 from proofstone.stages.plans import plan_marks
 from proofstone.stages.stated_confidence import with_confidence
-from proofstone.stages.summarise import Selection, headline, read_more_scores, read_scores
+from proofstone.stages.summarise import (
+    Selection,
+    headline,
+    read_more_scores,
+    read_scores,
+    with_shared_part,
+)
 from proofstone.stages.upkeep import upkeep_of
+from proofstone.wording import say
 
 __all__ = ["BoardMade", "make_board"]
 
@@ -66,11 +74,16 @@ def make_board(
     book = open_book(store, selection, config() if asked else None)
     chosen, left_out = narrowed(selection, book, conditions)
     method = find_method(chosen.method)
-    notes = (*newer_forms(store, chosen.item_sets), *book.retired, *(book.notes if asked else ()))
-    read = read_scores(store, method, chosen, family=family, view=view)
+    read = with_shared_part(read_scores(store, method, chosen, family=family, view=view))
     names = names_of(read, (run.respondent for _key, run in selection.runs))
     read = with_groups(store, method, chosen.item_sets, carded(read, book))
     table = _shown(read, names, method, audience)
+    notes = (
+        *newer_forms(store, chosen.item_sets),
+        *_shared_part(table),
+        *book.retired,
+        *(book.notes if asked else ()),
+    )
     more = read_more_scores(store, method, chosen, table, view)
     table = with_confidence(table, more)
     board = leaderboard(
@@ -97,6 +110,16 @@ def make_board(
         upkeep=upkeep_of(store, chosen, table, view),
     )
     return BoardMade(board, chosen, evidence)
+
+
+def _shared_part(table: ScoreTable) -> tuple[str, ...]:
+    """That all were asked one part of the form, where they were."""
+    parts = {who.part for who in table.respondents}
+    part = next(iter(parts)) if len(parts) == 1 else None
+    if part is None or part.unasked:
+        return ()
+    return (say("All were asked {part}; without it the same command asks the rest.",
+                part=part_name(part)),)  # fmt: skip
 
 
 def _statements(method: Method, more: Mapping[str, ScoreTable]) -> Sheet | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from proofstone.engines.store import Store
 from proofstone.ports import Clock
-from proofstone.records import PROMPT_NAME, Person, Placement, Verdict
+from proofstone.records import Person, Placement, Verdict
 from proofstone.stages.acting import acting_person, find_person
 from proofstone.wiring.actor import acting_name
 from proofstone.wiring.targets import Target, find_target
@@ -111,24 +110,11 @@ class Correcting:
         return [name for name, identity in found.items() if identity in run]
 
     def run_again(self, form: Target) -> list[str]:
-        """The options of ``run`` by which a corrected form is asked as the one before it was, one a
-        way of asking: models, way, few-shot examples, samples, and the file of a prompt template.
-        Empty where that was never run."""
-        found = find_target(self.store, form, ("form",))
-        former = self.store.items.item_set(found.id).corrects
-        runs = [] if former is None else self.store.runs.of_sets([former])
-        models: dict[str, list[str]] = {}
-        for _key, run in runs:
-            asked = "" if run.way == "direct" else f" --ask {run.way}"
-            for name, usual in (("shots", 0), ("samples", 1)):
-                value = run.settings.get(name, usual)
-                asked += f" --{name} {value}" if value != usual else ""
-            if name := run.settings.get(PROMPT_NAME, ""):
-                asked += f" --prompt {quote(name)}"
-            models.setdefault(asked, []).append(run.respondent)
-        return [
-            f"-m {quote(','.join(dict.fromkeys(names)))}{asked}" for asked, names in models.items()
-        ]
+        """The options of ``run`` by which a corrected form is asked as the version before it was,
+        one a way of asking. Empty where that was never run."""
+        from proofstone.stages.corrected import run_again  # noqa: PLC0415
+
+        return run_again(self.store, find_target(self.store, form, ("form",)).id)
 
     def restore(self, target: Target, *, reason: str, by: str = "") -> Standing:
         """Takes a retired item or fact in again."""

@@ -36,6 +36,8 @@ class Weighting:
         return self._group_sums(columns) / self.sizes[:, None]
 
     def _group_sums(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.n_groups:
+            return np.zeros((0, columns.shape[1]))
         order = np.argsort(self.group, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
         return np.add.reduceat(columns[order], starts, axis=0)

@@ -54,6 +54,7 @@ _PLAN = (
     _Copied(_s.corrected_set, {"item_set_id": _s.item_set, "corrects_id": _s.item_set}, ()),
     _Copied(_s.corrected_bank, {"bank_id": _s.bank, "corrects_id": _s.bank}, ()),
     _Copied(_s.run, {"item_set_id": _s.item_set}),
+    _Copied(_s.run_limit, {"run_id": _s.run}, ()),
     _Copied(_s.image, {}),
     _Copied(_s.prompt, {}),
     _Copied(_s.profile, {}),

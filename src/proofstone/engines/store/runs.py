@@ -13,7 +13,7 @@ from proofstone.engines.store.calls import decompress, read_call, select_calls
 from proofstone.engines.store.itemsets import ItemStore, StoredItem
 from proofstone.engines.store.leases import give_back_lease, take_lease
 from proofstone.engines.store.opening import Database
-from proofstone.engines.store.rows import insert_missing, keys_by
+from proofstone.engines.store.rows import insert_missing, insert_rows, keys_by
 from proofstone.identity import canonical_json
 from proofstone.ports import CallRecord
 from proofstone.records import Run
@@ -80,6 +80,25 @@ class RunStore:
                 version,
             )  # fmt: skip
             return insert_missing(connection, schema.run, _RUN, {run.id: row})[run.id]
+
+    def ask_first(self, run: int, n_items: int) -> None:
+        """Keeps that a run was asked for the first ``n_items`` of its set."""
+        with self._database.writing() as connection:
+            insert_rows(
+                connection, schema.run_limit, ("run_id", "n_items"), [(run, n_items)],
+                or_ignore=True,
+            )  # fmt: skip
+
+    def limits(self, runs: Sequence[int]) -> dict[int, int]:
+        """The most items that each of these runs was asked for, where it is known."""
+        table = schema.run_limit
+        query = (
+            select(table.c.run_id, func.max(table.c.n_items).label("most"))
+            .where(table.c.run_id.in_(runs))
+            .group_by(table.c.run_id)
+        )
+        with self._database.reading() as connection:
+            return {row.run_id: row.most for row in connection.execute(query)}
 
     def run(self, identity: bytes) -> tuple[int, Run]:
         """The key and record of a run; KeyError when there is none."""

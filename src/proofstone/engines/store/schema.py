@@ -73,7 +73,7 @@ __all__ = [
     "withdrawn_sheet",
 ]
 
-HEAD = "0019"  # the newest migration in migrations/versions; a test compares them
+HEAD = "0020"  # the newest migration in migrations/versions; a test compares them
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text)
@@ -204,6 +204,14 @@ run = Table(
     Column("version", Text, nullable=False),
     Column("lease_owner", Text), Column("lease_until", Float),
 )  # fmt: skip
+
+# How many items, from the set's first on, commands asked of a run: the most holds.
+run_limit = Table(
+    "run_limit",
+    metadata,
+    _ref("run_id", "run", primary=True),
+    Column("n_items", Integer, primary_key=True, autoincrement=False),
+)
 
 image = Table(
     "image", metadata, _key(), _hash(), Column("media_type", Text, nullable=False),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from proofstone.engines.templates import Template, read_template
+from proofstone.engines.templates import Template, Turns, read_template, read_turns
 from proofstone.errors import BadInput
 from proofstone.methods.bequ.payloads import Entity
 from proofstone.methods.bequ.ways import TWO_STEP, ReadWay, read_way, schema_predicates
@@ -30,6 +30,7 @@ _ENTITY_LAST = re.compile(r"\n[^\S\n]*\{\{-?\s*entity\s*-?\}\}\s*\Z")
 def check_prompt(prompt: OwnPrompt, way: str, _item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out the entity, or in
     two steps the predicate."""
+    _turns(prompt.text, prompt.name)
     uses = _template(prompt.text, prompt.name).uses
     two_steps = read_way(way).prompts == TWO_STEP
     needed = ("entity", "predicate") if two_steps else ("entity",)
@@ -45,8 +46,9 @@ def check_prompt(prompt: OwnPrompt, way: str, _item_set: ItemSet) -> None:
 def own_prompt_messages(
     prompt: OwnPrompt, entity: Entity, way: ReadWay, predicate: str
 ) -> list[Message]:
-    """What a model is sent: one user message, or the instruction as the system message where the
-    template ends with the entity alone. Raises BadInput where the template fails on it."""
+    """What a model is sent: the turns that the template marks, else one user message, or the
+    instruction as the system message where the template ends with the entity alone. Raises BadInput
+    where the template fails on it."""
     values = {
         "entity": entity.name,
         "description": entity.description,
@@ -56,9 +58,10 @@ def own_prompt_messages(
         "predicate": predicate,
         "way": way.name,
     }
-    found = _ENTITY_LAST.search(prompt.text)
+    turns = _turns(prompt.text, prompt.name)
+    found = None if turns.before else _ENTITY_LAST.search(prompt.text)
     if found is None:
-        return [Message("user", _template(prompt.text, prompt.name).render(values))]
+        return [*turns.messages_before(values), Message("user", turns.asks.render(values))]
     instruction = _template(prompt.text[: found.start()], prompt.name).render(values)
     return [Message("system", instruction), Message("user", entity.name)]
 
@@ -66,3 +69,8 @@ def own_prompt_messages(
 @lru_cache(maxsize=32)
 def _template(text: str, name: str) -> Template:
     return read_template(text, name, VARIABLES)
+
+
+@lru_cache(maxsize=32)
+def _turns(text: str, name: str) -> Turns:
+    return read_turns(text, name, VARIABLES)

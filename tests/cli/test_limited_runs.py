@@ -1,0 +1,99 @@
+"""Runs with a limit are ranked as a part of their form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from proofstone.wiring import create_workspace
+from scripted_server import answer, error
+from serving import configure, serving
+from small_bank import write_bank
+from told import Proofstone
+
+QUESTIONS = 8
+PART = {"n_asked": 5, "n_items": QUESTIONS}
+
+
+def limited(proofstone: Proofstone, folder: Path, models: str, n: int) -> None:
+    proofstone("run", "old-books", "-m", models, "--limit", n, "-q", "-w", folder)
+
+
+def standings(proofstone: Proofstone, folder: Path) -> list[dict[str, Any]]:
+    found = proofstone("leaderboard", "old-books", "-w", folder, "--json").json["standings"]
+    return list(found)
+
+
+def part_of(standing: dict[str, Any]) -> dict[str, int] | None:
+    part = standing["part"]
+    return part and {name: part[name] for name in PART}
+
+
+def test_beside_whole_runs_a_part_is_ranked_apart(
+    made: Path, proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Two models with a limit of five, one of three: two further standings on the board and on the
+    page, each with its n; the whole runs keep all of their questions."""
+    limited(proofstone, made, "sim/cas,sim/dan", 5)
+    limited(proofstone, made, "sim/eve", 3)
+    whole, five, three = standings(proofstone, made)
+    assert [part_of(each) for each in (whole, five, three)] == [
+        None, PART, {"n_asked": 3, "n_items": QUESTIONS}
+    ]  # fmt: skip
+    assert [each["n_items"] for each in (whole, five, three)] == [QUESTIONS, 5, 3]
+    assert sorted(row["name"] for row in five["ranked"]) == ["sim/cas", "sim/dan"]
+    assert all(row["estimate"]["n"] == 5 and not row["missing"] for row in five["ranked"])
+    assert not any(each["incomplete"] for each in (whole, five, three))
+    text = proofstone("leaderboard", "old-books", "-w", made).out
+    assert (
+        "the first 5 of 8 items (--limit), ranked apart: scores on different parts of the items "
+        "do not compare.\n" in text
+    )
+    page = tmp_path / "page.html"
+    proofstone("report", "old-books", "-o", page, "-w", made)
+    assert "the first 5 of 8 items (--limit)" in page.read_text(encoding="utf-8")
+
+
+def test_one_limit_for_all_is_one_board_that_says_so(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """All sections of a report are then made of that part."""
+    folder = tmp_path / "work"
+    with create_workspace(folder) as workspace:
+        workspace.build_form(workspace.import_bank(write_bank(tmp_path)), questions=QUESTIONS)
+    limited(proofstone, folder, "sim/cas,sim/dan", 5)
+    (only,) = standings(proofstone, folder)
+    assert (part_of(only), only["n_items"], len(only["ranked"])) == (None, 5, 2)
+    text = proofstone("leaderboard", "old-books", "-w", folder).out
+    assert (
+        "All were asked the first 5 of 8 items (--limit); without it the same command asks the "
+        "rest.\n" in text
+    )
+    page = tmp_path / "page.html"
+    proofstone("report", "old-books", "-o", page, "-w", folder)
+    assert "All were asked the first 5 of 8 items" in page.read_text(encoding="utf-8")
+    study = proofstone("report", "old-books", "--study", "levels", "-w", folder)
+    assert study.code == 0, study.err
+
+
+def test_asked_further_it_is_a_whole_run(made: Path, proofstone: Proofstone) -> None:
+    """And a run that was stopped short of its limit stays incomplete."""
+    limited(proofstone, made, "sim/cas", 5)
+    proofstone("run", "old-books", "-m", "sim/cas", "-q", "-w", made)
+    (whole,) = standings(proofstone, made)
+    assert "sim/cas" in [row["name"] for row in whole["ranked"]]
+    refused = error(400, {"error": {"message": "no"}})
+    with serving(lambda seen: refused if seen.number == 2 else answer("Answer: A")) as server:
+        configure(made, server.url)
+        limited(proofstone, made, "scripted/one", 5)
+    real, whole = standings(proofstone, made)
+    assert not any(each["part"] for each in (real, whole))
+    assert [row["name"] for row in real["incomplete"]] == ["scripted/one"]
+
+
+def test_a_gate_takes_no_part_for_the_whole(made: Path, proofstone: Proofstone) -> None:
+    limited(proofstone, made, "sim/cas", 5)
+    run = proofstone("run", "old-books", "-m", "sim/cas", "--limit", 5, "-q", "-w", made, "--json")
+    name = f"run:{run.json[0]['run'][:12]}"
+    gated = proofstone("gate", name, "--baseline", name, "--max-drop", 100, "-w", made)
+    assert (gated.code, "lacks 3 replies" in " ".join(gated.out.split())) == (3, True)
