@@ -33,6 +33,7 @@ from proofstone.records import (
     left_out_of,
     own_prompt_of,
 )
+from proofstone.records.against import read_against
 from proofstone.records.families import family_of
 from proofstone.stages.corrected import CURRENT, View, chosen_scorings, corrected, not_run
 from proofstone.stages.evidence import left_out_again
@@ -183,9 +184,11 @@ def read_scores(
 
 
 def _judges(who: Respondent, keys: Mapping[bytes, int], chosen: Mapping[int, ScoringInfo]) -> str:
-    """The judges of the scorings that are read of a respondent's runs."""
+    """The judges of the scorings that are read of a respondent's runs. Who verified triples against
+    a reference has no part in how much was said, which a table of items ranks by."""
     scorings = [chosen[keys[run]] for run in who.runs if keys[run] in chosen]
-    return ", ".join(dict.fromkeys(each.judge for each in scorings if each.judge))
+    judges = [each.judge for each in scorings if each.judge and read_against(each.judge) is None]
+    return ", ".join(dict.fromkeys(judges))
 
 
 def with_shared_part(table: ScoreTable) -> ScoreTable:
