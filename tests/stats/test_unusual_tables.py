@@ -186,3 +186,11 @@ def test_scores_shrink_toward_their_common_level() -> None:
     assert shrink_scores(few) is None
     same = measure_spread(values[:, [0, 0]], equal_weights(200), keys, "knowledge")
     assert shrink_scores(same) is None
+
+
+def test_no_unit_makes_no_group() -> None:
+    """As where every label is missing: means of nothing, and no error."""
+    nothing = equal_weights(0)
+    assert nothing.n_groups == 0
+    assert nothing.group_means(np.empty((0, 3))).shape == (0, 3)
+    assert nothing.weights().shape == (0,)
