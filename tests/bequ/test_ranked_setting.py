@@ -1,5 +1,5 @@
-"""A leaderboard of verified entity runs ranks one setting a model; every number has its share of
-unparsed verdicts."""
+"""A leaderboard of entity runs ranks one setting a model; every number has its share of unparsed
+verdicts."""
 
 from __future__ import annotations
 
@@ -35,11 +35,16 @@ def server(tmp_path: Path, proofstone: Proofstone) -> Iterator[ScriptedServer]:
         yield found
 
 
-def scored(proofstone: Proofstone) -> list[str]:
-    """Two models in several settings and efforts, all of them verified."""
+def asked(proofstone: Proofstone) -> None:
+    """Two models in several settings and efforts."""
     run = ("run", "towns.jsonl", "-m", "scripted/talker,scripted/quiet", "--quiet", "--yes")
     proofstone(*run, "--prompt-set", ",".join(SETTINGS))
     proofstone(*run, "--preset", "effort")
+
+
+def scored(proofstone: Proofstone) -> list[str]:
+    """The same, all of them verified."""
+    asked(proofstone)
     proofstone("import", "known.jsonl", "--as", "reference", "--name", "known")
     judged = ("--judge", "scripted/judge", "--reference", "known", "--sample", 0, "--yes")
     made = proofstone("score", "towns", *judged)
@@ -67,6 +72,45 @@ def test_one_setting_a_model_is_ranked_and_the_others_are_experiments(
     assert below.count("scripted/talker") >= len(SETTINGS) + 2
     random = proofstone("report", "towns", "--study", "random", "--json").json
     assert len(random["rows"]) == 2
+
+
+def test_before_scoring_one_setting_a_model_is_ranked_too(
+    proofstone: Proofstone, server: ScriptedServer, tmp_path: Path
+) -> None:
+    """The same setting as in the verified ranking, on the terminal, as JSON and on the page; the
+    experiments have no rank, are compared with nothing and are in no part of the opening."""
+    asked(proofstone)
+    board: dict[str, Any] = proofstone("leaderboard", "towns", "--json").json
+    ranked, others = board["standings"]
+    assert [(s["experiment"], len(s["ranked"])) for s in (ranked, others)] == [
+        (False, 2),
+        (True, 2 * (len(SETTINGS) + 2)),
+    ]
+    assert {row["settings"] for row in ranked["ranked"]} == {"reasoning_effort=medium"}
+    assert all(row["rank"] is not None for row in ranked["ranked"])
+    assert [row["rank"] for row in others["ranked"]] == [None] * len(others["ranked"])
+    assert not others["compared"]
+    text = proofstone("leaderboard", "towns").out
+    assert text.count("rank ") == 1
+    table, _, below = text.partition(
+        "experiments with other settings, not ranked: one setting of each model is ranked.\n"
+    )
+    assert "wikidata" not in table
+    assert below.count("scripted/talker") == len(SETTINGS) + 2
+    assert " 1-2 " in table
+    assert " 1-" not in below
+    page = proofstone("report", "towns", "-o", "page.html")
+    assert page.code == 0, page.err
+    shown = (tmp_path / "page.html").read_text("utf-8")
+    assert "Of 2 respondents on 4 items" in shown
+    assert "experiments with other settings: 10 respondents, not ranked." in shown
+    assert "<h3>experiments with other settings</h3>" in shown
+    assert "Not ranked: one setting of each model is ranked." in shown
+    assert "12 respondents are ranked" not in shown
+    assert "10 respondents with other settings are not ranked." in shown
+    scored(proofstone)
+    shown_again = proofstone("leaderboard", "towns", "--unverified").out
+    assert shown_again.partition("\n\n")[0] == text.partition("\n\n")[0]
 
 
 def test_every_place_that_shows_a_number_shows_what_was_not_parsed(

@@ -11,7 +11,7 @@ from made_up import ACCURACY, MEASURES, Row, mixed, right_of, table_of, two_smal
 
 from proofstone.engines.stats import RankInterval
 from proofstone.errors import BadUsage
-from proofstone.records import Measure, Respondent, ScoreTable
+from proofstone.records import HeldRole, Measure, Respondent, ScoreTable
 from proofstone.report import (
     BoardRow,
     Leaderboard,
@@ -304,3 +304,33 @@ def test_one_judge_is_named_once() -> None:
     board = leaderboard(table_of(who, rows, n_units=20), MEASURES, "accuracy")
     assert [group.judge for group in board.standings] == [None]
     assert render_terminal(board).count("graded by j/one\n") == 1
+
+
+def test_experiments_have_no_ranks_and_no_part_in_what_is_ranked() -> None:
+    """Two models, and two other settings of one: the ranking is that of the two models; the
+    experiments stand below by their scores, also with its own hand in the items left out."""
+    hand = ((0, True),)
+    who = [
+        Respondent("lab/a", "direct"),
+        Respondent("lab/b", "direct", hands=hand),
+        Respondent("lab/b", "direct", "effort=low", hands=hand, experiment=True),
+        Respondent("lab/b", "direct", "effort=high", hands=hand, experiment=True),
+    ]
+    rows = [row for place in range(4) for row in right_of(20, 6 + 4 * place, place)]
+    wrote = HeldRole("wrote", "lab/b", np.arange(4, dtype=np.int32))
+    table = dataclasses.replace(table_of(who, rows, n_units=20), roles=(wrote,))
+    board = board_of(table)
+    ranked, others = board.standings
+    alone = dataclasses.replace(table_of(who[:2], rows[:40], n_units=20), roles=(wrote,))
+    assert repr(ranked) == repr(board_of(alone).standings[0])
+    assert others.experiment
+    assert (others.compared, others.ties) == ((), ())
+    assert [(row.settings, row.rank, row.ties) for row in others.ranked] == [
+        ("effort=high", None, ()), ("effort=low", None, ()),
+    ]  # fmt: skip
+    for row, n_right in zip(others.ranked, (18, 14), strict=True):
+        assert row.estimate.value == pytest.approx(n_right / 20)
+        assert row.hand is not None
+        assert row.hand.rank is None
+        assert row.hand.untouched.value == pytest.approx((n_right - 4) / 16)
+    assert [row["experiment"] for row in board_rows(board)] == [False, False, True, True]

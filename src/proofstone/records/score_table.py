@@ -37,7 +37,8 @@ class Respondent:
     its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
     when they were asked, ``pace`` how many questions it answered and how fast. ``judge`` names the
     judges whose verdicts its scores are, empty where no judge was asked. ``part`` is set where a
-    limit left the rest of its forms unasked."""
+    limit left the rest of its forms unasked. An ``experiment`` is asked with other settings than
+    the one row of its model that is ranked."""
 
     name: str
     way: str
@@ -53,6 +54,7 @@ class Respondent:
     forms: tuple[str, ...] = ()
     judge: str = ""
     part: FormPart | None = None
+    experiment: bool = False
 
 
 @dataclass(frozen=True, slots=True)

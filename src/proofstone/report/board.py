@@ -210,9 +210,10 @@ class Standings(Struct, frozen=True, kw_only=True):
     says what the scores are where they do not compare with those of other ways of asking. ``judge``
     names whose verdicts they are where other standings are by other judges (empty: no judge's), and
     is None where there are no others. ``part``: all of these were asked this part of the form, and
-    other standings another part or the whole. ``documents`` are the means by document, those of
-    most items first; an item counts in each document that it rests on. None where no document is
-    known.
+    other standings another part or the whole. ``experiment``: models with other settings than those
+    that are ranked; they have no ranks and are not compared. ``documents`` are the means by
+    document, those of most items first; an item counts in each document that it rests on. None
+    where no document is known.
     """
 
     simulated: bool
@@ -231,6 +232,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     is_paired: bool = True
     judge: str | None = None
     part: FormPart | None = None
+    experiment: bool = False
 
     @property
     def all_breakdowns(self) -> tuple[Breakdown, ...]:

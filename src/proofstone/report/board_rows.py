@@ -40,6 +40,7 @@ def _row(board: Leaderboard, group: Standings, row: BoardRow) -> dict[str, Any]:
         "judge": row.judge,
         "part": f"{row.part.n_asked} of {row.part.n_items}" if row.part else "",
         "simulated": row.simulated,
+        "experiment": group.experiment,
         "complete": row.is_complete,
         "rank_low": row.rank.low if row.rank else None,
         "rank_high": row.rank.high if row.rank else None,

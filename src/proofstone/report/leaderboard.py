@@ -46,7 +46,8 @@ def leaderboard(
     are ``of``, for the same respondents in the same order; measures without scores are left out.
     ``level`` is "sample" or a stratum of the table. Complete respondents are ranked on the items
     that all of them have; incomplete ones stand below with bounds; simulated ones stand apart from
-    real ones, and ways of asking whose scores are on another scale apart from the others. A table
+    real ones, ways of asking whose scores are on another scale apart from the others, and
+    experiments without ranks. A table
     without respondents gives a leaderboard without standings. ``group_by`` is a field of the card,
     by which rows are arranged but not ranked anew; ``where``, ``left_out`` and ``notes`` say what
     was done before.
@@ -96,6 +97,7 @@ class _Kind(Struct, frozen=True, kw_only=True):
     """What respondents share that may be ranked against each other."""
 
     simulated: bool
+    experiment: bool
     scale: Scale | None
     judge: str | None
     part: FormPart | None
@@ -103,9 +105,9 @@ class _Kind(Struct, frozen=True, kw_only=True):
 
 def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
     """The respondents that may be ranked against each other: real ones first, and of these first
-    those on the items' own scale. Those that different judges graded are apart; one without scores
-    stands with the judge of most. Those whose limit is reached are apart from those who were asked
-    more or less of the form."""
+    those on the items' own scale. Experiments are apart from what is ranked. Those that different
+    judges graded are apart; one without scores stands with the judge of most. Those whose limit is
+    reached are apart from those who were asked more or less of the form."""
     table = sheet.table
     scored = set(np.unique(table.respondent).tolist())
     by_judge = Counter(table.respondents[place].judge for place in sorted(scored))
@@ -113,6 +115,7 @@ def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
     kinds = [
         _Kind(
             simulated=who.simulated,
+            experiment=who.experiment,
             scale=who.scale,
             judge=None if len(by_judge) < 2 else who.judge if place in scored else most,
             part=who.part if _has_reached(who.part, int(sheet.missing[place])) else None,
@@ -120,10 +123,11 @@ def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
         for place, who in enumerate(table.respondents)
     ]
 
-    def place_of(kind: _Kind) -> tuple[bool, str, int, str, int]:
+    def place_of(kind: _Kind) -> tuple[bool, bool, str, int, str, int]:
         judge, scale, part = kind.judge or "", kind.scale, kind.part
         asked = part.n_asked if part else sys.maxsize
-        return kind.simulated, scale.name if scale else "", -by_judge[judge], judge, -asked
+        scale_name = scale.name if scale else ""
+        return kind.simulated, kind.experiment, scale_name, -by_judge[judge], judge, -asked
 
     order = sorted(set(kinds), key=place_of)
     return {kind: [r for r, own in enumerate(kinds) if own == kind] for kind in order}

@@ -101,8 +101,10 @@ def scale_head(group: Standings) -> str:
 
 
 def apart_name(group: Standings) -> str:
-    """What sets a standing apart from others of its board: its scale, judge, part; or nothing."""
-    names = [word(group.scale.name)] if group.scale is not None else []
+    """What sets a standing apart from others of its board: that it is of experiments, its scale,
+    judge, part; or nothing."""
+    names = [say("experiments with other settings")] if group.experiment else []
+    names += [word(group.scale.name)] if group.scale is not None else []
     if group.judge is not None:
         graded = say("graded by {judge}", judge=group.judge)
         names.append(graded if group.judge else say("graded by no judge"))
@@ -119,7 +121,9 @@ def part_name(part: FormPart) -> str:
 
 
 def apart_reason(group: Standings) -> str:
-    """Why a standing is ranked apart."""
+    """Why a standing is ranked apart, or not at all."""
+    if group.experiment:
+        return say("one setting of each model is ranked")
     reasons = [word(group.scale.what)] if group.scale is not None else []
     if group.judge is not None:
         reasons.append(say("judges differ, so their scores do not compare"))
@@ -145,6 +149,9 @@ def _standings_answer(group: Standings) -> str:
         "{respondents} are incomplete and not ranked.",
         respondents=counted(n, subject),
     )
+    if group.experiment:
+        rows = counted(len(group.ranked), subject)
+        return paragraph(say("{respondents}, not ranked.", respondents=rows), left_out if n else "")
     return paragraph(_ranked_answer(group, subject), left_out if n else "")
 
 

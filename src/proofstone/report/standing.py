@@ -42,9 +42,11 @@ def stand(
     scale: Scale | None = None,
     judge: str | None = None,
     part: FormPart | None = None,
+    experiment: bool = False,
 ) -> Standings:
     """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
-    and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part."""
+    and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part.
+    Rows of an ``experiment`` are in the order of their estimates, without ranks."""
     ruler = replace(ruler, scale=scale)
     if part is not None:
         ruler = replace(ruler, sheet=replace(ruler.sheet, table=ruler.sheet.table.of_parts()))
@@ -57,6 +59,8 @@ def stand(
         base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
     else:
         base = _ranked(ruler, complete, units, simulated=simulated)
+    if experiment:
+        base = _without_ranks(base)
     # Sample-wise at every level, as the bounds are: which items are missing is not known.
     plain = replace(ruler, level=SAMPLE_WISE)
     short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
@@ -66,6 +70,7 @@ def stand(
         scale=scale,
         judge=judge,
         part=part,
+        experiment=experiment,
     )
 
 
@@ -113,6 +118,20 @@ def _ranked(
         breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
         documents=break_down_by_document(ruler, units, values, keys),
     )
+
+
+def _without_ranks(base: Standings) -> Standings:
+    """The same rows, compared with none."""
+    rows = (
+        msgspec.structs.replace(
+            row,
+            rank=None,
+            ties=(),
+            hand=None if row.hand is None else msgspec.structs.replace(row.hand, rank=None),
+        )
+        for row in base.ranked
+    )
+    return msgspec.structs.replace(base, ranked=tuple(rows), compared=(), ties=())
 
 
 def _unread_are_wrong(ruler: Ruler, rows: Sequence[BoardRow]) -> bool:

@@ -93,7 +93,9 @@ def _standings(
     if name := apart_name(group):
         lines.append(
             say(
-                "{scale}, ranked apart: {what}.",
+                "{scale}, not ranked: {what}."
+                if group.experiment
+                else "{scale}, ranked apart: {what}.",
                 scale=printable(name),
                 what=apart_reason(group),
             )
@@ -142,7 +144,7 @@ def _table(board: Leaderboard, group: Standings, cards: Sequence[str], width: in
     header = ["rank", "model", "", *cards, "n", printable(board.measure), *columns]
     digits = max(len(points(row.estimate.value)) for row in group.ranked)
     body = [_cells(row, cards, columns, max(digits, 4)) for row in group.ranked]
-    if len(group.ranked) < 2:
+    if len(group.ranked) < 2 or group.experiment:
         header, body = header[1:], [cells[1:] for cells in body]
     name = header.index("model")
     spare = [] if _fits([header, *body], width) else _all_nought(group)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from proofstone.engines.stats import RankInterval, share_estimate
 from proofstone.methods.bequ.verification import (
@@ -18,13 +17,12 @@ from proofstone.methods.bequ.verification import (
     rank_by_f1,
     rankable,
 )
-from proofstone.ports import Method
-from proofstone.records import Estimate, Run, own_prompt_of
+from proofstone.records import Estimate
 from proofstone.records.cards import Card
 from proofstone.records.triples import BREAKDOWNS, Breakdown, Group, Measured, VerifiedRuns
 from proofstone.report.triples.board import PeopleLooked, TripleBoard, TripleRow
 
-__all__ = ["count_verified", "ranked_groups", "triple_board"]
+__all__ = ["count_verified", "triple_board"]
 
 
 def triple_board(
@@ -74,41 +72,6 @@ def triple_board(
         counts=_outcomes(measured),
         is_common=order.is_common,
         people_elsewhere=elsewhere,
-    )
-
-
-def ranked_groups(
-    method: Method, verified: VerifiedRuns, runs: Mapping[bytes, Run]
-) -> frozenset[int]:
-    """The groups that a leaderboard ranks, at most one a model: those asked in the preset's prompts
-    and range, or, where none was, in those that most models were asked in. Of one model's several
-    the one with the preset's effort of reasoning, else with none set."""
-    first = [runs[each[0]] for each in verified.runs]
-    ways: dict[str, set[str]] = {}
-    for run in first:
-        ways.setdefault(run.way, set()).add(run.respondent)
-    preset = method.presets["random"].values("run") if "random" in method.presets else {}
-    usual = preset.get("ask", "")
-    if usual not in ways:
-        usual = max(ways, key=lambda way: len(ways[way]), default="")
-    chosen: dict[str, int] = {}
-    for place in sorted(
-        (place for place, run in enumerate(first) if run.way == usual),
-        key=lambda place: _differs(first[place], preset),
-    ):
-        chosen.setdefault(first[place].respondent, place)
-    return frozenset(chosen.values())
-
-
-def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
-    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
-    effort = run.settings.get("reasoning_effort")
-    return (
-        bool(own_prompt_of(run.settings)),
-        bool(run.replicate),
-        effort != preset.get("reasoning_effort"),
-        effort is not None,
-        run.settings.get("temperature") != preset.get("temperature"),
     )
 
 

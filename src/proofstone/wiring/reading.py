@@ -13,7 +13,7 @@ from proofstone.errors import BadUsage
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.ports import Verifies
-from proofstone.stages.summarise import Selection, select_runs
+from proofstone.stages.summarise import Selection, ranked_settings, select_runs
 from proofstone.wiring.catalogue import Catalogue
 from proofstone.wiring.targets import Target, find_target
 
@@ -253,7 +253,7 @@ class Reading(Catalogue):
 
     def _experiment(self, targets: Sequence[Target], view: View) -> Experiment:
         """Verified runs as experiments read them. Raises NotFound where none is verified."""
-        from proofstone.stages.triple_boards import ranked_groups, triple_board  # noqa: PLC0415
+        from proofstone.stages.triple_boards import triple_board  # noqa: PLC0415
         from proofstone.stages.triple_experiments import experiment_of  # noqa: PLC0415
         from proofstone.stages.verified_runs import read_verified  # noqa: PLC0415
 
@@ -261,7 +261,8 @@ class Reading(Catalogue):
         method = find_method(selection.method)
         verified = read_verified(self.store, method, selection, view)
         by_id = {run.id: run for _key, run in selection.runs}
-        board = triple_board(verified, by=(), ranked=ranked_groups(method, verified, by_id))
+        first = [by_id[runs[0]] for runs in verified.runs]
+        board = triple_board(verified, by=(), ranked=ranked_settings(method, first))
         return experiment_of(self.store, method, selection, verified, board)
 
     def write_study_figures(self, study: Study, asked: FiguresAsked) -> FiguresWritten:

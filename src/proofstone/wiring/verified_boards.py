@@ -22,8 +22,8 @@ from proofstone.report.shown_models import left_out_with, notes_with
 from proofstone.report.triples.board import TripleBoard
 from proofstone.stages.carding import narrowed, open_book
 from proofstone.stages.corrected import CURRENT, View
-from proofstone.stages.summarise import Selection
-from proofstone.stages.triple_boards import ranked_groups, triple_board
+from proofstone.stages.summarise import Selection, ranked_settings
+from proofstone.stages.triple_boards import triple_board
 from proofstone.stages.verified_runs import read_verified
 
 __all__ = ["VerifiedBoard", "make_verified_board"]
@@ -69,7 +69,8 @@ def make_verified_board(
     except NotFound:
         return None
     by_id = {run.id: run for _key, run in selection.runs}
-    ranked = ranked_groups(find_method(chosen.method), verified, by_id)
+    first = [by_id[runs[0]] for runs in verified.runs]
+    ranked = ranked_settings(find_method(chosen.method), first)
     names = shown_names(run.respondent for _key, run in selection.runs)
     verified = _shown(verified, names)
     board = triple_board(

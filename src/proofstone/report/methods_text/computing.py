@@ -21,7 +21,12 @@ def computing_sentences(data: PageData) -> Iterator[str]:
     """The estimand and how intervals were made, multiplicity, resampling, seed, plan, version."""
     board = data.board
     for group in board.standings:
-        if group.ranked:
+        if group.experiment:
+            yield say(
+                "{rows} with other settings are not ranked.",
+                rows=counted(len(group.ranked) + len(group.incomplete), "respondent"),
+            )
+        elif group.ranked:
             yield from _intervals(board, group)
     for section in data.sections:
         if section.name in _TOLD and section.how:

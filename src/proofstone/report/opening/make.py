@@ -25,7 +25,8 @@ def make_opening(evidence: Evidence) -> Opening:
     """A part for each ranking of real respondents; of simulated ones only where there are no
     others. No part without scores."""
     board = evidence.board
-    groups = [g for g in board.standings if board.is_simulated_only or not g.simulated]
+    ranked = (group for group in board.standings if not group.experiment)
+    groups = [g for g in ranked if board.is_simulated_only or not g.simulated]
     return Opening(
         parts=tuple(_part(evidence, group) for group in groups),
         words=tuple(_words(board)) if groups else (),

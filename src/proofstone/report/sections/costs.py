@@ -24,7 +24,8 @@ _DIGITS = 4
 def costs_section(evidence: Evidence) -> Section | None:
     """The ranked models whose calls all have a price; None with fewer than two that cost anything.
     Nothing of simulated respondents, whom nobody pays."""
-    group = next((g for g in evidence.board.standings if g.ranked and not g.simulated), None)
+    groups = (g for g in evidence.board.standings if g.ranked and not g.experiment)
+    group = next((g for g in groups if not g.simulated), None)
     if group is None:
         return None
     usd = {row.label: cost for row in group.ranked if (cost := cost_of_thousand(row)) is not None}

@@ -69,7 +69,8 @@ class _Family:
 def scaling_section(evidence: Evidence) -> Section | None:
     """One row a family of dense models of three sizes or more; mixtures beside them on total and on
     active parameters. None where no family has three sizes."""
-    group = next((group for group in evidence.board.standings if group.ranked), None)
+    groups = (group for group in evidence.board.standings if not group.experiment)
+    group = next((group for group in groups if group.ranked), None)
     if group is None:
         return None
     sized = _sized(evidence, group)

@@ -23,7 +23,8 @@ _MOST_DRAWN = 30  # rows of a figure that fits on a printed page
 
 def strata_section(evidence: Evidence) -> Section | None:
     """One table and heat map a level; None without strata."""
-    group = next((group for group in evidence.board.standings if group.breakdowns), None)
+    groups = (group for group in evidence.board.standings if not group.experiment)
+    group = next((group for group in groups if group.breakdowns), None)
     if group is None:
         return None
     parts, alike = _distinct(group.breakdowns)
