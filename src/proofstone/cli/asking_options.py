@@ -59,6 +59,12 @@ model_options = with_options(
         cls=PromptOption,
     ),
     click.option(
+        "--answer-format", metavar="regex:PATTERN|json:PATH",
+        help="Read each answer in this format: the last match of a regular expression "
+        "('regex:Final: ([A-D])') or a JSON path (json:$.answer). A response without it is "
+        "unparsed. See docs/extraction.md.",
+    ),
+    click.option(
         "--context", "contexts", multiple=True, metavar="none|evidence|retrieved",
         help="evidence puts the passages that a question rests on into its prompt: it then "
         "measures reading, without them memory. retrieved puts what a search of the sources finds "

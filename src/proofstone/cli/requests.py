@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from proofstone.cli.options import read_list, read_panel, read_settings
 from proofstone.engines.models import SETTINGS, THINKING
-from proofstone.records import CONTEXTS, ContextName
+from proofstone.records import ANSWER_FORMAT, CONTEXTS, ContextName
 from proofstone.stages.run_file import RunFile, is_run_file, read_run_file
 from proofstone.stages.run_keys import JUDGE_RULES
 from proofstone.stages.run_request import DEFAULT_WAY, Asking, RunRequest
@@ -115,7 +115,7 @@ def _given(context: click.Context) -> dict[str, Any]:
 def _flags(given: Mapping[str, Any], efforts: list[str]) -> Asking:
     """The layer that the options make, over everything else; several ``efforts`` are no layer but
     asked one after the other."""
-    own = (SETTINGS - {"thinking"}) | {THINKING_TOKENS}
+    own = (SETTINGS - {"thinking"}) | {THINKING_TOKENS, ANSWER_FORMAT}
     settings = {name: value for name, value in given.items() if name in own}
     if "stop" in settings:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]

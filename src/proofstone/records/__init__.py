@@ -125,6 +125,7 @@ from proofstone.records.plans import Plan, plan_id
 from proofstone.records.presets import Choice, Preset
 from proofstone.records.regions import PageRegion
 from proofstone.records.results import (
+    ANSWER_FORMAT,
     OUR_SETTINGS,
     OUTCOMES,
     STATED_CONFIDENCE,
@@ -182,6 +183,7 @@ from proofstone.records.taxonomy import TAXONOMY_LEVELS, Taxonomy, TaxonomyNode,
 from proofstone.records.workbooks import Grid, SheetColumn, SheetTab, Workbook, cell_name
 
 __all__ = [
+    "ANSWER_FORMAT",
     "ANSWER_STATES",
     "CHECK_TASKS",
     "CONTEXT",

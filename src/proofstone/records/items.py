@@ -159,7 +159,10 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
 
     ``evidence`` is set where each item is asked with its passages; they are put into the prompts
     that the method makes, so a method does nothing for it. ``retrieved`` is the same for what a
-    search found."""
+    search found.
+
+    ``whole_response`` says why answers are read from the whole response, so that no format of
+    answers can be stated; empty where one can."""
 
     name: str
     last_step: str
@@ -173,6 +176,7 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
     own_prompt: OwnPrompt | None = None
     evidence: Evidence | None = None
     retrieved: Retrieved | None = None
+    whole_response: str = ""
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):

@@ -13,6 +13,7 @@ from proofstone.records.judging import PanelVerdict
 from proofstone.records.own_prompts import PROMPT, PROMPT_NAME, own_prompt_of
 
 __all__ = [
+    "ANSWER_FORMAT",
     "OUR_SETTINGS",
     "OUTCOMES",
     "STATED_CONFIDENCE",
@@ -42,9 +43,13 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # What an outcome counts as: the score's own value, what that lacks to 1, a number, or nothing.
 Worth: TypeAlias = Literal["value", "rest"] | float | None
 
+# A run's setting: the format in which answers stand (``regex:PATTERN`` or ``json:PATH``).
+ANSWER_FORMAT = "answer_format"
 # Of a run's settings those that are no model's: how often, where, by which template and with what
-# beside the question it is asked.
-OUR_SETTINGS = frozenset({"samples", "shots", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS})
+# beside the question it is asked, and how its responses are read.
+OUR_SETTINGS = frozenset(
+    {"samples", "shots", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS, ANSWER_FORMAT}
+)
 
 # Scores of this name are no worth: how sure a reply says that it is, from 0 to 1.
 STATED_CONFIDENCE = "confidence"
@@ -69,7 +74,8 @@ class Reply(Struct, frozen=True, gc=False, kw_only=True):
     ``text`` is what it said without its reasoning; ``reasoning`` the text of ``reasoning_content``
     or of a ``<think>`` block. ``thinking_unclosed``: a ``<think>`` block never ended, so ``text``
     is not an answer and is never parsed. ``mean_logprob`` is the mean natural-log probability of
-    the completion's tokens where the endpoint gave them.
+    the completion's tokens where the endpoint gave them. ``is_extracted``: ``text`` is what a
+    stated format of answers found in the response, empty where it found nothing.
     """
 
     text: str
@@ -81,6 +87,7 @@ class Reply(Struct, frozen=True, gc=False, kw_only=True):
     model: str = ""
     fingerprint: str = ""
     mean_logprob: float | None = None
+    is_extracted: bool = False
 
 
 class Run(Struct, frozen=True, gc=False, kw_only=True):

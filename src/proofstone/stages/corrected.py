@@ -16,6 +16,7 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.records import (
+    ANSWER_FORMAT,
     CONTEXT,
     CONTEXT_CHUNKS,
     CONTEXT_EMBEDDER,
@@ -151,7 +152,8 @@ def run_again(store: Store, form: bytes) -> list[str]:
 
 
 _PLAIN = {"temperature": "temperature", "max_tokens": "max-tokens",
-          "reasoning_effort": "reasoning-effort", "thinking": "thinking"}  # fmt: skip
+          "reasoning_effort": "reasoning-effort", "thinking": "thinking",
+          ANSWER_FORMAT: "answer-format"}  # fmt: skip
 _CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS: "context-chunks",
             CONTEXT_SEARCH: "context-search", CONTEXT_SOURCE: "context-source",
             CONTEXT_EMBEDDER: "embedder"}  # fmt: skip

@@ -30,7 +30,14 @@ _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CE
                    "SSL_CERT_DIR")  # fmt: skip
 _READ_HERE = ("providers", "models")
 _COUNTS = ("shots", "samples", "limit", "replicate", "prompt")
-_OPTIONS = ("temperature", "max_tokens", "stop", "reasoning_effort", "thinking_tokens")
+_OPTIONS = (
+    "answer_format",
+    "temperature",
+    "max_tokens",
+    "stop",
+    "reasoning_effort",
+    "thinking_tokens",
+)
 _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
 _OF_ALL = (
     "targets", "preset", "budget", "thinking", "efforts", "contexts", "context_tokens",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -16,6 +17,7 @@ from proofstone.errors import BadInput, BadUsage, TextPurged
 from proofstone.identity import content_id
 from proofstone.ports import Method, TakesPrompts
 from proofstone.records import (
+    ANSWER_FORMAT,
     PROMPT,
     PROMPT_NAME,
     ItemSet,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from proofstone.stages.planning import RunSpec
 
 __all__ = [
+    "check_format",
     "check_told_apart",
     "format_of",
     "in_format",
@@ -42,6 +45,7 @@ __all__ = [
     "with_prompt",
 ]
 
+_NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 _LONGEST = 1 << 20  # bytes; a longer file is no template, and is refused before it is read
 
 
@@ -73,7 +77,7 @@ def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) 
     if not isinstance(method, TakesPrompts):
         raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
     method.check_prompt(prompt, way.name, item_set)
-    format_of(prompt)
+    _check_read(method, way, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}")
     key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
     return structs.replace(way, own_prompt=prompt, prompt_hash=key)
 
@@ -91,11 +95,37 @@ def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
     return OwnPrompt(run.settings.get(PROMPT_NAME, ""), text)
 
 
-def format_of(prompt: OwnPrompt | None) -> AnswerFormat | None:
-    """The format of answers that a template states; None for none. Raises BadInput for one that
-    cannot be used."""
+def format_of(
+    prompt: OwnPrompt | None, settings: Mapping[str, Any] = _NO_SETTINGS
+) -> AnswerFormat | None:
+    """The format of answers that a template or a run's settings state; None for none. Raises
+    BadInput for one that cannot be used, BadUsage where both state one."""
     stated = "" if prompt is None else answer_format_in(prompt.text)
-    return read_answer_format(stated) if stated else None
+    of_run = settings.get(ANSWER_FORMAT) or ""
+    if stated and of_run:
+        raise BadUsage(
+            "the format of answers is stated by the run and by its template",
+            hint="leave out --answer-format, or the template's line {# answer: ... #}",
+        )
+    if not isinstance(of_run, str):
+        raise BadInput(f"no format of answers: {of_run!r}")
+    return read_answer_format(of_run or stated) if of_run or stated else None
+
+
+def check_format(
+    method: Method, way: Way, prompt: OwnPrompt | None, settings: Mapping[str, Any]
+) -> None:
+    """Raises BadInput for a format of answers that cannot be used, BadUsage where the way takes
+    none or where the template states one too."""
+    _check_read(method, way, format_of(prompt, settings), "--answer-format")
+
+
+def _check_read(method: Method, way: Way, stated: AnswerFormat | None, where: str) -> None:
+    if stated is not None and way.whole_response:
+        raise BadUsage(
+            f"{method.name} takes no format of answers with {way.name}: {way.whole_response}",
+            hint=f"leave out {where}",
+        )
 
 
 def in_format(replies: Mapping[str, Reply], stated: AnswerFormat | None) -> Mapping[str, Reply]:

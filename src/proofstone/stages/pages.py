@@ -16,6 +16,7 @@ from proofstone.engines.store import Found, Store
 from proofstone.identity import short
 from proofstone.ports import CallRecord, Method
 from proofstone.records import (
+    ANSWER_FORMAT,
     CONTEXT_SETTINGS,
     OUR_SETTINGS,
     Message,
@@ -194,7 +195,7 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     if own:
         yield OWN_PROMPT, own
     for name, value in run.settings.items():
-        if name not in OUR_SETTINGS or name in CONTEXT_SETTINGS:
+        if name not in OUR_SETTINGS or name in (*CONTEXT_SETTINGS, ANSWER_FORMAT):
             yield name, _shown(value)
 
 

@@ -41,6 +41,7 @@ from proofstone.stages.evidence import (
 )
 from proofstone.stages.fitting import check_fit
 from proofstone.stages.own_prompts import (
+    check_format,
     kept_prompt,
     prompt_settings,
     try_prompts,
@@ -207,6 +208,7 @@ def plan_run(
     way = without_former_versions(store, way, item_set)
     if spec.prompt is not None:
         way = with_prompt(method, way, spec.prompt, item_set)
+    check_format(method, way, spec.prompt, {**method.settings(spec.way), **spec.settings})
     if spec.context == "evidence":
         way = with_evidence(store, way, item_set, spec.context_tokens)
     if spec.retrieval is not None:

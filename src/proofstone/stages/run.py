@@ -93,7 +93,7 @@ class _RunLoop:
         self._finished: list[Finished] = []
         self._after = -1
         self._left = self.planned.n_items
-        self._answer_format = format_of(self.planned.way.own_prompt)
+        self._answer_format = format_of(self.planned.way.own_prompt, self.planned.run.settings)
 
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""

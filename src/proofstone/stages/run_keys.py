@@ -11,7 +11,7 @@ from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, check
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.engines.retrieval import SEARCH_WAYS
 from proofstone.errors import BadUsage
-from proofstone.records import CONTEXTS
+from proofstone.records import ANSWER_FORMAT, CONTEXTS
 from proofstone.stages.run_request import Asking
 from proofstone.stages.search_sources import LOCAL
 from proofstone.stages.thinking import AUTO, THINKING_TOKENS
@@ -32,7 +32,7 @@ UNSET = "unset"  # in place of a value: the setting is left out, though it has a
 
 _COUNTS: Mapping[str, int] = {"shots": 0, "samples": 1, "limit": 1}  # each with its least value
 _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
-_SETTINGS = SETTINGS | {THINKING_TOKENS}
+_SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT}
 ASKING_KEYS = (*_COUNTS, "replicate", "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
 MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
 JUDGE_RULES = ("votes", "orders", "quorum", "majority")
@@ -84,6 +84,7 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: value == AUTO or _whole(value, 0),
         'a whole number from 0 up, or "auto"',
     ),
+    ANSWER_FORMAT: (lambda value: isinstance(value, str), "regex:PATTERN or json:PATH"),
     "reasoning_effort": (lambda value: isinstance(value, str), "a text"),
     "preset": (lambda value: isinstance(value, str), "the name of a preset"),
     "replicate": (lambda value: isinstance(value, str), "a text"),

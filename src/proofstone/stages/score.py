@@ -140,7 +140,7 @@ def pages_to_score(
 ) -> Iterator[list[Finished]]:
     """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
     yet, a page of items at a time."""
-    stated = format_of(kept_prompt(store, run))
+    stated = format_of(kept_prompt(store, run), run.settings)
     for page in store.runs.reply_pages(key, run.item_set, _PAGE):
         keys = [entry.item.key for entry in page]
         scored = set() if scoring is None else store.scores.scored_among(scoring, keys)

@@ -15,6 +15,7 @@ from proofstone.errors import NotFound
 from proofstone.identity import short
 from proofstone.ports import Method
 from proofstone.records import (
+    ANSWER_FORMAT,
     CONTEXT_CHUNKS,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
@@ -181,7 +182,9 @@ def _party(
         runs=tuple(f"run:{short(each)}" for each in who.runs),
         made={name: text for name, text in made.items() if text},
         asked={
-            name: str(value) for name, value in run.settings.items() if name not in OUR_SETTINGS
+            name: str(value)
+            for name, value in run.settings.items()
+            if name not in OUR_SETTINGS or name == ANSWER_FORMAT
         },
         n_replies=side.sheet.n_replies(place),
         missing=int(side.sheet.missing[place]),

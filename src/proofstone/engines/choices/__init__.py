@@ -6,12 +6,12 @@ from proofstone.engines.choices.letters import labels
 from proofstone.engines.choices.outcome import (
     Reading,
     VerdictReadings,
-    opens_with_refusal,
     read_choice,
     read_choices,
     read_verdict,
     read_verdicts,
 )
+from proofstone.engines.choices.refusals import opens_with_refusal
 from proofstone.engines.choices.several import extract_choices, joined
 from proofstone.engines.choices.verdict_lists import VerdictList, extract_verdicts
 from proofstone.engines.choices.verdicts import extract_verdict

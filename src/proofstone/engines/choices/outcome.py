@@ -5,13 +5,13 @@ The one place that decides it, from how the reply ended, what it says and what w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from proofstone.engines.choices.extract import UNPARSED, Extraction, extract_choice
+from proofstone.engines.choices.refusals import opens_with_refusal
 from proofstone.engines.choices.several import extract_choices
 from proofstone.engines.choices.verdict_lists import VerdictList, extract_verdicts
 from proofstone.engines.choices.verdicts import extract_verdict
@@ -21,7 +21,6 @@ __all__ = [
     "Reading",
     "VerdictReadings",
     "not_read",
-    "opens_with_refusal",
     "read_choice",
     "read_choices",
     "read_verdict",
@@ -51,33 +50,6 @@ class VerdictReadings(Struct, frozen=True):
 
 
 _SEVERAL = ("several answers",)
-
-# A refusal opens the reply, in the first person; one in mid-text is part of the reasoning.
-_SORRY = (
-    r"(?:(?:i['’]?m|i am|we are) (?:really |very |so |truly )?(?:sorry|afraid)\b|sorry\b|"
-    r"i apologi[sz]e\b|my apologies\b|unfortunately\b)[,.:;]?\s{0,4}(?:but\s|that\s)?"
-)
-_CANNOT = (
-    r"(?:(?: |['’]m | am )(?:really |just |simply )?(?:cannot|can['’]?t|can not|"
-    r"could not|couldn['’]?t|won['’]?t|will not|unable to|not able to|"
-    r"(?:must |have to )?(?:decline|refuse) to|not comfortable))"
-)
-_ENGLISH = re.compile(
-    rf"[\s*_#>\"'“]{{0,12}}+(?:{_SORRY})?"
-    r"(?:as an? (?:ai|language model|assistant)\b[^.,\n]{0,60},\s)?"
-    rf"(?:i|we){_CANNOT}\s"
-    r"(?:answer|help|assist|comply|provide|fulfil+|respond|discuss|engage|participate|continue|"
-    r"generate|share|support|offer|complete|give|do (?:that|this))(?:ing)?\b",
-    re.IGNORECASE,
-)
-_CHINESE = re.compile(
-    r"[\s*_#>“]{0,12}+"
-    r"(?:(?:非常|很|十分|真的)?(?:抱歉|对不起|不好意思|遗憾)[，,。！! ]{0,3})?(?:但是?)?"
-    r"(?:作为[^，,。\n]{0,20}[，,])?(?:我|本模型|本助手)?(?:现在|目前|暂时)?"
-    r"(?:无法|不能|没办法|没有办法|不便|不会|拒绝|不予)"
-    r"(?:为您|为你|向您|向你|对此|直接|就此)?"
-    r"(?:回答|提供|协助|帮助|满足|完成|讨论|给出|处理|继续|回应|作答|解答)"
-)
 
 
 def read_choice(reply: Reply, letters: str, options: Sequence[str] = ()) -> Reading:
@@ -161,9 +133,3 @@ def _decide(reply: Reply, found: Extraction) -> Reading:
         return Reading("unparsed", found, _SEVERAL)
     refused = opens_with_refusal(reply.text)
     return Reading("refused" if refused else "unparsed", found)
-
-
-def opens_with_refusal(text: str) -> bool:
-    """Whether ``text`` begins by refusing to answer, in English or Chinese."""
-    opening = text[:400].lstrip()
-    return _ENGLISH.match(opening) is not None or _CHINESE.match(opening) is not None

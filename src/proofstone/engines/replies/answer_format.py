@@ -51,10 +51,10 @@ class AnswerFormat(Struct, frozen=True):
         found = self.find(reply.text)
         if found is None:
             refusal = reply.refusal or (reply.text[:400] if is_refusal else "")
-            return structs.replace(reply, text="", refusal=refusal)
+            return structs.replace(reply, text="", refusal=refusal, is_extracted=True)
         # An answer in the stated form was given before the response was cut off.
         finish = "stop" if reply.finish == "length" else reply.finish
-        return structs.replace(reply, text=found, finish=finish)
+        return structs.replace(reply, text=found, finish=finish, is_extracted=True)
 
 
 @lru_cache(maxsize=64)

@@ -53,6 +53,7 @@ def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None)
         last_step=TRIPLES,
         prompt_hash=content_id("bequ.prompt", key),
         text=TextForm(version=_TEXT_VERSION),
+        whole_response="every triple of a response is read, and its place is kept",
     )
 
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from msgspec import Struct, structs
 
-from proofstone.engines.choices.outcome import not_read, opens_with_refusal
+from proofstone.engines.choices import opens_with_refusal
+from proofstone.engines.choices.outcome import not_read
 from proofstone.engines.triples import (
     FoundTriple,
     ReadTriples,

@@ -19,7 +19,7 @@ from proofstone.records import LoadedItem, Reply, Score, Unit
 __all__ = ["SCORER_VERSION", "gold", "score", "units"]
 
 # Raised with every change that can move a score (how replies are read too); each score names it.
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 _SHOWN = 200  # characters of a triple that are kept with its score
 
 

@@ -66,6 +66,7 @@ MOST_SHOTS = 4
 _TEXT_VERSION = 1  # raised by every change of the texts for base models
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 _SIMULATED_SURE = 75
+_BOTH_READ = "the answer and the confidence are read from the whole response"
 
 
 def settings(way: str) -> dict[str, Any]:
@@ -94,6 +95,7 @@ def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -
         prompt_hash=content_id("chinese_simpleqa.prompt", key),
         n_shots=shots,
         text=_text_form(way),
+        whole_response=_BOTH_READ if way == "confidence" else "",
     )
 
 

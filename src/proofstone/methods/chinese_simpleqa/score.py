@@ -90,6 +90,8 @@ class _Answered(Struct, frozen=True):
 def _answered(unit: Unit) -> _Answered:
     (step,) = _WAYS.keys() & unit.replies.keys()
     reply: Reply = unit.replies[step]
+    if reply.is_extracted:
+        return _Answered(reply, ReadAnswer(reply.text))
     return _Answered(reply, read_answer(reply.text, _WAYS[step]))
 
 

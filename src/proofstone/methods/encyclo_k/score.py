@@ -144,7 +144,8 @@ def _read(question: _Question, reply: Reply) -> Reading:
     """What the reply chose of what it was asked."""
     if isinstance(question, SingleStatement):
         return read_verdict(reply)
-    if isinstance(question, ChoiceQuestion) and (stated := question.answer_format):
+    stated = question.answer_format if isinstance(question, ChoiceQuestion) else ""
+    if stated and not reply.is_extracted:  # a run's own format stands over the form's
         is_refusal = opens_with_refusal(reply.text)
         reply = read_answer_format(stated).applied(reply, is_refusal=is_refusal)
     if isinstance(question, ChoiceQuestion) and question.also:
