@@ -91,7 +91,7 @@ rank   model                                 F1                  P              
 model                      contradicted          abstained  fictional  per entity  unparsed  no ref.
 acme/large-3.1 direct  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       0.0      1.0
 lab/small direct       10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       3.2      1.0
-Rows that share a letter cannot be told apart by these data.
+Rows that share a letter do not differ significantly (adjusted for all pairs).
 not ranked:
 lab/late direct  100 of 500 triples wait for a judge  so far P 60.0, R 40.0
 
@@ -104,8 +104,8 @@ sim/ann  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       0.0   
 
 ! lab/small direct: 3.2% of verdicts on its triples could not be read, and count against it: see what the judge said
   ('show'), or ask another judge
-95% intervals: entities are drawn again, in both directions and for all models at once. A range of ranks is what the
-  data leave open.
+95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges hold for all models
+  together.
 contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities; fictional: entities
   that do not exist and got triples; per entity: triples that a model gave.
 """  # noqa: E501 - as it is on a screen of 120 cells

@@ -54,10 +54,10 @@ rank model F1 P R
 model contradicted abstained per entity unparsed no ref.
 scripted/talker 20.0 [] 0.0 [] 10.0 0.0 0.0
 scripted/quiet 20.0 [] 16.7 [] 8.3 0.0 0.0
-Rows that share a letter cannot be told apart by these data.
+Rows that share a letter do not differ significantly (adjusted for all pairs).
 
-95% intervals: entities are drawn again, in both directions and for all models at once. A range of
- ranks is what the data leave open.
+95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges
+ hold for all models together.
 contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities;
  per entity: triples that a model gave.
 """

@@ -45,7 +45,7 @@ def test_the_page_answers_first_and_holds_every_verdict(
     assert html.unescape(answer[1]).startswith(
         f"Of 2 models on {N} entities, scripted/talker has the highest F1, 54.5 ["
     )
-    assert "but the data cannot tell it from scripted/quiet." in answer[1]
+    assert "but its lead over scripted/quiet is not significant." in answer[1]
     blocks = dict(
         re.findall(r'<script type="application/json" id="([\w-]+)">(.*?)</script>', text, re.DOTALL)
     )

@@ -125,13 +125,13 @@ def test_degenerate_results_are_answered(
 def test_a_first_place_is_no_lead_where_the_number_of_items_is_unknown(
     proofstone: Proofstone, tmp_path: Path
 ) -> None:
-    """Nothing can be ahead "beyond chance" without an interval."""
+    """No lead is significant without an interval."""
     path, page = tmp_path / "results.csv", tmp_path / "page.html"
     path.write_text("model,all,Law,Art\na,50,40,60\nb,55,50,60\n", encoding="utf-8")
     assert proofstone("audit", path, "-o", page).code == 0
     told = " ".join(page.read_text(encoding="utf-8").split())
     assert "b scores highest, 55.0; how many items there were is not known" in told
-    assert "ahead of all others" not in told
+    assert "lead over all others" not in told
 
 
 def test_models_that_never_differ_have_no_resolution(

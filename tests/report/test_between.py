@@ -258,7 +258,7 @@ B         lab/a direct; run:22, 20 items
 differs   model: lab/a -> lab/b; the difference is between two models
 so        A and B differ only in the model.
 scores    accuracy on 20 common items: A 60.0 [38.7, 78.1], B 50.0 [29.9, 70.1]
-B - A     -10.0 [-26.5, 8.3] points; the data cannot tell the two apart
+B - A     -10.0 [-26.5, 8.3] points; the difference is not significant
 tests     clustered t p 0.16; exact McNemar p 0.5 (items as independent); sign flips p 0.49 (seed 0,
           10,000 patterns over 20 items)
 resolves  with 80% power, a true difference of 20.3 points

@@ -103,8 +103,8 @@ def test_each_topic_is_ranked_by_f_and_ties_are_told() -> None:
     assert law[0][3].startswith(f"{100 * 16 / 20:.1f} [")
     assert [(row[1], row[3][:3], row[5]) for row in law[1:]] == [("2-3", "0.0", "a")] * 2
     assert study.finding == (
-        "lab/a direct has the highest value in all 2 topics; the first is ahead of all others in 1 "
-        "(Law)."
+        "lab/a direct has the highest value in all 2 topics; the lead over all others is "
+        "significant in 1 (Law)."
     )
 
 

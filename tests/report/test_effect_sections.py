@@ -52,7 +52,8 @@ def test_kinas_slopes_are_read_from_a_leaderboard_of_accuracies() -> None:
     assert found is not None
     assert found.finding == (
         "Ten times the parameters are worth 14.8 [10.0, 19.6] points in Qwen3.5 (5 models) and 7.6 "
-        "[6.1, 9.1] points in Qwen3 (6 models). More than noise lies between Qwen3.5 and Qwen3."
+        "[6.1, 9.1] points in Qwen3 (6 models). Slopes differ "
+        "significantly between Qwen3.5 and Qwen3 (Holm-adjusted)."
     )
     assert found.plain == (
         "A Qwen3.5 model ten times as large gets about 15 more questions in a hundred right."
@@ -195,13 +196,13 @@ def two_tests(*, falls: bool) -> Evidence:
 def test_the_model_that_falls_on_the_second_benchmark_is_named() -> None:
     found = section(two_tests(falls=True), "benchmarks")
     assert found is not None
-    assert found.finding.endswith("m7 stands elsewhere by more than noise.")
+    assert found.finding.endswith("m7 moves significantly (Holm-adjusted).")
     agreement, freed, moves = found.tables
     assert [row[0] for row in (*agreement.rows, *freed.rows)] == ["old, new"] * 2
     assert [row[0] for row in moves.rows if row[-1] == "yes"] == ["m7"]
     same = section(two_tests(falls=False), "benchmarks")
     assert same is not None
-    assert same.finding.endswith("no model stands elsewhere by more than noise.")
+    assert same.finding.endswith("no model moves significantly (Holm-adjusted).")
 
 
 def test_a_leaderboard_by_dataset_is_several_benchmarks() -> None:

@@ -98,7 +98,7 @@ def test_groups_that_rank_models_differently_are_named() -> None:
     """Each of the two is 25 points above its level in one group and 25 below in the other."""
     found = section(profiled(swap=True), "dimension")
     assert found.finding.startswith(
-        "Groups by discipline rank models differently beyond chance: by discipline, models stray "
+        "The model × group interaction is significant by discipline. By discipline, models deviate "
         "from their own level by 25.0 points"
     )
     row = found.tables[0].rows[0]

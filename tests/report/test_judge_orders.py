@@ -34,8 +34,8 @@ def test_an_order_that_both_tell_apart_the_other_way_is_a_reversal() -> None:
     assert pair.order.tau.value == -1.0
     study = perform_study("judges", [graded("one", 160, 40), graded("two", 40, 160)])
     assert study.finding.endswith(
-        "The ranking of models depends on the judge: two models are told apart in opposite orders "
-        "by one / two."
+        "The ranking of models depends on the judge: two models differ significantly in "
+        "opposite orders by one / two."
     )
 
 
@@ -43,8 +43,8 @@ def test_an_order_that_the_data_leave_open_is_none() -> None:
     """Two questions of 200 between them, one way and the other."""
     study = perform_study("judges", [graded("one", 101, 99), graded("two", 99, 101)])
     assert study.finding.endswith(
-        "Orders of models differ once, none beyond what the data resolve: no two models are "
-        "told apart in opposite orders."
+        "Orders of models differ once, none significantly: no two models differ significantly "
+        "in opposite orders."
     )
 
 

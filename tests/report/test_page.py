@@ -127,9 +127,9 @@ def full_page() -> PageData:
 def test_the_answer_comes_first() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     answer = (
-        "Of 2 respondents on 60 items, smollm2-135m cot scores highest, 18.3 [10.6, 29.9], but the "
-        "data cannot tell it from the other. Chance lies inside both intervals: these results do "
-        "not show knowledge. Chance is 20.0%."
+        "Of 2 respondents on 60 items, smollm2-135m cot scores highest, 18.3 [10.6, 29.9], but its "
+        "lead over the other is not significant. Chance lies inside both intervals: these results "
+        "do not show knowledge. Chance is 20.0%."
     )
     assert answer in text
     assert text.index(answer) < text.index("Leaderboard")

@@ -46,7 +46,7 @@ def test_places_and_tau_are_counted_and_open_ranks_stand_beside() -> None:
         "rankings", [part(a=180, b=100, c=20)], beside=scores(1000, b=0.9, a=0.5, c=0.1)
     )
     assert study.columns == (
-        "model", "ours", "rank", "theirs.csv", "rank", "climbs", "beyond noise",
+        "model", "ours", "rank", "theirs.csv", "rank", "climbs", "significant",
     )  # fmt: skip
     assert [row[:5] for row in study.rows] == [
         ("lab/a", "90.0", "1", "50.0", "2"),
@@ -57,22 +57,21 @@ def test_places_and_tau_are_counted_and_open_ranks_stand_beside() -> None:
     assert study.finding.startswith("ours and theirs.csv order 3 models at Kendall's tau-b 0.33 [")
     assert "too few models for an interval over models" in study.finding
     assert study.finding.endswith(
-        "lab/a moves most, from 1 to 2 (-1); who stands elsewhere by more than the items' noise "
-        "takes five models to tell."
+        "lab/a moves most, from 1 to 2 (-1); at least five models are needed to test moves."
     )
     assert figure_rows(study)[0] == {
         "series": "ours", "model": "lab/a", "rank": 1.0, "n": N, "low": 1.0, "high": 1.0,
     }  # fmt: skip
 
 
-def test_one_of_six_that_falls_stands_elsewhere_by_more_than_noise() -> None:
+def test_one_of_six_that_falls_stands_elsewhere_significantly() -> None:
     """Five have the same scores on both; f is second on the one and last on the other."""
     ours = {"a": 190, "f": 170, "b": 150, "c": 110, "d": 70, "e": 30}
     theirs = {name: right / N for name, right in ours.items()} | {"f": 0.02}
     study = perform_study("rankings", [part(**ours)], beside=scores(4000, **theirs))
     assert [row[0] for row in study.rows if row[-1] == "yes"] == ["lab/f"]
     assert study.finding.endswith(
-        "lab/f moves most, from 2 to 6 (-4); lab/f stands elsewhere by more than the items' noise."
+        "lab/f moves most, from 2 to 6 (-4); lab/f moves significantly (Holm-adjusted)."
     )
 
 

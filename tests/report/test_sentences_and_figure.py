@@ -96,24 +96,26 @@ def answer_of(rights: list[int]) -> str:
 
 def test_a_clear_winner_is_named_as_one() -> None:
     assert answer_of([20, 90]) == (
-        "Of 2 respondents on 100 items, m1 direct scores highest, 90.0 [82.6, 94.5], and ahead of "
-        "all others beyond what chance in the items explains."
+        "Of 2 respondents on 100 items, m1 direct scores highest, 90.0 [82.6, 94.5], and its "
+        "lead over all others is statistically significant."
     )
 
 
 def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
-    assert answer_of([50, 51, 5]).endswith(", but the data cannot tell it from 1 other.")
-    assert answer_of([50, 51, 52]).endswith(", but the data cannot tell it from any of the others.")
+    assert answer_of([50, 51, 5]).endswith(", but its lead over 1 other is not significant.")
+    assert answer_of([50, 51, 52]).endswith(
+        ", but its lead over any of the others is not significant."
+    )
 
 
 def test_respondents_of_one_score_are_named_together() -> None:
     """None of them scores highest alone; the rank interval says who else is open."""
     assert answer_of([9, 9]) == (
-        "Of 2 respondents on 100 items, m0 direct and m1 direct score highest, 9.0 each; the data "
-        "cannot tell them from one another."
+        "Of 2 respondents on 100 items, m0 direct and m1 direct score highest, 9.0 each; they do "
+        "not differ significantly."
     )
     assert answer_of([9, 9, 8]).endswith(
-        "the data cannot tell them from one another, nor from 1 other."
+        "they do not differ significantly from each other or from 1 other."
     )
     assert "items, 4 of them score highest, 9.0 each; " in answer_of([9, 9, 9, 9, 1])
 

@@ -143,8 +143,9 @@ rank & tied & model & way & n & accuracy & truncated & unparsed & refused & miss
 95\% intervals for knowledge like this bank's (Wilson; drawn: items), n = 60. Some intervals: it
 is not known what the items rest on, so they were taken as independent. Models that share a letter
 are not significantly different (Holm-adjusted). Ranks come from paired comparisons on the same
-items, corrected for all pairs (Holm); a range is what the data leave open. Chance lies inside
-both intervals: these results do not show knowledge. Chance is 20.0\%. Seed of all draws: 7.
+items, Holm-adjusted for all pairs. A rank range holds the ranks compatible with all of them.
+Chance lies inside both intervals: these results do not show knowledge. Chance is 20.0\%. Seed of
+all draws: 7.
 }
 \end{table}
 """  # noqa: E501

@@ -63,9 +63,9 @@ def test_prompts_are_held_against_the_direct_ones_on_the_same_entities() -> None
     assert less.resampled == "entities"
     apart = 100 * (usual - other)
     assert made.finding.startswith(
-        f"Within a model F1 lies up to {apart:.1f} points apart by prompts. Of 1 difference to "
-        "direct, 0 are above it and 1 below it beyond chance. Precision changes most with wikidata "
-        "(a/m): 20.0"
+        f"Within a model F1 lies up to {apart:.1f} points apart by prompts. Of 1 difference from "
+        "direct, 0 are significantly positive and 1 significantly negative. Precision changes most "
+        "with wikidata (a/m): 20.0"
     )
     assert made.notes == (
         "Not asked of a/m: two-step.",
@@ -96,7 +96,7 @@ def test_the_same_way_twice_differs_by_nothing_and_a_noisy_one_is_not_told_apart
     assert (same.value, "no-spread" in same.flags) == (0.0, True)
     assert same.low < 0.0 < same.high
     assert noisy.low < 0.0 < noisy.high
-    assert "No difference to direct can be told from chance, of 2." in made.finding
+    assert "None of 2 differences from direct is statistically significant." in made.finding
 
 
 def test_only_what_differs_in_nothing_else_is_compared() -> None:
@@ -162,7 +162,10 @@ def test_random_ranks_and_holds_each_model_against_the_first() -> None:
     assert values(table, "precision") == pytest.approx(precision)
     assert values(table, "contradiction") == pytest.approx([1 - p for p in precision])
     assert values(table, "f1_less")[1:] == pytest.approx([0.0, f1(0.25, 0.4) - f1(0.75, 0.4)])
-    assert "1 of 2 others lie below it beyond chance. Not told apart from it: " in made.finding
+    assert (
+        "1 of 2 others are significantly lower. Not significantly different from it: "
+        in made.finding
+    )
     (figure,) = made.figures
     assert [(span.first, span.last) for span in figure.spans] == [(0, 1)]
     assert made.notes[0].startswith(

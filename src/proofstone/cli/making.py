@@ -78,7 +78,7 @@ def _pipelines(method: Method) -> Mapping[str, StepBuilder]:
 
 @click.command("build", cls=BuildGroup, subcommand_metavar="KIND INPUT...")
 def build_command() -> None:
-    """Build statements from tables, and forms from a bank."""
+    "Build item banks, test forms and reference data."
 
 
 def _facts_command(kind: str, parameters: Any) -> click.Command:

@@ -30,7 +30,7 @@ TREE: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Make": {
         "ingest": ("ingesting", "Read documents into sources, pages and passages."),
-        "build": ("making", "Build statements from tables, and forms from a bank."),
+        "build": ("making", "Build item banks, test forms and reference data."),
         "check": (
             "checking",
             "Say whether answers give themselves away, and what a bank covers.",

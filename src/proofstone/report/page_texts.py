@@ -79,8 +79,11 @@ def _band_sentence(group: Standings, has_lanes: bool) -> str:
     if not group.ties:
         return ""
     if has_lanes:
-        return say("A shared letter and band: the data cannot tell them apart.")
-    return say("A bar spans the ranks that the data leave open, first place at the left.")
+        return say(
+            "Models that share a letter and a band are not significantly different "
+            "(adjusted for all pairs)."
+        )
+    return say("A bar shows the rank range, with first place at the left.")
 
 
 def _plot_title(board: Leaderboard, group: Standings) -> str:

@@ -217,9 +217,9 @@ def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
     open_ranks = ranked[0].rank.high if ranked[0].rank else level
     rest = open_ranks - level
     if rest <= 0:
-        return say("the data cannot tell them from one another.")
+        return say("they do not differ significantly.")
     return say(
-        "the data cannot tell them from one another, nor from {others}.",
+        "they do not differ significantly from each other or from {others}.",
         others=counted(rest, "other"),
     )
 
@@ -229,14 +229,14 @@ def _lead(ranked: Sequence[BoardRow]) -> str:
     first = ranked[0]
     open_ranks = first.rank.high if first.rank else 1
     if open_ranks == 1:
-        return say("and ahead of all others beyond what chance in the items explains.")
+        return say("and its lead over all others is statistically significant.")
     if open_ranks < len(ranked):
         others = counted(open_ranks - 1, "other")
     elif len(ranked) == 2:
         others = say("the other")
     else:
         others = say("any of the others")
-    return say("but the data cannot tell it from {others}.", others=others)
+    return say("but its lead over {others} is not significant.", others=others)
 
 
 def _mixed(places: Counter[Against], n: int) -> str:

@@ -186,10 +186,10 @@ def _difference(estimate: Estimate) -> str:
 def _said(found: Difference) -> str:
     """What the interval says, in words."""
     if found.estimate.low > 0:
-        return "B is better by more than chance in the items explains"
+        return "B is significantly better"
     if found.estimate.high < 0:
-        return "B is worse by more than chance in the items explains"
-    return "the data cannot tell the two apart"
+        return "B is significantly worse"
+    return "the difference is not significant"
 
 
 def _tests(found: Difference) -> str:

@@ -163,11 +163,11 @@ def _finding(pairs: Sequence[_Pair], models: Sequence[str]) -> str:
 def _moved(pair: _Pair, models: Sequence[str]) -> str:
     names = [models[move.model] for move in pair.moves if move.moved]
     if not names:
-        return say("no model stands elsewhere by more than noise")
+        return say("no model moves significantly (Holm-adjusted)")
     return say_of(
         len(names),
-        "{models} stands elsewhere by more than noise",
-        "{models} stand elsewhere by more than noise",
+        "{models} moves significantly (Holm-adjusted)",
+        "{models} move significantly (Holm-adjusted)",
         models=joined(names, 4),
     )
 
@@ -207,7 +207,8 @@ def _agreement(pairs: Sequence[_Pair]) -> Table:
             Column(key="tau_items", name=say("tau-b, over items")),
             Column(key="rho_models", name=say("rho, over models")),
             Column(key="rho_items", name=say("rho, over items")),
-            Column(key="moved", name=say("moved"), help=say("models elsewhere by more than noise")),
+            Column(key="moved", name=say("moved"), help=say("models that move significantly "
+                                                            "(Holm-adjusted)")),
         ),
         rows=tuple(
             (
@@ -225,9 +226,9 @@ def _freed(pairs: Sequence[_Pair]) -> Table:
         columns=(
             Column(key="pair", name=say("benchmarks")),
             Column(key="observed", name=say("correlation")),
-            Column(key="freed_models", name=say("freed, over models"),
-                   help=say("of the items' noise")),
-            Column(key="freed_items", name=say("freed, over items")),
+            Column(key="freed_models", name=say("corrected, over models"),
+                   help=say("corrected for the sampling error of the items")),
+            Column(key="freed_items", name=say("corrected, over items")),
             Column(key="reliability_first", name=say("first reliable"),
                    help=say("share of the first's differences that other items would show again")),
             Column(key="reliability_second", name=say("second reliable")),

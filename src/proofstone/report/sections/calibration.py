@@ -160,9 +160,9 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
         ),
         depends,
         say(
-            "Means and areas have t and Wilson intervals by the variance over all pairs that "
-            "depend; errors over bins hold what noise of that size can make of them ({n} draws, "
-            "seed {seed}).",
+            "Means and areas have t and Wilson intervals from the variance over all dependent "
+            "pairs. Intervals of errors over bins include the values that sampling error of "
+            "that size can produce ({n} samples, seed {seed}).",
             n=known[0].by_width.n_draws,
             seed=evidence.seed,
         ),

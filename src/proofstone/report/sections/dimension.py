@@ -100,8 +100,8 @@ def _finding(found: dict[str, DimensionCheck]) -> str:
     level = max(rejected, key=lambda name: found[name].corrected)
     check = found[level]
     return say(
-        "Groups by {levels} rank models differently beyond chance: by {level}, models stray from "
-        "their own level by {interaction} points, and by {by_chance} in groups drawn at random.",
+        "The model × group interaction is significant by {levels}. By {level}, models deviate "
+        "from their own level by {interaction} points, against {by_chance} in random groups.",
         levels=joined([word(name) for name in rejected]),
         level=word(level),
         interaction=points(check.interaction),

@@ -35,11 +35,10 @@ def panel_section(evidence: Evidence) -> Section | None:
         finding=_finding(found, ranking, models),
         plain=_plain(ranking),
         how=say(
-            "Each record's label is the one of more than half of its labels, and none where there "
-            "is no such one; a model's score is the mean of its records' labels as numbers. "
-            "Without a judge all records are decided anew. Ranks of equal scores are shared; "
-            "nothing here says which differences are more than noise: see the pairs of models for "
-            "that."
+            "A record's label is the one given by more than half of the judges; without a "
+            "majority it has none. A model's score is the mean of its records' labels as "
+            "numbers. Leaving a judge out decides all records again. Equal scores share a rank. "
+            "Significance is not tested here; see the pairs of models."
         ),
         tables=(_table(found, ranking, models), _otherwise(ranking, models)),
     )

@@ -117,7 +117,7 @@ def _positions(names: Sequence[str]) -> NDArray[np.int64]:
 def _finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
     if not rejected:
         return say(
-            "No position is favoured beyond chance by the wrong answers of any of {models}.",
+            "For none of {models} do the wrong answers favor a position significantly.",
             models=counted(n, "model"),
         )
     label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)

@@ -219,10 +219,13 @@ def _finding(families: Sequence[_Family]) -> str:
     if len(families) < 2:
         verdict = ""
     elif not apart:
-        verdict = say("No two families differ in this by more than noise.")
+        verdict = say("No two slopes differ significantly (Holm-adjusted).")
     else:
         named = [joined([families[a.first].name, families[a.second].name]) for a in apart[:3]]
-        verdict = say("More than noise lies between {pairs}.", pairs=say("; ").join(named))
+        verdict = say(
+            "Slopes differ significantly between {pairs} (Holm-adjusted).",
+            pairs=say("; ").join(named),
+        )
     return paragraph(worth, verdict)
 
 

@@ -123,9 +123,9 @@ def _order(pair: JudgePair) -> str:
     if order is None:
         return MISSING
     if order.n_reversed:
-        return f"{order.n_reversed} of {order.n_pairs} pairs turned, told apart"
+        return f"{order.n_reversed} of {order.n_pairs} pairs turned, significantly"
     if order.n_swapped:
-        return f"{order.n_swapped} of {order.n_pairs} pairs turned, none told apart by both"
+        return f"{order.n_swapped} of {order.n_pairs} pairs turned, none significantly by both"
     return "the same"
 
 
@@ -156,14 +156,14 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
     turned = [pair.names for pair in pairs if pair.order is not None and pair.order.n_reversed]
     if turned:
         return (
-            "The ranking of models depends on the judge: two models are told apart in opposite "
-            f"orders by {'; '.join(turned)}."
+            "The ranking of models depends on the judge: two models differ significantly in "
+            f"opposite orders by {'; '.join(turned)}."
         )
     if n_swapped:
         times = "once" if n_swapped == 1 else f"{n_swapped} times"
         return (
-            f"Orders of models differ {times}, none beyond what the data resolve: no two models "
-            "are told apart in opposite orders."
+            f"Orders of models differ {times}, none significantly: no two models "
+            "differ significantly in opposite orders."
         )
     return "All judges put the models in the same order."
 
@@ -172,8 +172,8 @@ def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
     yield (
         "What a rule settles is the same for every judge, and in no agreement here. A reply "
         "without a label counts in no agreement and in no figure of its judge; intervals take the "
-        "replies to a question together. Orders are by the first measure; two models are told "
-        "apart by Holm over all pairs. Kappa is nought where one of the two gave one label alone."
+        "replies to a question together. Orders are by the first measure. Differences "
+        "are tested with Holm over all pairs. Kappa is 0 where one of the two gave only one label."
     )
     common = {label for pair in pairs for label in pair.models}
     known = {label: None for part in parts for label in part.complete}

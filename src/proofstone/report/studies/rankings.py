@@ -65,7 +65,7 @@ def study_rankings(
         name="rankings",
         title=f"Ranks on {first.name} and on {second.name}",
         finding=_finding(both),
-        columns=("model", first.name, "rank", second.name, "rank", "climbs", "beyond noise"),
+        columns=("model", first.name, "rank", second.name, "rank", "climbs", "significant"),
         rows=tuple(_row(both, at) for at in order),
         x_axis="model",
         y_axis="rank",
@@ -137,12 +137,12 @@ def _finding(both: _Both) -> str:
 def _beyond(both: _Both) -> str:
     """Who stands elsewhere by more than noise, where there are models enough to tell."""
     if all(math.isnan(move.p_holm) for move in both.moves):
-        return "who stands elsewhere by more than the items' noise takes five models to tell"
+        return "at least five models are needed to test moves"
     moved = [both.models[move.model] for move in both.moves if move.moved]
     if not moved:
-        return "no model stands elsewhere by more than the items' noise"
-    stand = "stands" if len(moved) == 1 else "stand"
-    return f"{', '.join(moved)} {stand} elsewhere by more than the items' noise"
+        return "no model moves significantly (Holm-adjusted)"
+    move = "moves" if len(moved) == 1 else "move"
+    return f"{', '.join(moved)} {move} significantly (Holm-adjusted)"
 
 
 def _shown(tau: RankAgreement) -> str:
@@ -167,9 +167,9 @@ def _most(both: _Both) -> str:
 def _notes(both: _Both) -> Iterator[str]:
     rho = both.rho.models.value
     yield (
-        f"Spearman's rho {rho:.2f}. In brackets behind a rank: the ranks that the items leave open "
-        "among these models. climbs: places, with what other items could make of them. Beyond "
-        "noise: against the line that most models follow, Holm over models."
+        f"Spearman's rho {rho:.2f}. In brackets behind a rank: the rank range among these models. "
+        "climbs: places, with a 95% interval over items. significant: distance from the line that "
+        "most models follow, Holm-adjusted over models."
     )
     for benchmark in (both.first, both.second):
         if benchmark.is_fixed:

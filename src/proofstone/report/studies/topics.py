@@ -76,9 +76,9 @@ def study_topics(parts: Sequence[Part], *, estimand: Estimand, confidence: float
             for topic in topics for place in topic.places[:_FIRST]
         ),
         notes=(
-            "Rank: the ranks that the data leave open among all models of the topic, by paired "
-            "comparisons on its questions (Holm within the topic). Tied: models of one letter "
-            "cannot be told apart there.",
+            "Rank: the rank range among all models of the topic, by paired comparisons on its "
+            "questions (Holm-adjusted within the topic). Tied: models that share a letter are "
+            "not significantly different there.",
             *left_out(parts, labels),
         ),
         figures=tuple(_figure(topic, number, shown) for number, topic in enumerate(topics, 1)),
@@ -160,15 +160,15 @@ def _finding(topics: Sequence[_Topic]) -> str:
             first = f"{len(leaders)} models share the first places of {len(topics)} topics"
     clear = [topic.name for topic in topics if topic.n_best == 1 and len(topic.places) > 1]
     if not clear:
-        return f"{first}; in none can the first be told from all others."
-    return f"{first}; the first is ahead of all others in {len(clear)} ({', '.join(clear)})."
+        return f"{first}; in none is the lead over all others significant."
+    return f"{first}; the lead over all others is significant in {len(clear)} ({', '.join(clear)})."
 
 
 def _figure(topic: _Topic, number: int, measure: str) -> Figure:
     """The first ten of a topic with their intervals, ties as bars."""
     shown = topic.places[:_FIRST]
     runs = [(low, min(high, len(shown) - 1)) for low, high in topic.ties]
-    tied = "; a bar joins models that these data cannot tell apart" if runs else ""
+    tied = "; bars join models that are not significantly different" if runs else ""
     return Figure(
         name=f"topic-{number}",
         kind="dots",

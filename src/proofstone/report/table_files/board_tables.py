@@ -119,8 +119,8 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
         yield say("Models that share a letter are not significantly different (Holm-adjusted).")
     if group.has_ranks and group.is_paired:
         yield say(
-            "Ranks come from paired comparisons on the same items, corrected for all pairs (Holm); "
-            "a range is what the data leave open."
+            "Ranks come from paired comparisons on the same items, Holm-adjusted for all pairs. "
+            "A rank range holds the ranks compatible with all of them."
         )
     if not group.is_common:
         yield say("These respondents share no item, so they are not ranked against each other.")

@@ -71,12 +71,12 @@ def _lead(ranked: list[TripleRow]) -> str:
     others = [row.label for row in ranked[1:] if row.rank is not None and row.rank.low == 1]
     high = ranked[0].rank.high if ranked[0].rank else 1
     if high == 1:
-        return say("and is ahead of all others beyond what chance in the sample explains.")
+        return say("and its lead over every other model is statistically significant.")
     if len(others) != high - 1 or len(others) > _MOST_NAMED:
         named = counted(high - 1, "other")
     else:
         named = joined(others)
-    return say("but the data cannot tell it from {others}.", others=named)
+    return say("but its lead over {others} is not significant.", others=named)
 
 
 def _made_of(row: TripleRow) -> str:

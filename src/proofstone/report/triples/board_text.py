@@ -245,7 +245,7 @@ def _how(board: TripleBoard) -> str:
     share = f"{100 * board.confidence:g}%"
     return (
         f"{share} intervals: entities are drawn again, in both directions and for all models at "
-        "once. A range of ranks is what the data leave open."
+        "once. Rank ranges hold for all models together."
     )
 
 

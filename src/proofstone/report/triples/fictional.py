@@ -58,11 +58,11 @@ def fictional_finding(board: TripleBoard) -> str:
         return ""
     silent = [row for row in rows if _given(row) == 0.0]
     if len(silent) == len(rows):
-        return say("No model said anything of a fictional entity.")
+        return say("No model gave a triple about a fictional entity.")
     most, least = rows[0], rows[-1]
     if len(rows) == 1:
         return say(
-            "Of 100 fictional entities {model} says triples about {share}, {each:.1f} triples "
+            "{model} gives triples about {share} of 100 fictional entities, {each:.1f} triples "
             "each.",
             model=most.label,
             share=shown_estimate(_estimate(most)),
@@ -70,13 +70,13 @@ def fictional_finding(board: TripleBoard) -> str:
         )
     if not is_above(_estimate(most), _estimate(least), len(rows) * (len(rows) - 1) // 2):
         return say(
-            "Models said triples about {share} of fictional entities; these data cannot tell them "
-            "apart.",
+            "Models gave triples about {share} of fictional entities; the highest and the "
+            "lowest rate do not differ significantly.",
             share=shown_range([_given(least), _given(most)]),
         )
     said = say(
-        "{most} makes up most: of 100 fictional entities it says triples about {high}, {each:.1f} "
-        "triples each; {least} about {low}.",
+        "{most} has the highest hallucination rate: it gives triples about {high} of 100 "
+        "fictional entities, {each:.1f} triples each; {least} about {low}.",
         most=most.label,
         high=shown_estimate(_estimate(most)),
         each=triples_each(most),
@@ -92,7 +92,7 @@ def _abstaining(most: TripleRow, least: Sequence[TripleRow]) -> str:
     if len(known) <= len(least):
         return ""
     return say(
-        "Of entities that there are the former abstains on {most}, the latter on {least}.",
+        "The former abstains on {most} of the existing entities, the latter on {least}.",
         most=shown_share(known[0]),
         least=shown_range(known[1:]),
     )

@@ -28,10 +28,14 @@ def _ties(board: TripleBoard) -> str:
     """Which models share a place, by the first run of places that is tied."""
     rows = ranked_rows(board)
     if len(rows) < 2 or not board.ties:
-        return say("All models differ in F1 beyond chance.") if len(rows) > 1 else ""
+        return (
+            say("Models with adjacent ranks all differ significantly in F1.")
+            if len(rows) > 1
+            else ""
+        )
     first, last = board.ties[0]
     return say(
-        "The data cannot tell {models} apart in F1.",
+        "The F1 of {models} does not differ significantly.",
         models=joined([row.label for row in rows[first : last + 1]], 6),
     )
 

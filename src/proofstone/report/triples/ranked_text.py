@@ -14,7 +14,7 @@ from proofstone.report.triples.board import TripleBoard
 
 __all__ = ["TIED", "fits", "narrowed", "people_line", "rank_cell", "shown_name"]
 
-TIED = "Rows that share a letter cannot be told apart by these data."
+TIED = "Rows that share a letter do not differ significantly (adjusted for all pairs)."
 _NARROWEST_NAME = 12
 _SAID = {
     "precision": "P",

@@ -65,7 +65,7 @@ def moves_figure(
         kind="slopes",
         title=say("Ranks on {first} and on {second}", first=first, second=second),
         subtitle=say(
-            "{models}; strong lines: {n} that move by more than noise",
+            "{models}; strong lines: {n} with a significant move",
             models=counted(len(moves), "model"),
             n=n_moved,
         )
@@ -75,7 +75,7 @@ def moves_figure(
                 row=models[move.model],
                 column=column,
                 value=float(rank),
-                text=say("moves by more than noise") if move.moved else "",
+                text=say("moves significantly") if move.moved else "",
             )
             for move in order
             for column, rank in ((first, move.rank_first), (second, move.rank_second))

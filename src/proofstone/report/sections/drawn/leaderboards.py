@@ -51,7 +51,7 @@ def _of(board: Leaderboard, group: Standings) -> str:
         level=100 * board.confidence,
         estimand=word(board.estimand),
     )
-    tied = f"; {say('a bar joins models that these data cannot tell apart')}" if group.ties else ""
+    tied = f"; {say('bars join models that are not significantly different')}" if group.ties else ""
     return f"{made_up}{items}{kind}{tied}"
 
 

@@ -124,7 +124,8 @@ def _findings(placed: Sequence[Placed]) -> Iterator[str]:
             yield say("F1 of {model}: {parts}.", model=name, parts="; ".join(filter(None, parts)))
     if level:
         yield say(
-            "No domain of {model} differs from its others beyond chance.", model=joined(level)
+            "No domain of {model} differs significantly from its other domains.",
+            model=joined(level),
         )
 
 

@@ -174,8 +174,8 @@ def _finding(risen: Sequence[_Risen], tiers: Sequence[str]) -> str:
         above, below = resolved(apart)
         parts.append(
             say(
-                "F1 of {last} is above that of {first} beyond chance for {above} of {models}, "
-                "below it for {below}.",
+                "F1 of {last} is significantly above that of {first} for {above} of {models}, "
+                "and significantly below it for {below}.",
                 last=tiers[-1],
                 first=tiers[0],
                 above=above,

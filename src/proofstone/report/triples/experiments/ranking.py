@@ -140,7 +140,8 @@ def _figure(found: Experiment, rows: Sequence[Asked], spans: tuple[Span, ...]) -
         kind="dots",
         title=say("F1 of random entities"),
         subtitle=say(
-            "{entities}; {level:g}% intervals; bars join what cannot be told apart",
+            "{entities}; {level:g}% intervals; bars join models that are not significantly "
+            "different",
             entities=counted(found.board.entities, "entity", "entities"),
             level=100 * found.board.confidence,
         ),
@@ -168,7 +169,7 @@ def _finding(found: Experiment, rows: Sequence[Asked], less: Sequence[Estimate |
     level = [model_name(asked.row) for asked, each in zip(rows, less, strict=True)
              if each is not None and each.high >= 0.0]  # fmt: skip
     told = say(
-        "{model} has the highest F1, {f1}; {below} of {models} lie below it beyond chance.",
+        "{model} has the highest F1, {f1}; {below} of {models} are significantly lower.",
         model=model_name(first.row),
         f1=f1,
         below=below,
@@ -176,7 +177,9 @@ def _finding(found: Experiment, rows: Sequence[Asked], less: Sequence[Estimate |
     )
     if not level:
         return told
-    return told + " " + say("Not told apart from it: {models}.", models=joined(level, 6))
+    return (
+        told + " " + say("Not significantly different from it: {models}.", models=joined(level, 6))
+    )
 
 
 def _left_out(found: Experiment, rows: Sequence[Asked]) -> tuple[str, ...]:

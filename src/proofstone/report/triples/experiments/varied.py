@@ -244,13 +244,14 @@ def _finding(compared: Sequence[_Compared], axis: str) -> str:
     )
     if not above and not below:
         second = say(
-            "No difference to {usual} can be told from chance, of {n}.",
+            "None of {n} differences from {usual} is statistically significant.",
             n=known,
             usual=_usual(compared),
         )
     else:
         second = say(
-            "Of {differences} to {usual}, {above} are above it and {below} below it beyond chance.",
+            "Of {differences} from {usual}, {above} are significantly positive and {below} "
+            "significantly negative.",
             differences=counted(known, "difference"),
             usual=_usual(compared),
             above=above,
