@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 
 from proofstone.report.audience import table_for
 from proofstone.wiring import create_workspace, open_workspace
+from proofstone.wiring.boards import make_board
 from report.made_up import two_small
 from small_bank import rows, write_lines
 from told import Proofstone
@@ -143,6 +145,47 @@ def test_the_page_has_scores_by_document_and_names_those_of_each_question(
                 assert name in shown
                 assert page_word in shown
                 assert all(each in shown for each in pages)
+
+
+def test_the_work_list_names_the_documents_and_pages_of_items_and_statements(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Nine models that know everything flag all items; of an item every document is named, however
+    many. A statement's document is that of the fact that its key means."""
+    with create_workspace(tmp_path / "work") as workspace:
+        bank = workspace.import_bank(write_lines(tmp_path / "old-books.jsonl", sourced()))
+        (form,) = workspace.build_form(bank, questions=16)
+        workspace.run(form, models=[f"sim/n{who}?ability=1" for who in range(9)])
+        made = make_board(
+            workspace.store, workspace.config, workspace._selection([form]), family=str,
+        )  # fmt: skip
+        assert made.evidence.sheet is not None
+        table = made.evidence.sheet.table
+        facts = {
+            f"fact:{fact.id.hex()[:8]}": fact
+            for fact in workspace.store.knowledge.bank(bank.id).facts()
+        }
+    _n, items = expected(tmp_path / "work")
+    target = tmp_path / "list.jsonl"
+    assert (
+        proofstone("audit", "old-books", "-w", tmp_path / "work", "--work-list", target).code == 0
+    )
+    listed = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    documents = {row["target"]: row["document"] for row in listed if row["kind"] == "item"}
+    assert len(documents) == 16
+    for item, shown in documents.items():
+        found = items[item]
+        assert (shown == "") == (not found)
+        for name, pages in found.items():
+            assert name in shown
+            assert all(each in shown for each in pages)
+    assert table.documents is not None
+    named = [table.documents.of_key(name) for name in table.key_names.values()]
+    for name, places in zip(table.key_names.values(), named, strict=True):
+        assert [each.pages for each in places] == (
+            [(facts[name].page,)] if facts[name].source else []
+        )
+    assert any(named)
 
 
 def test_long_titles_are_hidden_from_the_public(

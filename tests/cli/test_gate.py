@@ -38,6 +38,34 @@ def test_the_exit_code_is_the_answer(
     assert told.out.startswith(f"gate      {word}\n")
 
 
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_file_that_is_not_there_is_named(
+    tmp_path: Path, empty: Path, proofstone: Proofstone, monkeypatch: pytest.MonkeyPatch,
+    is_inside: bool,
+) -> None:  # fmt: skip
+    """By gate, compare and audit, inside of a workspace and outside; a name without suffix and
+    folder may mean something in a workspace."""
+    monkeypatch.chdir(empty if is_inside else tmp_path)
+    there = write(tmp_path / "a.csv", "11")
+    for words in (
+        ("gate", "gone.csv", "--baseline", there, "--max-drop", 2),
+        ("gate", there, "--baseline", "runs/gone", "--max-drop", 2),
+        ("compare", "gone.jsonl", there),
+        ("compare", there, "gone.csv.gz"),
+        ("audit", "runs/gone"),
+        ("audit", "gone.csv"),
+    ):
+        (name,) = [str(word) for word in words if "gone" in str(word)]
+        told = proofstone(*words)
+        assert told.code == 2
+        assert f"There is no file {name}" in told.err
+        assert "a.csv" not in told.err
+        assert "init" not in told.err
+    told = proofstone("gate", "gone", "--baseline", there, "--max-drop", 2)
+    assert "There is no file" not in told.err
+    assert ("is named 'gone'" if is_inside else "no workspace") in told.err
+
+
 def test_ci_reads_what_is_written(made: Path, proofstone: Proofstone, tmp_path: Path) -> None:
     """JUnit XML that parses, a Markdown summary without any text of a question."""
     with open_workspace(made) as workspace:

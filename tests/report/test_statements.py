@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from proofstone.records import Respondent, ScoreTable
+from proofstone.records import Documents, Respondent, ScoreTable
 from proofstone.report.sections import Evidence, make_sections
 from proofstone.report.sections.item_work import work_list
 from proofstone.report.sheet import Sheet
@@ -83,6 +83,27 @@ def test_it_stands_in_the_work_list_with_what_to_type() -> None:
     with speaking("zh"):
         said = next(row for row in work_list(composed()) if row.kind == "statement")
     assert said.reason.startswith("含有它的题目更易答错")
+
+
+def test_flagged_statements_name_their_documents_and_pages() -> None:
+    """On the page and in the work list; without documents there is no such column, and a statement
+    of no document has an empty cell."""
+    plain = composed()
+    assert plain.sheet is not None
+    assert "document" not in [c.key for c in section(plain, "statements").tables[0].columns]
+    documents = Documents(
+        unit=np.array([0], dtype=np.int32), document=np.array([1], dtype=np.int32), pages=("",),
+        names=("Alloys", "Metals"), keys={"fact:0007": ((1, "3"), (0, ""), (1, "ix"))},
+    )  # fmt: skip
+    evidence = evidence_of(replace(plain.sheet.table, documents=documents))
+    table = section(evidence, "statements").tables[0]
+    place = [column.key for column in table.columns].index("document")
+    cells = {row[0]: row[place] for row in table.rows}
+    assert cells.pop("fact:0007") == "Metals (pages 3, ix), Alloys"
+    assert set(cells.values()) == {None}
+    listed = {row.target: row.document for row in work_list(evidence) if row.kind == "statement"}
+    assert listed.pop("fact:0007") == "Metals (pages 3, ix), Alloys"
+    assert set(listed.values()) == {""}
 
 
 def test_keys_that_part_the_items_are_no_statements() -> None:

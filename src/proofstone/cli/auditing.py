@@ -229,6 +229,7 @@ def _audit_runs(
     from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable  # noqa: PLC0415
     from proofstone.stages.page_files import PageWritten  # noqa: PLC0415
     from proofstone.wiring import open_workspace  # noqa: PLC0415
+    from proofstone.wiring.comparing import naming_missing_files  # noqa: PLC0415
 
     files = [str(target) for target in targets if not _is_target(target)]
     if files:
@@ -246,7 +247,7 @@ def _audit_runs(
             f"There is no file {names[0]}, and no workspace here in which to look for it.",
             hint="Check the name and the folder, or name a workspace with -w.",
         ) from cause
-    with opened as workspace:
+    with naming_missing_files(*names), opened as workspace:
         written = PageWritten(page=None, tables=None, figures=None, methods=())
         if output is not None or any(beside):
             written = workspace.report(

@@ -149,6 +149,7 @@ def compare_command(
     from proofstone.wiring.comparing import (  # noqa: PLC0415
         compare_files,
         is_results_file,
+        naming_missing_files,
         write_moved,
     )
 
@@ -159,7 +160,7 @@ def compare_command(
     if is_results_file(before) and is_results_file(after):
         compared = compare_files(Path(before), Path(after), **asked)
     else:
-        with open_workspace(folder) as workspace:
+        with naming_missing_files(before, after), open_workspace(folder) as workspace:
             if workspace.are_sources(before, after):
                 compare_sources(
                     workspace, before, after, refused=_given(("before", "after", *_OF_SOURCES)),

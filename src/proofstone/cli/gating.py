@@ -103,7 +103,11 @@ def gate_command(
     2.5% of cases, however often it is looked at. A new run, or a new baseline, is a new pair.
     """
     from proofstone.wiring import open_workspace  # noqa: PLC0415
-    from proofstone.wiring.comparing import gate_files, is_results_file  # noqa: PLC0415
+    from proofstone.wiring.comparing import (  # noqa: PLC0415
+        gate_files,
+        is_results_file,
+        naming_missing_files,
+    )
 
     asked: dict[str, Any] = {
         "reading": reading_of(columns, [run, baseline]), "max_drop": max_drop, "minimum": minimum,
@@ -113,7 +117,7 @@ def gate_command(
     if is_results_file(run) and is_results_file(baseline):
         gated = gate_files(Path(run), Path(baseline), **asked)
     else:
-        with open_workspace(folder) as workspace:
+        with naming_missing_files(run, baseline), open_workspace(folder) as workspace:
             gated = workspace.gate(run, baseline, rescore=rescore, texts=most, **asked)
     from proofstone.report.between import render_gate, to_junit, to_markdown  # noqa: PLC0415
     from proofstone.stages.page_files import write_text  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -92,19 +92,29 @@ class DocumentPages(NamedTuple):
 class Documents:
     """The documents that units rest on, as E edges ``unit[e]`` -> ``names[document[e]]``, each on
     ``pages[e]`` (empty where the page is not known). A unit may have several, or none. Documents
-    of one title have different names."""
+    of one title have different names. ``keys`` are what units share, by its name as in the table's
+    ``key_names``: a fact's documents as indexes of ``names``, each with the page."""
 
     unit: NDArray[np.int32]
     document: NDArray[np.int32]
     pages: tuple[str, ...]
     names: tuple[str, ...]
+    keys: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
 
     def of_unit(self, unit: int) -> tuple[DocumentPages, ...]:
         """The documents of a unit with their pages, in the order of its facts."""
+        edges = (self.unit == unit).nonzero()[0].tolist()
+        return self._gathered((int(self.document[edge]), self.pages[edge]) for edge in edges)
+
+    def of_key(self, name: str) -> tuple[DocumentPages, ...]:
+        """The documents of what units share, with their pages; none where none is known."""
+        return self._gathered(self.keys.get(name, ()))
+
+    def _gathered(self, places: Iterable[tuple[int, str]]) -> tuple[DocumentPages, ...]:
         found: dict[str, dict[str, None]] = {}
-        for edge in (self.unit == unit).nonzero()[0].tolist():
-            pages = found.setdefault(self.names[int(self.document[edge])], {})
-            pages |= {self.pages[edge]: None} if self.pages[edge] else {}
+        for document, page in places:
+            pages = found.setdefault(self.names[document], {})
+            pages |= {page: None} if page else {}
         return tuple(DocumentPages(name, tuple(pages)) for name, pages in found.items())
 
 

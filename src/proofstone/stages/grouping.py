@@ -51,7 +51,8 @@ def _documents(
     import numpy as np  # noqa: PLC0415 - not for --help
 
     rows = [row for each in item_sets for row in store.origins.documents_of_set(each.id)]
-    titles = {row.source: row.title for row in rows}
+    shared_rows = [row for each in item_sets for row in store.origins.documents_of_shared(each.id)]
+    titles = {row.source: row.title for row in [*rows, *shared_rows]}
     shared = Counter(titles.values())
     names = {
         source: title if title and shared[title] == 1 else f"{title} (source:{short(source)})"
@@ -61,15 +62,20 @@ def _documents(
     places = {source: place for place, source in enumerate(order)}
     by_item: dict[bytes, dict[DocumentRow, None]] = {}
     for row in rows:
-        by_item.setdefault(row.item, {})[row] = None
+        by_item.setdefault(row.of, {})[row] = None
     edges = [(unit, row) for unit, item in enumerate(items) for row in by_item.get(item, ())]
     if not edges:
         return None
+    keys: dict[str, tuple[tuple[int, str], ...]] = {}
+    for row in dict.fromkeys(shared_rows):
+        name = f"fact:{short(row.of)}"
+        keys[name] = (*keys.get(name, ()), (places[row.source], row.page))
     return Documents(
         unit=np.array([unit for unit, _row in edges], dtype=np.int32),
         document=np.array([places[row.source] for _unit, row in edges], dtype=np.int32),
         pages=tuple(row.page for _unit, row in edges),
         names=tuple(names[source].strip() for source in order),
+        keys=keys,
     )
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
 
+from proofstone.engines.ingest import SUFFIXES
 from proofstone.engines.store import KINDS, Found
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem, StoreFailed
+from proofstone.errors import (
+    BadInput,
+    BadUsage,
+    NotFound,
+    Problem,
+    StoreFailed,
+    WorkspaceUnusable,
+)
 from proofstone.identity import short
 from proofstone.methods import find_method
 from proofstone.stages.corrected import CURRENT, View
@@ -28,7 +37,16 @@ if TYPE_CHECKING:
     from proofstone.stages.editions import Editions
     from proofstone.stages.plans import PlanAsked
 
-__all__ = ["Comparing", "compare_files", "gate_files", "is_results_file", "write_moved"]
+__all__ = [
+    "Comparing",
+    "compare_files",
+    "gate_files",
+    "is_results_file",
+    "naming_missing_files",
+    "write_moved",
+]
+
+_SUFFIXES = (*SUFFIXES, ".eval", ".gz")  # of files of results
 
 _KINDS = ("run", "form", "bank")
 _LOOKS = "gate-looks.jsonl"
@@ -357,6 +375,35 @@ def is_results_file(target: object) -> bool:
     return (path.is_file() and bool(path.suffix)) or (
         path.is_dir() and ("/" in target or "\\" in target)
     )
+
+
+@contextmanager
+def naming_missing_files(*targets: str) -> Iterator[None]:
+    """Raises NotFound with the name of the file, where a workspace or something in it was not found
+    and what was named is a path or has the suffix of a file of results."""
+    try:
+        yield
+    except (NotFound, WorkspaceUnusable) as error:
+        missing = [
+            target
+            for target in targets
+            if _is_path(target)
+            and (isinstance(error, WorkspaceUnusable) or repr(target) in error.message)
+        ]
+        if not missing:
+            raise
+        names = " and no file ".join(missing)
+        where = "no workspace" if isinstance(error, WorkspaceUnusable) else "nothing of that name"
+        raise NotFound(
+            f"There is no file {names}, and {where} here.", hint="Check the name and the folder."
+        ) from error
+
+
+def _is_path(target: str) -> bool:
+    """Whether a text that names no file or folder looks as if it should."""
+    path = Path(target)
+    is_like_one = "/" in target or "\\" in target or path.suffix.lower() in _SUFFIXES
+    return is_like_one and not path.exists()
 
 
 def _says_source(target: object) -> bool:

@@ -27,10 +27,10 @@ class Origin(Struct, frozen=True, order=True):
 
 
 class DocumentRow(Struct, frozen=True):
-    """An item that rests on a fact from a source: the ids of item and source, the source's title,
-    and the page in it (empty where it is not known)."""
+    """An item that rests on a fact from a source, or such a fact itself: the ids of ``of`` and the
+    source, the source's title, and the page in it (empty where it is not known)."""
 
-    item: bytes
+    of: bytes
     source: bytes
     title: str
     page: str
@@ -67,26 +67,37 @@ class OriginRows:
     def documents_of_set(self, item_set: bytes) -> list[DocumentRow]:
         """The sources and pages of a set's items, by item and in the order of its facts; items
         whose facts have no source are left out."""
-        source, member, edge = schema.source, schema.item_set_item, schema.item_fact
-        query = with_sources(
-            select(
-                schema.item.c.hash,
-                source.c.hash,
-                source.c.title,
-                schema.fact.c.page,
-                schema.passage.c.page,
-            )
-            .select_from(schema.item_set)
-            .join(member, member.c.item_set_id == schema.item_set.c.id)
+        member, edge = schema.item_set_item, schema.item_fact
+        query = (
+            _documents(schema.item.c.hash)
             .join(schema.item, schema.item.c.id == member.c.item_id)
             .join(edge, edge.c.item_id == member.c.item_id)
             .join(schema.fact, schema.fact.c.id == edge.c.fact_id)
-        ).where(schema.item_set.c.hash == item_set, source.c.id.is_not(None))
+            .order_by(member.c.position, edge.c.position)
+        )
+        return self._document_rows(query, item_set)
+
+    def documents_of_shared(self, item_set: bytes) -> list[DocumentRow]:
+        """The sources and pages of the facts that are keys of a set's units, by fact: of a
+        falsified statement that is the true one that it came from."""
+        member, unit, edge = schema.item_set_item, schema.unit, schema.unit_cluster
+        query = (
+            _documents(schema.fact.c.hash)
+            .join(unit, unit.c.item_id == member.c.item_id)
+            .join(edge, edge.c.unit_id == unit.c.id)
+            .join(schema.cluster, schema.cluster.c.id == edge.c.cluster_id)
+            .join(schema.fact, schema.fact.c.hash == schema.cluster.c.key)
+            .distinct()
+        )
+        return self._document_rows(query, item_set)
+
+    def _document_rows(self, query: Any, item_set: bytes) -> list[DocumentRow]:
+        own = (schema.item_set.c.hash == item_set, schema.source.c.id.is_not(None))
         with self._database.reading() as connection:
             return [
-                DocumentRow(item, source, title, page or ("" if number is None else str(number)))
-                for item, source, title, page, number in connection.execute(
-                    query.order_by(member.c.position, edge.c.position)
+                DocumentRow(of, source, title, page or ("" if number is None else str(number)))
+                for of, source, title, page, number in connection.execute(
+                    with_sources(query).where(*own)
                 )
             ]
 
@@ -130,6 +141,16 @@ class OriginRows:
             for chunk in chunks(facts, 4000):
                 found += connection.execute(_of_facts(chunk)).all()
         return _gather(found, otherwise)
+
+
+def _documents(of: Any) -> Any:
+    """The columns of ``DocumentRow`` and the number of the passage's page, from a set's members."""
+    source, member = schema.source, schema.item_set_item
+    return (
+        select(of, source.c.hash, source.c.title, schema.fact.c.page, schema.passage.c.page)
+        .select_from(schema.item_set)
+        .join(member, member.c.item_set_id == schema.item_set.c.id)
+    )
 
 
 def _facts_of_set(item_set: bytes, column: Any) -> Any:

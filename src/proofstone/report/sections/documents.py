@@ -95,24 +95,26 @@ def all_documents(board: Leaderboard) -> Table | None:
     return structs.replace(table, title=say("All documents"))
 
 
-def document_columns(table: ScoreTable) -> tuple[Column, ...]:
-    """The column of the documents of items; none where no document is known."""
-    if table.documents is None:
+def document_columns(table: ScoreTable | None) -> tuple[Column, ...]:
+    """The column of the documents of items or statements; none where no document is known."""
+    if table is None or table.documents is None:
         return ()
     return (Column(key="document", name=word("document")),)
 
 
-def document_cells(table: ScoreTable, documents: Sequence[DocumentPages]) -> tuple[Cell, ...]:
-    """An item's cell in ``document_columns``."""
-    if table.documents is None:
+def document_cells(
+    table: ScoreTable | None, documents: Sequence[DocumentPages]
+) -> tuple[Cell, ...]:
+    """The cell of an item or statement in ``document_columns``."""
+    if table is None or table.documents is None:
         return ()
     return (documents_text(documents) or None,)
 
 
-def documents_text(documents: Sequence[DocumentPages]) -> str:
-    """The documents that an item rests on, with their pages: ``Metals (page 3)``; of many the
-    first three, and how many more."""
-    return listed([_named(each) for each in documents], _MOST_NAMED)
+def documents_text(documents: Sequence[DocumentPages], most: int | None = _MOST_NAMED) -> str:
+    """The documents of an item or statement, with their pages: ``Metals (page 3)``; of many the
+    first three, and how many more, or all of them (``most`` None)."""
+    return listed([_named(each) for each in documents], most)
 
 
 def _named(document: DocumentPages) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 from proofstone.engines.stats import ItemStatistics, describe_items
 from proofstone.identity import short
 from proofstone.records.score_table import DocumentPages, ScoreTable
+from proofstone.report.sections.documents import documents_text
 from proofstone.report.sections.once import once_each
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.reasons import Reason, gravity, reasons_in_words
@@ -54,7 +55,8 @@ class DescribedItems:
 
 class WorkRow(Struct, frozen=True, kw_only=True):
     """An item, a statement or a key of a file's column to look at: ``place`` from 1, gravest first,
-    its name as ``target``, and the reasons. ``action`` is what is likely to be done; a person fills
+    its name as ``target``, the ``document`` and page that it comes from where they are known, and
+    the reasons. ``action`` is what is likely to be done; a person fills
     in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``replies``),
     ``why``, and the ``changes`` of an edit; 'retire', 'edit' and 'rule' carry that out with
     ``--from``. ``replies`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
@@ -63,6 +65,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
 
     place: int
     target: str
+    document: str = ""
     reason: str
     action: str
     decision: str = ""
@@ -135,6 +138,7 @@ def _row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
     row = WorkRow(
         place=0,
         target=name,
+        document=documents_text(found.documents(item), most=None),
         reason=reasons_in_words(item.flags),
         action="keep" if item.flags == ("nearly-all-right",) else "edit",
         flags=item.flags,
@@ -161,6 +165,7 @@ def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
     row = WorkRow(
         place=0,
         target=found.name,
+        document=documents_text(found.documents, most=None),
         reason=reasons_in_words(found.flags, of_statement=True),
         action="keep" if found.flags == ("harder-than-the-rest",) else "edit",
         kind="statement" if own else "key",

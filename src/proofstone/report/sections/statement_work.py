@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proofstone.engines.stats import KeyFlag, KeyStatistics, describe_keys
+from proofstone.records.score_table import DocumentPages
 from proofstone.report.sections.ranked_values import RankedValues, ranked_values
 from proofstone.report.sections.reasons import gravity
 from proofstone.report.sections.section import Evidence
@@ -26,11 +27,13 @@ _FEWEST_HOLDING = 2
 
 @dataclass(frozen=True, slots=True)
 class DescribedStatement:
-    """One named key by the items that hold it, and by answers to it alone, where there are any."""
+    """One named key by the items that hold it, and by answers to it alone, where there are any;
+    ``documents`` are those that it comes from, with its pages, where they are known."""
 
     name: str
     by_items: KeyStatistics | None
     by_answers: KeyStatistics | None
+    documents: tuple[DocumentPages, ...] = ()
 
     @property
     def flags(self) -> tuple[KeyFlag, ...]:
@@ -82,8 +85,11 @@ def described_statements(evidence: Evidence) -> DescribedStatements | None:
         by_answers = _described(
             evidence.statements.table.key_names, _by_answers(evidence.statements)
         )
+    known = sheet.table.documents
     found = [
-        DescribedStatement(name, by_items.get(name), by_answers.get(name))
+        DescribedStatement(
+            name, by_items.get(name), by_answers.get(name), known.of_key(name) if known else ()
+        )
         for name in dict.fromkeys([*by_items, *by_answers])
     ]
     return DescribedStatements(ranked, found, sheet.table.key_columns) if found else None

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from proofstone.records import ScoreTable
 from proofstone.report.key_words import counted_keys, key_column
+from proofstone.report.sections.documents import document_cells, document_columns
 from proofstone.report.sections.reasons import reasons_in_words
 from proofstone.report.sections.section import Cell, Column, Evidence, Section, Table
 from proofstone.report.sections.statement_work import (
@@ -38,7 +40,7 @@ def statements_section(evidence: Evidence) -> Section | None:
         plain=_plain(flagged),
         cannot=_cannot(found),
         how=_how(evidence, found.columns),
-        tables=(_worst(flagged, found.columns),) if flagged else (),
+        tables=(_worst(evidence, flagged, found.columns),) if flagged else (),
     )
 
 
@@ -124,7 +126,8 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
     )
 
 
-def _worst(flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
+def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
+    table = None if evidence.sheet is None else evidence.sheet.table
     more = len(flagged) - _MOST_LISTED
     note = ""
     if more > 0:
@@ -136,6 +139,7 @@ def _worst(flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
                 key="key" if columns else "statement",
                 name=key_column(columns) if columns else say("statement"),
             ),
+            *document_columns(table),
             Column(key="reason", name=say("reason")),
             Column(key="n", name="n", help=say("items that hold it")),
             Column(key="score", name=say("score"), unit="points"),
@@ -147,15 +151,16 @@ def _worst(flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
                    help=say("times that it was asked alone")),
             Column(key="score_alone", name=say("right alone"), unit="points"),
         ),
-        rows=tuple(_row(each) for each in flagged[:_MOST_LISTED]),
+        rows=tuple(_row(table, each) for each in flagged[:_MOST_LISTED]),
         note=note,
     )  # fmt: skip
 
 
-def _row(found: DescribedStatement) -> tuple[Cell, ...]:
+def _row(table: ScoreTable | None, found: DescribedStatement) -> tuple[Cell, ...]:
     items, alone = found.by_items, found.by_answers
     return (
         found.name,
+        *document_cells(table, found.documents),
         reasons_in_words(found.flags, of_statement=True),
         items.n_units if items else 0,
         _known(items.mean) if items else None,
