@@ -14,6 +14,7 @@ from proofstone.engines.ingest import Stated
 from proofstone.errors import BadInput
 from proofstone.stages.building import BuildResult
 from proofstone.stages.ingest import ingest_paths
+from proofstone.stages.review_policies import policy_in_force
 from proofstone.stages.review_sheets import SheetsAsked
 from proofstone.wiring import Workspace, create_workspace
 from proofstone.wiring.starting import read_documents
@@ -95,6 +96,38 @@ def test_what_only_its_owners_know_is_kept_of_private_documents_and_dropped_of_p
     assert fact.source is not None
     assert f"source:{fact.source.hex()}" == source
     assert fact.payload.validity == ""
+
+
+def test_only_a_license_that_permits_publication_makes_documents_public(
+    workspace: Workspace,
+) -> None:
+    """Any other text does not. The build says which it was and what changes it, and people are
+    asked as the build was told."""
+    free = ingest(workspace, "Free", OWN, "CC-BY-4.0")
+    other = ingest(workspace, "Other", passage_of("grey", "Barite", 1803), "CC-BY-4.0")
+    own = ingest(workspace, "Own", passage_of("grey", "Pyrite", 1802), "company use only")
+    with serving(Examiner()) as server:
+        configure(workspace.folder, server.url)
+        results = {
+            documents: built(workspace, *inputs, evidence=0, documents=documents)
+            for inputs, documents in (([other], "private"), ([own], "public"))
+        }
+        public = built(workspace, free, evidence=0)
+        private = built(workspace, free, own, evidence=0)
+    assert public.notes[-1] == (
+        "the documents count as public by their license (CC-BY-4.0); --documents private changes "
+        "that"
+    )
+    assert private.notes[-1] == (
+        "1 of 2 documents may not be published by the license stated, as 'Own' (license 'company "
+        "use only'): the build is of private documents; --documents public changes that"
+    )
+    urls = {
+        name: policy_in_force(workspace.store, workspace.find(result.bank.id.hex())).answers.urls
+        for name, result in {**results, "by license": public, "by text": private}.items()
+        if result.bank is not None
+    }
+    assert urls == {"private": 0, "public": 2, "by license": 2, "by text": 0}
 
 
 def test_private_documents_are_those_without_a_licence(workspace: Workspace) -> None:

@@ -157,7 +157,7 @@ def test_the_work_list_names_the_documents_and_pages_of_items_and_statements(
         (form,) = workspace.build_form(bank, questions=16)
         workspace.run(form, models=[f"sim/n{who}?ability=1" for who in range(9)])
         made = make_board(
-            workspace.store, workspace.config, workspace._selection([form]), family=str,
+            workspace.store, lambda: workspace.config, workspace._selection([form]), family=str,
         )  # fmt: skip
         assert made.evidence.sheet is not None
         table = made.evidence.sheet.table

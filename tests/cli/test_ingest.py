@@ -59,7 +59,11 @@ def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
     assert "cells.pdf: 1 page without text that can be read, kept as unread: 1\n" in said.err
     assert "no documents, left out: 1 .png\n" in said.err
     assert "rows of --meta that name no file: absent.pdf\n" in said.err
-    assert "3 without a licence: not for a public release (--licence, or --meta)\n" in said.err
+    assert (
+        "public: 1 document (license 'CC-BY-4.0' 1); --licence private changes that\n"
+        "private: 3 documents (no license 3): a license that permits publication is not known of "
+        "them; --licence NAME (such as CC-BY-4.0, or public) or --meta changes that\n"
+    ) in said.err
     assert (
         "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is no PDF.\n" in said.err
     )
@@ -86,7 +90,11 @@ def test_a_source_shows_its_pages_and_a_passage_its_place(
         assert line in shown.splitlines()
     cells = proofstone("show", f"source:{taken['cells.pdf']['id'][:8]}", "-w", empty).out
     assert "unread    1 (garbled): page 1" in cells.splitlines()
-    assert "licence   not stated; cannot enter a public release" in cells.splitlines()
+    assert "licence   not stated" in cells.splitlines()
+    assert (
+        "audience  private: no license that is known to permit publication is stated"
+        in cells.splitlines()
+    )
     with open_workspace(empty) as workspace:
         store = workspace.store
         for entry in taken.values():

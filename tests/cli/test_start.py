@@ -350,6 +350,27 @@ def test_documents_that_were_ingested_stay_the_sources_that_they_are(
         assert len(list(workspace.store.lookup.every("source"))) == 2 * 3
 
 
+def test_documents_of_an_unknown_license_are_private(
+    documents: Path, at: Path, proofstone: Proofstone
+) -> None:
+    """And it is said, with what changes it; so are documents that count as public."""
+    options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "-m", "none")
+    told = proofstone(
+        "start", documents, "-w", at, *AUTHOR, *options, "--licence", "internal", "--json"
+    )
+    assert (told.json["private"], told.json["contexts"]) == (True, ["none", "evidence"])
+    assert "private 3 documents (license 'internal' 3): a license that permits" in " ".join(
+        told.err.split()
+    )
+    told = proofstone(
+        "start", documents, "-w", at, *AUTHOR, *options, "--licence", "public", "--json"
+    )
+    assert told.json["private"] is False
+    assert "public 3 documents (license 'public' 3); --licence private changes that" in " ".join(
+        told.err.split()
+    )
+
+
 def test_documents_that_all_have_a_licence_are_not_private(
     documents: Path, at: Path, proofstone: Proofstone
 ) -> None:

@@ -50,7 +50,7 @@ def answering(_number: int, _row: Mapping[str, str]) -> Mapping[str, str]:
 def test_a_sheet_of_private_questions_shows_the_passage_and_asks_for_no_page(
     tmp_path: Path,
 ) -> None:
-    with questions(tmp_path / "own", "") as workspace:
+    with questions(tmp_path / "own", "internal") as workspace:
         asked = SheetsAsked(people=("Anna", "Ben"))
         workspace.give_out_sheets("site", asked, tmp_path / "s.xlsx")
         file = tmp_path / "s-anna.xlsx"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proofstone.cli.output import print_text, say
 from proofstone.cli.spending import spent_text
 from proofstone.identity import short
+from proofstone.report.columns import printable
 
 if TYPE_CHECKING:
     from proofstone.stages.ingest import Ingested, IngestReport, NotRead
     from proofstone.stages.page_reading import PagesAsked
 
-__all__ = ["counted", "print_ingested"]
+__all__ = ["audience_lines", "counted", "print_ingested"]
 
 _SHOWN = 20
 _NAMED = 4
@@ -34,15 +36,32 @@ def print_ingested(
     if report.unused:
         names = ", ".join(report.unused[:_SHOWN])
         say(f"rows of --meta that name no file: {names}", quiet=quiet)
-    if report.taken and not all(entry.licence for entry in report.taken):
-        n = sum(not entry.licence for entry in report.taken)
-        say(f"{n} without a licence: not for a public release (--licence, or --meta)", quiet=quiet)
+    for name, told in audience_lines(report.taken):
+        say(f"{name}: {told}", quiet=quiet)
     _print_not_read(report.not_read)
     if account is not None and account.pages:
         say(_account_line(account), quiet=quiet)
     if report.taken and not quiet:
         for line in _next_lines(report.taken):
             say(line)
+
+
+def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
+    """How many documents count as public and as private, by which licenses, and what changes
+    that."""
+    changes = {
+        "public": "; --licence private changes that",
+        "private": ": a license that permits publication is not known of them; --licence NAME "
+        "(such as CC-BY-4.0, or public) or --meta changes that",
+    }
+    for name, change in changes.items():
+        own = [entry.licence for entry in taken if entry.is_public is (name == "public")]
+        said = ", ".join(
+            f"license {printable(licence)!r} {n:,}" if licence else f"no license {n:,}"
+            for licence, n in sorted(Counter(own).items())
+        )
+        if own:
+            yield name, f"{counted(len(own), 'document')} ({said}){change}"
 
 
 def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:

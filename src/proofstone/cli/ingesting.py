@@ -58,8 +58,8 @@ class PathOrAddress(click.ParamType[Path | str]):
 @click.option("--title", default="", help="The title; else the document's own.")
 @click.option("--author", "authors", multiple=True, help="An author; may be repeated.")
 @click.option("--year", type=click.IntRange(1, 9999), help="The year; else that of the file.")
-@click.option("--licence", default="", metavar="NAME", help="Such as CC-BY-4.0. A source without "
-              "one cannot enter a public release.")  # fmt: skip
+@click.option("--licence", default="", metavar="NAME", help="License, such as CC-BY-4.0. Only a "
+              "document whose license permits publication counts as public.")  # fmt: skip
 @click.option("--language", default="", metavar="CODE", help="en, zh, ...; else it is guessed.")
 @click.option(
     "--ocr",

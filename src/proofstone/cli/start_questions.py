@@ -122,8 +122,8 @@ def _want(usual: Any, _languages: Mapping[str, int], _choices: Sequence[ModelCho
 
 
 def _licence(usual: Any, _languages: Mapping[str, int], _choices: Sequence[ModelChoice]) -> Any:
-    say("\nUnder which licence are the documents, such as CC-BY-4.0? Without one they")
-    say("are private: never part of a public release, and asked in both ways.")
+    say("\nUnder which license are the documents, such as CC-BY-4.0? Without one that permits")
+    say("publication they are private: never part of a public release, and asked in both ways.")
     text = click.prompt("Licence, or Enter for private", default=usual, show_default=bool(usual),
                         err=True)  # fmt: skip
     return str(text).strip()

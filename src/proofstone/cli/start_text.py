@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proofstone.cli.dry_run_text import budget_lines, price_notes, shown_range
+from proofstone.cli.ingest_text import audience_lines
 from proofstone.report.columns import aligned, printable
 from proofstone.report.terminal import SIMULATED_BANNER
 from proofstone.wording import counted
@@ -40,6 +41,8 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
     kept = [entry for entry in report.taken if entry.stated_before]
     if kept:
         yield from _wrapped("kept", _kept(kept))
+    for name, told in audience_lines(report.taken):
+        yield from _wrapped(name, told)
     unread = sum(len(pages) for entry in report.taken for pages in entry.unread.values())
     if unread:
         install = f": {report.needs}" if report.needs else ""

@@ -33,9 +33,9 @@ BEFORE_READING = ("want", "licence")
 @click.option("--want", type=click.Choice(["memory", "reading", "both"]),
               help="What you want to know: what models know of the documents, how well they read "
               "them, or both.")  # fmt: skip
-@click.option("--licence", metavar="NAME", help="The documents' licence, such as CC-BY-4.0.")
+@click.option("--licence", metavar="NAME", help="The documents' license, such as CC-BY-4.0.")
 @click.option("--private", is_flag=True,
-              help="The documents have no license: they are private. Nothing leaves this machine, "
+              help="The documents are private, without a license. Nothing leaves this machine, "
               "unless proofstone.toml states an [egress] policy.")  # fmt: skip
 @languages_option("Only passages in these.")
 @click.option("--writer", metavar="PROVIDER/NAME", help="The model that writes statements.")

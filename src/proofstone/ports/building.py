@@ -211,8 +211,9 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     those.
     With ``lists`` an input may also name a list of items or a bank of the method, whose
     rows are then read as a file's. ``documents`` names the parameter that says whether sources are
-    ``private``: where it is ``auto``, those without a licence are. ``suffix`` stands behind the
-    name of the first input in the name of a bank that gets none: it is no list of the same name.
+    ``private``: where it is ``auto``, those whose license permits no publication are. ``suffix``
+    stands behind the name of the first input in the name of a bank that gets none: it is no list of
+    the same name.
     ``next`` is what people do with a bank of this kind, as they type it behind ``proofstone``,
     where that is no form or run.
     """

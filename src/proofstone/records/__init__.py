@@ -92,6 +92,7 @@ from proofstone.records.knowledge import (
     passage_id,
     source_id,
 )
+from proofstone.records.licences import permits_publication
 from proofstone.records.messages import (
     IMAGE_TYPES,
     MAX_IMAGE_BYTES,
@@ -355,6 +356,7 @@ __all__ = [
     "pack_layout",
     "page_id",
     "passage_id",
+    "permits_publication",
     "placement_id",
     "plan_id",
     "policy_words",

@@ -44,7 +44,7 @@ class Role(Struct, frozen=True, gc=False, order=True):
 class Source(Struct, frozen=True, gc=False, kw_only=True):
     """A document, table or dump, or a page that a search of the web found. ``content`` is the
     SHA-256 of its bytes; ``origin`` its file name or address, without local folders and outside the
-    id. Without a ``licence`` it cannot enter a public release."""
+    id. It counts as public only where its ``licence`` permits publication."""
 
     id: bytes = b""
     kind: Literal["document", "table", "dump", "images", "web"]

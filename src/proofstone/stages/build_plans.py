@@ -13,10 +13,18 @@ from proofstone.engines.pipeline import ids_digest, plain_keys
 from proofstone.engines.store import Store
 from proofstone.errors import BadInput, BadUsage
 from proofstone.ports import BatchStep, BuildsInSteps, Maker, Model, Pipeline, StepBuilder
-from proofstone.records import Build, StepName, build_id, role_of_seat, seats_of
+from proofstone.records import (
+    Build,
+    StepName,
+    build_id,
+    permits_publication,
+    role_of_seat,
+    seats_of,
+)
 from proofstone.stages.build import read_parameters
 from proofstone.stages.build_reads import BuildReads, OpenIndex, OpenWebSearch, open_reads
 from proofstone.stages.entering import BuildSpec, entering_rows, entering_sources
+from proofstone.wording import counted
 
 __all__ = ["PlannedBuild", "builder_for", "builder_of", "plan_build"]
 
@@ -84,9 +92,12 @@ def plan_build(
     enters, and what reading the inputs raises.
     """
     builder = builder_for(method, spec.kind, spec.inputs)
-    params = _with_documents(store, builder, spec, read_parameters(builder.parameters, spec.params))
+    params, note = _with_documents(
+        store, builder, spec, read_parameters(builder.parameters, spec.params)
+    )
     _check_seats(builder, spec.models)
     pipeline = builder.make(params, spec.models)
+    pipeline = structs.replace(pipeline, notes=(*pipeline.notes, *note))
     _check_asked(builder, pipeline, spec.models)
     settings = {
         seat: _settings({**builder.roles[role_of_seat(seat)].settings, **spec.settings})
@@ -127,16 +138,33 @@ def plan_build(
 
 def _with_documents(
     store: Store, builder: StepBuilder, spec: BuildSpec, params: dict[str, Any]
-) -> dict[str, Any]:
-    """The parameters, with what nobody said of the documents settled: private where any has no
-    licence. Rows of files are of no document, and public."""
-    if not builder.documents or params[builder.documents] != "auto":
-        return params
-    is_private = False
-    if builder.rows is None:
-        sources = store.knowledge.sources(entering_sources(store, spec.inputs)).values()
-        is_private = not all(source.licence for source in sources)
-    return {**params, builder.documents: "private" if is_private else "public"}
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The parameters, with what nobody said of the documents settled: private where a license
+    permits no publication of any; and a note on that. Rows of files are of no document, and
+    public."""
+    name = builder.documents
+    if not name or params[name] != "auto":
+        return params, ()
+    if builder.rows is not None:
+        return {**params, name: "public"}, ()
+    sources = store.knowledge.sources(entering_sources(store, spec.inputs)).values()
+    private = [each for each in sources if not permits_publication(each.licence)]
+    option = name.replace("_", "-")
+    if private:
+        one = private[0]
+        why = f"license {one.licence!r}" if one.licence else "no license"
+        note = (
+            f"{len(private):,} of {counted(len(sources), 'document')} may not be published by the "
+            f"license stated, as {one.title!r} ({why}): the build is of private documents; "
+            f"--{option} public changes that"
+        )
+        return {**params, name: "private"}, (note,)
+    stated = ", ".join(sorted({source.licence for source in sources}))
+    note = (
+        f"the documents count as public by their license ({stated}); --{option} private changes "
+        "that"
+    )
+    return {**params, name: "public"}, (note,)
 
 
 def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:

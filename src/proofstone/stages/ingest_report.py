@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from proofstone.errors import Problem
+from proofstone.records import permits_publication
 
 __all__ = ["SURE", "IngestReport", "Ingested", "NotRead", "OcrUse", "PageNotRead", "Watch"]
 
@@ -44,6 +45,11 @@ class Ingested(Struct, frozen=True, kw_only=True):
     not_scanned: tuple[PageNotRead, ...] = ()
     is_new: bool = True
     stated_before: bool = False
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the license that is stated permits publication."""
+        return permits_publication(self.licence)
 
 
 class NotRead(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from proofstone.records import (
     Stratum,
     model_that_read,
     naming_request,
+    permits_publication,
     requests_named,
 )
 from proofstone.stages.dates import minute
@@ -142,7 +143,11 @@ def _about(source: Source) -> Iterator[tuple[str, str]]:
     if source.stratum != Stratum():
         yield "stratum", _path(source.stratum)
     if not source.licence:
-        yield "licence", "not stated; cannot enter a public release"
+        yield "licence", "not stated"
+    if permits_publication(source.licence):
+        yield "audience", "public, by its license"
+    else:
+        yield "audience", "private: no license that is known to permit publication is stated"
 
 
 def _placed(store: Store, source: bytes) -> Iterator[tuple[str, str]]:

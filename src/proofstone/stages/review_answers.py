@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec import UnsetType, structs
 
-from proofstone.engines.review import QUESTIONS, SheetRow, decide, latest, pages_of
+from proofstone.engines.review import QUESTIONS, SheetRow, decide, is_private, latest, pages_of
 from proofstone.engines.store import Store
 from proofstone.errors import Problem
 from proofstone.methods import find_method
@@ -21,6 +21,7 @@ from proofstone.records import (
     ReviewOutcome,
     ReviewPolicy,
     ReviewTask,
+    permits_publication,
 )
 
 __all__ = [
@@ -90,10 +91,10 @@ def _decision(one: CheckedAnswer, votes: Mapping[str, int]) -> ReviewDecision:
 
 
 def are_private(store: Store, facts: Iterable[Fact]) -> bool:
-    """Whether any of the facts was made from a document without a licence: what only its owners may
-    know, and what nobody is to search the web for."""
+    """Whether any of the facts was made from a document that no license permits to publish: what
+    only its owners may know, and what nobody is to search the web for."""
     sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
-    return any(not source.licence for source in sources.values())
+    return not all(permits_publication(source.licence) for source in sources.values())
 
 
 # ---------------------------------------------------------------- sheets
@@ -159,9 +160,15 @@ def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator
             one.task == "third"
             and one.verdict == "answered"
             and one.target in facts
-            and not are_private(store, [facts[one.target]])
+            and not _is_private(store, one, facts[one.target])
         ):
             yield from _unsupported(where, one, facts[one.target], others)
+
+
+def _is_private(store: Store, one: Review, fact: Fact) -> bool:
+    """Whether a decision was given without the web: as its sheet was made, else by the document."""
+    sheet = None if one.sheet is None else store.reviews.sheet(one.sheet.hex())
+    return are_private(store, [fact]) if sheet is None else is_private(sheet)
 
 
 def _unsupported(

@@ -8,8 +8,10 @@ from msgspec import structs
 
 from proofstone.engines.store import Found, Store
 from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.methods import find_method
 from proofstone.ports import ReviewsAnswers
 from proofstone.records import ReviewPolicy
+from proofstone.stages.build_plans import builder_of
 from proofstone.stages.review_answers import are_private, usual_policy
 from proofstone.stages.review_facts import facts_held, method_of
 
@@ -51,6 +53,17 @@ def policy_in_force(store: Store, found: Found) -> ReviewPolicy:
     if made:
         return made[-1].policy
     method = method_of(store, found)
-    asks = isinstance(method, ReviewsAnswers)
-    is_private = asks and are_private(store, facts_held(store, found).facts)
+    is_private = isinstance(method, ReviewsAnswers) and _is_private(store, found)
     return usual_policy(method, is_private=is_private)
+
+
+def _is_private(store: Store, found: Found) -> bool:
+    """Whether the questions of a bank or form are about private documents: as their build was told,
+    else by the licenses of the documents."""
+    bank = found.id if found.kind == "bank" else store.items.item_set(found.id).bank
+    builds = [] if bank is None else store.builds.of_bank(bank)
+    for _key, build in reversed(builds):
+        name = builder_of(find_method(build.method), build.kind).documents
+        if name and name in build.params:
+            return bool(build.params[name] == "private")
+    return are_private(store, facts_held(store, found).facts)

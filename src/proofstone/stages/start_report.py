@@ -40,8 +40,8 @@ class AskingForecast(Struct, frozen=True, kw_only=True):
 
 
 class StartReport(Struct, frozen=True, kw_only=True):
-    """All of it. ``documents`` are the files that the pilot's passages came from; ``private``: one
-    that was read has no licence."""
+    """All of it. ``documents`` are the files that the pilot's passages came from; ``private``: the
+    license of one that was read permits no publication, or it has none."""
 
     folder: str
     answers: Answers

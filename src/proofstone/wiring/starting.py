@@ -132,7 +132,7 @@ class Start:
         self.spending = self.workspace.spending(self.answers.budget or None)
         self.name = _bank_name(self.folder)
         self.languages = self.answers.languages or ()
-        self.private = not all(entry.licence for entry in self.read.taken)
+        self.private = not all(entry.is_public for entry in self.read.taken)
         self.contexts = self.answers.contexts(private=self.private)
 
     def perform(self) -> StartReport:

@@ -29,7 +29,7 @@ from proofstone.engines.review.rows import (
     write_review,
 )
 from proofstone.engines.review.sampling import draw_by_stratum, size_for
-from proofstone.engines.review.sheets import SheetRow, make_workbook, row_key
+from proofstone.engines.review.sheets import SheetRow, is_private, make_workbook, row_key
 from proofstone.engines.review.tasks import QUESTIONS, TASKS, Task
 from proofstone.engines.review.truth import Found, found_otherwise
 from proofstone.engines.review.unseen import unseen_sign
@@ -53,6 +53,7 @@ __all__ = [
     "draw_by_stratum",
     "found_otherwise",
     "is_of_site",
+    "is_private",
     "latest",
     "make_workbook",
     "pages_of",

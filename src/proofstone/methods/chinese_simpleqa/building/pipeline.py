@@ -52,7 +52,7 @@ PARAMETERS = (
         default="auto",
         choices=("auto", "public", "private"),
         help="What is asked for: public knowledge, or what private documents say and perhaps "
-        "nobody else knows; auto: private where a source has no license.",
+        "nobody else knows; auto: private where a source's license does not permit publication.",
     ),
     Parameter(
         name="valid_at",
