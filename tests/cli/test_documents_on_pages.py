@@ -101,6 +101,20 @@ def test_leaderboard_by_document_counts_an_item_in_each_of_its_documents(
     assert lines[head + 1].startswith(groups[0]["name"])
 
 
+def test_means_by_document_are_made_where_they_are_shown(
+    proofstone: Proofstone, worked: Path
+) -> None:
+    """Not for a plain leaderboard, which says all the same that there are documents."""
+    with open_workspace(worked) as workspace:
+        plain = workspace.leaderboard("old-books")
+        asked = workspace.leaderboard("old-books", by_document=True)
+    assert plain.has_documents
+    assert plain.standings[0].documents is None
+    assert asked.standings[0].documents is not None
+    refused = proofstone("leaderboard", "old-books", "-w", worked, "--by", "author")
+    assert "there is: book, document, " in refused.err
+
+
 def scores(work: Path) -> dict[tuple[str, str], float]:
     """The score of each model on each question."""
     with open_workspace(work) as workspace:

@@ -147,7 +147,10 @@ def leaderboard_command(
                 return
         elif people is not None:
             raise click.UsageError("--people goes with triples that were verified")
-        board = workspace.leaderboard(*named, level=level, estimand=estimand, **shared)
+        by_document = as_json or "document" in read_list(by)
+        board = workspace.leaderboard(
+            *named, level=level, estimand=estimand, by_document=by_document, **shared
+        )
     if as_json:
         click.echo(to_json(board))
         return

@@ -213,7 +213,7 @@ class Standings(Struct, frozen=True, kw_only=True):
     other standings another part or the whole. ``experiment``: models with other settings than those
     that are ranked; they have no ranks and are not compared. ``documents`` are the means by
     document, those of most items first; an item counts in each document that it rests on. None
-    where no document is known.
+    where no document is known, or where they were not asked for.
     """
 
     simulated: bool
@@ -252,8 +252,8 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     ``group_by`` is the field of the card that rows are grouped by,
     ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
     ``n_retired`` items are left out of everything here; ``as_scored``: nothing that people ruled or
-    retired is applied. ``plans`` are those that its runs were made under. As text it is the
-    terminal's table.
+    retired is applied. ``has_documents``: items rest on known documents, by which scores can be
+    shown. ``plans`` are those that its runs were made under. As text it is the terminal's table.
     """
 
     measure: str
@@ -271,6 +271,7 @@ class Leaderboard(Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     as_scored: bool = False
+    has_documents: bool = False
     plans: tuple[PlanMark, ...] = ()
 
     @property

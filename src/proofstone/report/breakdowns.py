@@ -34,7 +34,8 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
             for text in _tables(board, group, breakdown, width)
         ]
         if not found:
-            known = sorted({b.by for group in board.standings for b in group.all_breakdowns})
+            named = {b.by for group in board.standings for b in group.all_breakdowns}
+            known = sorted({*named, *(["document"] if board.has_documents else [])})
             raise BadUsage(f"no breakdown by {name!r}", hint=_instead(board, known))
         yield from found
 

@@ -39,6 +39,7 @@ def leaderboard(
     left_out: tuple[LeftOut, ...] = (),
     notes: tuple[str, ...] = (),
     more: Mapping[str, ScoreTable] | None = None,
+    by_document: bool = False,
 ) -> Leaderboard:
     """The respondents of ``table`` under the measure ``headline``, best first.
 
@@ -47,10 +48,10 @@ def leaderboard(
     ``level`` is "sample" or a stratum of the table. Complete respondents are ranked on the items
     that all of them have; incomplete ones stand below with bounds; simulated ones stand apart from
     real ones, ways of asking whose scores are on another scale apart from the others, and
-    experiments without ranks. A table
-    without respondents gives a leaderboard without standings. ``group_by`` is a field of the card,
-    by which rows are arranged but not ranked anew; ``where``, ``left_out`` and ``notes`` say what
-    was done before.
+    experiments without ranks. A table without respondents gives a leaderboard without standings.
+    ``group_by`` is a field of the card, by which rows are arranged but not ranked anew; ``where``,
+    ``left_out`` and ``notes`` say what was done before. Means ``by_document`` take milliseconds a
+    document, and are made where they are asked for.
 
     Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
     """
@@ -77,11 +78,17 @@ def leaderboard(
         confidence=confidence,
         n_items=len(table.items),
         n_retired=table.n_retired,
+        has_documents=table.documents is not None,
         forms=table.forms,
         standings=tuple(
             grouped(
                 ruler,
-                stand(ruler, respondents, **msgspec.structs.asdict(kind)),
+                stand(
+                    ruler,
+                    respondents,
+                    by_document=by_document,
+                    **msgspec.structs.asdict(kind),
+                ),
                 group_by,
             )
             for kind, respondents in _apart(ruler.sheet).items()

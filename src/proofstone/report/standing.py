@@ -43,6 +43,7 @@ def stand(
     judge: str | None = None,
     part: FormPart | None = None,
     experiment: bool = False,
+    by_document: bool = False,
 ) -> Standings:
     """The standings of ``respondents`` (indices), all of them simulated or none, all on one scale
     and, where ``judge`` is given, all graded by it, and where ``part`` is, all asked that part.
@@ -58,7 +59,7 @@ def stand(
         rows = tuple(_own_row(ruler, r) for r in complete)
         base = _unranked(ruler, rows, simulated=simulated, is_common=is_common)
     else:
-        base = _ranked(ruler, complete, units, simulated=simulated)
+        base = _ranked(ruler, complete, units, simulated=simulated, by_document=by_document)
     if experiment:
         base = _without_ranks(base)
     # Sample-wise at every level, as the bounds are: which items are missing is not known.
@@ -80,6 +81,7 @@ def _ranked(
     units: NDArray[np.int64],
     *,
     simulated: bool,
+    by_document: bool,
 ) -> Standings:
     values = ruler.sheet.block(units, complete)
     names = [_name_key(ruler, r) for r in complete]
@@ -116,7 +118,7 @@ def _ranked(
             chance, [row.estimate for row in rows], unread_are_wrong=_unread_are_wrong(ruler, rows)
         ),
         breakdowns=tuple(break_down(ruler, complete, units, values, keys)),
-        documents=break_down_by_document(ruler, units, values, keys),
+        documents=break_down_by_document(ruler, units, values, keys) if by_document else None,
     )
 
 

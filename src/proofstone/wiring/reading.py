@@ -48,7 +48,8 @@ class Reading(Catalogue):
         """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
 
         ``group_by`` and ``where`` ("kind=reasoning,openness=open") go by the models' cards;
-        ``view`` says which scores are read (``stages.corrected.View``).
+        ``view`` says which scores are read (``stages.corrected.View``). With ``by_document`` its
+        standings have ``documents``.
         """
         return self._board(self._selection(targets), options).board
 
@@ -147,7 +148,7 @@ class Reading(Catalogue):
                 self.store, verified, place, BesideAsked(tables, figures, others),
                 now=self.clock.now(), options=options, control=control, command=command,
             )  # fmt: skip
-        made = self._board(selection, options)
+        made = self._board(selection, {**options, "by_document": True})
         data = self._page(made, options, control=control, command=command)
         written = write_page(data, place, BesideAsked(tables, figures))
         if place is not None:
@@ -160,7 +161,7 @@ class Reading(Catalogue):
         from proofstone.report.methods_text import methods_text  # noqa: PLC0415
         from proofstone.stages.audit_runs import audit_evidence  # noqa: PLC0415 - numpy is loaded there
 
-        made = self._board(self._selection(targets), options)
+        made = self._board(self._selection(targets), {**options, "by_document": True})
         audit = audit_evidence(made.evidence, made.selection, options.get("audience", "internal"))
         data = self._page(made, {**options, "audience": "public"}, sections=audit.sections)
         return structs.replace(audit, methods=methods_text(data))
