@@ -216,7 +216,7 @@ def test_a_part_of_few_triples_is_named() -> None:
         estimates={name: share(50, 29) for name in ("f1", "precision", "recall")},
     )  # fmt: skip
     shown = structs.replace(board(*EVERYONE.rows[:2]), parts=(few,))
-    said = "fewer than 30 triples of a direction, which say little: plant\n"
+    said = "groups with fewer than 30 triples of a direction (wide intervals): plant\n"
     assert render_triple_parts(shown, "domain").endswith(said)
 
 

@@ -99,7 +99,9 @@ def test_one_model_has_its_measures_side_by_side(board: Leaderboard) -> None:
     assert head.split() == ["answer", "type", "n", "correct", "NA", "IN", "CGA", "F"]
     assert organisation.split()[:3] == ["organisation", "7", f"{100 * 3 / 7:.1f}"]
     assert person.split()[:3] == ["person", "13", f"{100 * 5 / 13:.1f}"]
-    assert few == "fewer than 30 questions say little of a model: organisation (7), person (13)"
+    assert (
+        few == "groups with fewer than 30 questions (wide intervals): organisation (7), person (13)"
+    )
 
 
 def test_a_group_of_one_question_has_no_interval(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ pairs          The difference between the two is not statistically significant.
 resolution     These are too few independent items to find any difference between two models. No
                difference between two models is large enough for these items to show it.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
-               observed score in 2 of the 2 groups by discipline. With fewer than 30 items a group
-               says little of a model: art, law.
+               observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
+               (wide intervals): art, law.
 page           add -o report.html for tables, figures and the reasons
 """
 

@@ -48,7 +48,7 @@ evil = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_f
 
 
 def page_of(table: ScoreTable) -> PageData:
-    board = leaderboard(table, MEASURES, "accuracy")
+    board = leaderboard(table, MEASURES, "accuracy", by_document=True)
     sheet = Sheet(table, MEASURES[0].counts)
     return PageData(
         title="Elements",

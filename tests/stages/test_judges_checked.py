@@ -114,7 +114,7 @@ def test_what_nobody_read_is_said_to_be_so(workspace: Workspace) -> None:
     assert lines[0] == "standing, as people on format   6 statements judged, none read by people"
     section = checked_judges_section([*found.values()])
     assert section.finding.startswith("Nobody has read what the judges judged")
-    assert [table.title for table in section.tables] == ["What both judged"]
+    assert [table.title for table in section.tables] == ["Statements judged by both"]
 
 
 def test_people_who_cannot_tell_or_differ_give_no_label(workspace: Workspace) -> None:

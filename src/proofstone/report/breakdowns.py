@@ -13,7 +13,7 @@ from proofstone.report.numbers import MISSING, points, shown_interval
 
 __all__ = ["FEW_ITEMS", "render_breakdowns"]
 
-# A group of fewer items says little of a respondent.
+# A group of fewer items has wide intervals.
 FEW_ITEMS = 30
 _ALIASES = {"position": "gold position"}
 _NAMED = 8
@@ -109,7 +109,7 @@ def _few(breakdown: Breakdown) -> list[str]:
         if lone
         else ""
     )
-    return [f"fewer than {FEW_ITEMS} questions say little of a model: {named}{dash}"]
+    return [f"groups with fewer than {FEW_ITEMS} questions (wide intervals): {named}{dash}"]
 
 
 def _fitted(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:

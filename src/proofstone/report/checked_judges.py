@@ -32,8 +32,8 @@ def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
         finding=_finding(read),
         plain=_plain(read),
         cannot=say(
-            "How often the judges are wrong about what they kept out: a bank holds what they let "
-            "in, and people read nothing else."
+            "The judges' error rate on rejected statements is unknown: people read only statements "
+            "of the bank, which the judges accepted."
         ),
         how=say(
             "Labels of the same wording by judges and by people, whose label is that of more than "
@@ -170,7 +170,7 @@ def _compared(questions: Sequence[CheckedQuestion]) -> Table:
                help=say("Verdicts against what did not come into the bank: people read none of "
                         "it.")),
     )  # fmt: skip
-    return Table(title=say("What both judged"), columns=columns, rows=rows, sorts=False)
+    return Table(title=say("Statements judged by both"), columns=columns, rows=rows, sorts=False)
 
 
 def _judges(read: Sequence[CheckedQuestion]) -> Table:
@@ -191,7 +191,7 @@ def _judges(read: Sequence[CheckedQuestion]) -> Table:
         *(Column(key=name, name=word(name)) for name in COEFFICIENTS),
     )
     return Table(
-        title=say("How far each judge agrees with people"),
+        title=say("Agreement of each judge with people"),
         columns=columns,
         rows=tuple(rows),
         note=say(

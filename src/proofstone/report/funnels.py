@@ -101,7 +101,10 @@ def funnel_section(
         title=say("How the {kind} were built", kind=word(build.kind)),
         finding=finding,
         plain=_most(funnel),
-        cannot=say("Whether what was dropped deserved it: look at a sample of each reason."),
+        cannot=say(
+            "The counts do not show whether rows were dropped correctly. Review a sample for each "
+            "reason."
+        ),
         how=_how(build),
         tables=(
             Table(title=say("Funnel"), columns=_columns(), rows=tuple(rows), sorts=False),

@@ -35,7 +35,7 @@ def map_figure(kept: StoredMap, told: Sequence[MappedText]) -> Figure:
     return Figure(
         name="semantic-map",
         kind="map",
-        title=say("Where {nature} lie in meaning", nature=word(kept.nature)),
+        title=say("Semantic map of {nature}", nature=word(kept.nature)),
         subtitle=say(
             "{n:,} texts, t-SNE of {embedder}, seed {seed}; separation of the groups {value:.2f} "
             "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
@@ -57,7 +57,7 @@ def map_section(name: str, kept: StoredMap, told: Sequence[MappedText]) -> Secti
     apart = kept.separation
     return Section(
         name=f"semantic-map-{name}",
-        title=say("How far groups of {nature} stand apart in meaning", nature=word(kept.nature)),
+        title=say("Semantic separation of {nature}", nature=word(kept.nature)),
         finding=say(
             "Separation by {level}: {value:.2f} [{low:.2f}, {high:.2f}], where 0 is mixed and 1 is "
             "apart.",
@@ -65,11 +65,13 @@ def map_section(name: str, kept: StoredMap, told: Sequence[MappedText]) -> Secti
             high=apart.index.high,
         ),
         plain=say(
-            "Of the {k} nearest others, {share}% are of a text's own group; by chance it would be "
-            "{chance}%.",
+            "{share}% of the {k} nearest neighbors of a text belong to its own group; {chance}% "
+            "are expected by chance.",
             k=apart.k, share=shown_estimate(apart.agreement), chance=points(apart.chance),
         ),
-        cannot=say("How far two texts are from each other: the map's distances have no scale."),
+        cannot=say(
+            "Distances on the map have no scale: they do not measure how similar two texts are."
+        ),
         how=say(
             "As kept by {command}: vectors by {embedder}, {n:,} of {n_all:,} texts, seed {seed}. "
             "Texts that share a statement or a passage are never counted as neighbours; intervals "
@@ -90,7 +92,7 @@ def _groups(kept: StoredMap) -> Table:
     columns = (
         Column(key="group", name=say("Group")),
         Column(key="n", name=say("Texts"), digits=0),
-        Column(key="own", name=say("Neighbours of its own"), unit="share"),
+        Column(key="own", name=say("Neighbors in its own group"), unit="share"),
         Column(key="chance", name=say("By chance"), unit="share"),
     )
     return Table(title=say("Groups"), columns=columns, rows=rows)

@@ -66,7 +66,7 @@ def _agreement(funnel: ReviewFunnel) -> tuple[Table, ...]:
     )
     return (
         Table(
-            title=say("How far readers agree on {statements} that several read",
+            title=say("Inter-annotator agreement on {statements}",
                       statements=counted(funnel.shared, "statement")),
             columns=columns,
             rows=tuple((word(name), value) for name, value in funnel.measures.items()),

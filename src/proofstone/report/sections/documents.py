@@ -69,8 +69,8 @@ def documents_section(evidence: Evidence) -> Section | None:
         ),
         cannot=say_of(
             few,
-            "{documents} has fewer than 30 items, which say little of a model.",
-            "{documents} have fewer than 30 items each, which say little of a model.",
+            "{documents} has fewer than 30 items (wide intervals).",
+            "{documents} have fewer than 30 items each (wide intervals).",
             documents=counted(few, "document"),
         )
         if few

@@ -157,7 +157,7 @@ def _cannot(group: Standings) -> str:
     if not small:
         return ""
     shown = listed([_named(name) for name in small], 5)
-    return say("With fewer than 30 items a group says little of a model: {shown}.", shown=shown)
+    return say("Groups with fewer than 30 items (wide intervals): {shown}.", shown=shown)
 
 
 def _named(name: str) -> str:

@@ -15,7 +15,7 @@ from proofstone.wording import listed
 __all__ = ["read_breakdowns", "render_triple_parts"]
 
 _NAMES = {"family": "predicate family"}
-_FEW = 30  # a part of fewer triples of a direction says little of a model
+_FEW = 30  # a part of fewer triples of a direction has wide intervals
 
 
 def read_breakdowns(names: Sequence[str]) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _notes(parts: Sequence[Measured]) -> Iterator[str]:
     }
     if few:
         named = listed(sorted(few), 5)
-        yield f"fewer than {_FEW} triples of a direction, which say little: {named}"
+        yield f"groups with fewer than {_FEW} triples of a direction (wide intervals): {named}"
     if parts[0].by == "source":
         yield (
             "P by the source of the passage that a verdict rests on; R by where the reference has "

@@ -53,8 +53,8 @@ def plane_section(board: TripleBoard) -> Section | None:
         title=say("Precision against recall"),
         finding=_finding(rows, first),
         cannot=say(
-            "Who is on the frontier is read off the estimates; where intervals overlap, other "
-            "entities might place others there."
+            "The Pareto frontier is computed from the estimates. Where intervals overlap, other "
+            "entities could place other models on it."
         )
         if len(rows) > 1
         else "",

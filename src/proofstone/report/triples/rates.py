@@ -72,7 +72,7 @@ def _finding(rows: Sequence[TripleRow]) -> str:
 def _table(rows: Sequence[TripleRow]) -> Table:
     held = [name for name in _MEASURES if any(name in row.measured.estimates for row in rows)]
     return Table(
-        title=say("What triples came to, and by what they are divided"),
+        title=say("Verdict rates and denominators"),
         columns=(
             Column(key="model", name=word("model")),
             *(
