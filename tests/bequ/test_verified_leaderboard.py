@@ -227,3 +227,23 @@ def test_runs_that_were_verified_in_other_samples_are_not_compared(
     assert shown.code == 0
     text = re.sub(r"\s+", " ", shown.out)
     assert "verified not compared: these runs were verified by different judges" in text
+
+
+def test_runs_that_other_judges_verified_are_not_compared(
+    proofstone: Proofstone, asked: list[str]
+) -> None:
+    """In the workspace the verified rates are refused and only what no judge gave is compared; the
+    exported verdicts are refused as files of scores."""
+    proofstone("score", asked[0], *JUDGED)
+    proofstone("score", asked[1], "--judge", "scripted/other", *JUDGED[2:])
+    told = proofstone("compare", *asked, "--json").json
+    assert "different judges" in told["triples"]["cannot"]
+    assert told["triples"]["rates"] == []
+    assert told["measure"] == "given"
+    text = proofstone("gate", asked[1], "--baseline", asked[0], "--max-drop", 2).out
+    assert "measure   given" in text
+    for name, run in zip("ab", asked, strict=True):
+        proofstone("export", run, "-o", f"{name}.csv", "--what", "verdicts")
+    for command in (["compare", "a.csv", "b.csv"],
+                    ["gate", "a.csv", "--baseline", "b.csv", "--max-drop", 2]):  # fmt: skip
+        assert proofstone(*command).code == 2

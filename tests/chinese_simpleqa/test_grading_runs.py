@@ -86,6 +86,36 @@ def test_another_judge_is_another_scoring_of_the_same_replies(tmp_path: Path) ->
     assert desk.solved == N
 
 
+def test_runs_by_different_judges_are_not_compared(tmp_path: Path) -> None:
+    """Neither in the workspace nor as exported files, of scores or of responses; a gate cannot
+    tell. A second scoring of both by one judge makes them comparable."""
+    desk = Desk()
+    with asked(tmp_path, desk, judge="scripted/judge") as (workspace, first):
+        desk.label = lambda _reply: "INCORRECT"
+        (form,) = workspace.store.lookup.every("form")
+        (result,) = workspace.run(
+            form, models="scripted/solver", replicate="again", judge="scripted/harsh"
+        )
+        second = f"run:{result.planned.run.id.hex()}"
+        files = []
+        for name, run in (("first", first), ("second", second)):
+            for what in ("scores", "responses"):
+                files.append(tmp_path / f"{name}-{what}.csv")
+                workspace.export(run, files[-1], what=what)
+        for before, after in ((first, second), *zip(files[:2], files[2:], strict=True)):
+            (pair,) = workspace.compare(before, after).pairs
+            assert pair.difference is None
+            assert "(A: scripted/judge; B: scripted/harsh)" in pair.cannot[0]
+            gated = workspace.gate(after, before, max_drop=100)
+            assert gated.verdict == "cannot tell"
+            assert "Different judges graded them" in gated.checks[0].said
+        workspace.score(first, judge="scripted/harsh")
+        (pair,) = workspace.compare(first, second).pairs
+        assert pair.difference is not None
+        audited = workspace.compare(*files[:2])
+        assert audited.pairs[0].difference is not None
+
+
 @pytest.mark.parametrize(
     "said",
     ["It is right, I would say.", "CORRECT or INCORRECT", "", "正确", "A", "NOT CORRECT"],

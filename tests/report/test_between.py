@@ -109,6 +109,36 @@ def test_scores_of_another_method_are_not_compared() -> None:
     assert "A was scored by test, B by other" in found.pairs[0].cannot[0]
 
 
+def test_scores_by_different_judges_are_not_compared() -> None:
+    """No difference and no test; of the same responses it is the judges that are compared, and
+    where one judge is not known that is told among what differs."""
+    judged = [{"model": "lab/a", "judge": name} for name in ("x", "y")]
+    sides = [side(n, one(9), made=[m]) for n, m in zip("AB", judged, strict=True)]
+    (pair,) = compare_sides(*sides, Ask()).pairs
+    assert (pair.difference, pair.means, pair.won) == (None, "", ())
+    assert pair.cannot == (
+        "Different judges graded them (A: x; B: y). Their verdicts are not comparable, so a "
+        "difference in scores has no meaning: grade both with the same judge.",
+    )
+    who = Respondent("lab/a", "direct", runs=(b"1",))
+    sides = [side(n, one(9, who=who), made=[m]) for n, m in zip("AB", judged, strict=True)]
+    (pair,) = compare_sides(*sides, Ask()).pairs
+    assert pair.difference is not None
+    assert pair.means == "A and B differ only in the judge."
+    (pair,) = compare_sides(side("A", one(9)), sides[1], Ask()).pairs
+    assert [(each.before, each.after) for each in pair.changes] == [("not known", "y")]
+
+
+def test_respondents_are_paired_with_those_of_their_judge() -> None:
+    """Two judges graded one model on both sides: each pair has one judge, whatever the order."""
+    names = [Respondent("lab/a", "direct", judge=judge) for judge in "xy"]
+    table = table_of(names, [*right_of(9, 5, 0), *right_of(9, 3, 1)], n_units=9)
+    made = [{"model": "lab/a", "judge": judge} for judge in "xy"]
+    other = table_of(names, [*right_of(9, 3, 0), *right_of(9, 5, 1)], n_units=9)
+    found = compare_sides(side("A", table, made), side("B", other, made[::-1]), Ask())
+    assert [pair.difference.rises for pair in found.pairs if pair.difference] == [0, 0]
+
+
 def test_incomplete_results_are_compared_on_what_there_is() -> None:
     """B lacks five of twenty: fifteen are compared, and that is said to be little to go by."""
     rows = [row for row in right_of(20, 10, 0) if row[0] < 15]

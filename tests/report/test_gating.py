@@ -161,14 +161,21 @@ def test_failing_goes_before_not_knowing() -> None:
     assert found.verdict == "fail"
 
 
-@pytest.mark.parametrize("factor", ["scorer", "judge"])
-def test_scores_made_otherwise_are_no_comparison(factor: str) -> None:
+@pytest.mark.parametrize(
+    ("factor", "first", "said"),
+    [
+        ("scorer", "1", "the scorer differs between run and baseline"),
+        ("judge", "1", "Different judges graded them (A: 1; B: 2)"),
+        ("judge", "", "the judge is known of one side alone, so it may differ"),
+    ],
+)
+def test_scores_made_otherwise_are_no_comparison(factor: str, first: str, said: str) -> None:
     """The same replies would have other scores."""
     values = table([1.0] * 400)
-    sides = side("base", values, [{factor: "1"}]), side("new", values, [{factor: "2"}])
+    sides = side("base", values, [{factor: first}]), side("new", values, [{factor: "2"}])
     found = gate_sides(*sides, TWO_POINTS, Ask())
     assert found.verdict == "cannot tell"
-    assert f"the {factor} differs" in check(found, "paired").said
+    assert check(found, "paired").said.startswith(said)
 
 
 def test_nothing_in_common_and_other_scales_cannot_be_told() -> None:
@@ -275,6 +282,7 @@ TEXT = """\
 gate      CANNOT TELL
 run       lab/a direct; new on new, 20 items
 baseline  lab/a direct; base on base, 20 items
+measure   accuracy (all replies)
 paired    pass: on 20 common items
 complete  pass: all 20 replies of the run came
 drop      cannot tell: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points down are

@@ -13,7 +13,7 @@ from proofstone.records import Estimate, Outcome, Respondent
 from proofstone.report import Standings, answer_sentences, chance_sentence, leaderboard
 from proofstone.report.figure import dot_plot
 from proofstone.report.numbers import shown_estimate, shown_interval, shown_rank, shown_share
-from proofstone.wording import counted, joined
+from proofstone.wording import counted, joined, say
 
 NAN = math.nan
 ABOVE, INSIDE, BELOW = (0.3, 0.5), (0.1, 0.3), (0.0, 0.1)
@@ -212,3 +212,11 @@ def test_the_chance_label_stays_inside(chance: float, anchor: str) -> None:
 def test_without_an_interval_there_is_no_figure() -> None:
     table = table_of([Respondent("m", "")], [], n_units=0, expected=[0])
     assert dot_plot(leaderboard(table, MEASURES, "accuracy").standings[0]) is None
+
+
+def test_what_rounds_to_zero_has_no_sign() -> None:
+    """In numbers, in differences and in sentences: -0.04 points are 0.0 and not -0.0."""
+    assert shown_interval(-0.0004, 0.167) == "[0.0, 16.7]"
+    assert (shown_share(-0.0004), shown_share(-0.0006)) == ("0.0%", "-0.1%")
+    assert say("{x:+.1f} {y:.2f} {z:.1f}", x=-0.04, y=-0.0, z=-0.06) == "+0.0 0.00 -0.1"
+    assert say("{x:.1f}", x=-math.inf) == "-inf"

@@ -5,13 +5,53 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reading import layout_of, written
+from reading import layout_of, table_of, written
 
 from proofstone.engines.tables import Layout
 from proofstone.errors import BadUsage
 from proofstone.stages.audit import Asked, audit_files
 
 WIDE = "qid,discipline,book,gpt,qwen,length\nq1,law,b1,1,0,230\nq2,art,b2,0,1,180\n"
+
+
+def test_the_context_of_asking_is_no_cluster(tmp_path: Path) -> None:
+    """As exported responses have it; a passage under that name is one."""
+    text = "item,model,context,score\n1,a,{0},1\n2,a,{1},0\n1,b,{0},1\n2,b,{1},0\n"
+    path = written(tmp_path, text.format("none", "none"))
+    assert layout_of(path).clusters == ()
+    assert layout_of(written(tmp_path, text.format("p1", "p2"))).clusters == ("context",)
+
+
+def test_who_graded_is_told_by_the_column_of_judges(tmp_path: Path) -> None:
+    """One judge for each model, or each record graded by both: models of one judge are ranked. A
+    column of that name with labels of records is none."""
+    text = "item,model,judge,score\n1,a,gpt,1\n2,a,gpt,0\n1,b,{0},1\n2,b,{1},0\n"
+    path = written(tmp_path, text.format("glm", "glm"))
+    assert layout_of(path).grader == "judge"
+    assert [(who.name, who.judge) for who in table_of(path).respondents] == [
+        ("a", "gpt"),
+        ("b", "glm"),
+    ]
+    assert layout_of(written(tmp_path, text.format("good", "bad"))).grader == ""
+    twice = "item,model,judge,score\n1,a,gpt,1\n1,a,glm,0\n2,a,gpt,1\n2,a,glm,0\n"
+    assert len(table_of(written(tmp_path, twice)).respondents) == 2
+
+
+def test_a_leaderboard_by_several_judges_is_refused(tmp_path: Path) -> None:
+    """With the option that keeps one; files of one judge each are no one table either."""
+    text = "model,judge,accuracy,n\na,x,50,100\nb,{0},60,100\n"
+    path = written(tmp_path, text.format("y"))
+    with pytest.raises(BadUsage, match="2 judges graded these rows") as caught:
+        layout_of(path)
+    assert "--where judge=x or --where judge=y" in str(caught.value)
+    audit = audit_files([path], Asked(where={"judge": "x"}))
+    assert [row.judge for row in audit.board.standings[0].ranked] == ["x"]
+    tables = [
+        written(tmp_path, f"model,judge,all,law,art\n{name},{judge},60,50,70\n", f"{name}.csv")
+        for name, judge in (("a", "x"), ("b", "y"))
+    ]
+    with pytest.raises(BadUsage, match="different judges graded these files"):
+        audit_files(tables, Asked())
 
 
 def test_a_wide_table_is_known_by_one_row_an_item(tmp_path: Path) -> None:

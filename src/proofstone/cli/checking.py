@@ -230,7 +230,7 @@ def _show(checked: Checked) -> None:
 def _seen_by_embeddings(checked: Checked) -> str:
     if not checked.companions:
         return f"What {checked.embedder} sees goes with none of the things counted: it has no name."
-    named = ", ".join(f"{name} ({value:+.2f})" for name, value in checked.companions)
+    named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
     return f"What {checked.embedder} sees goes with: {named} (rank correlations)"
 
 

@@ -64,7 +64,8 @@ class Accuracies:
     not. ``total`` are all items, where that is stated beside the strata; ``n_of`` (m) those of
     each model, ``stderr`` (m) the standard error of its overall, as stated. ``metrics`` are shown
     and never averaged. ``checks`` and ``misprints`` are what the consistency checks found.
-    ``cards`` are what is known of models, by their names."""
+    ``cards`` are what is known of models, by their names. ``judge`` is who graded all of them,
+    where that is stated."""
 
     name: str
     models: tuple[str, ...]
@@ -82,6 +83,7 @@ class Accuracies:
     checks: Sequence[CheckDone] = ()
     misprints: Sequence[Misprint] = ()
     cards: Mapping[str, Card] = field(default_factory=dict)
+    judge: str = ""
 
     @property
     def n_items(self) -> int:

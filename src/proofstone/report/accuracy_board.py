@@ -43,6 +43,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
             rank=ranking.intervals[place] if is_ranked else None,
             ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
             card=found.cards.get(found.models[model]),
+            judge=found.judge,
         )
         for place, model in enumerate(order)
     )
@@ -107,6 +108,7 @@ def _row(
     rank: RankInterval | None,
     ties: tuple[int, ...],
     card: Card | None,
+    judge: str,
 ) -> BoardRow:
     return BoardRow(
         name=name,
@@ -120,6 +122,7 @@ def _row(
         rank=rank,
         ties=ties,
         card=card,
+        judge=judge,
     )
 
 

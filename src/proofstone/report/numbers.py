@@ -21,13 +21,14 @@ MISSING = "\u2014"
 
 
 def points(share: float) -> str:
-    """A share in [0, 1] as points with one decimal: ``62.1``; a dash for NaN."""
-    return MISSING if math.isnan(share) else f"{100 * share:.1f}"
+    """A share or a difference of shares as points with one decimal: ``62.1``; a dash for NaN.
+    What rounds to zero has no sign."""
+    return MISSING if math.isnan(share) else f"{100 * share:z.1f}"
 
 
 def shown_share(share: float) -> str:
     """A share with its percent sign: ``3.3%``; a dash for NaN."""
-    return MISSING if math.isnan(share) else f"{100 * share:.1f}%"
+    return MISSING if math.isnan(share) else f"{100 * share:z.1f}%"
 
 
 def shown_interval(low: float, high: float) -> str:

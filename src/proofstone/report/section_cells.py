@@ -116,7 +116,7 @@ def _number(value: float, column: Column) -> str:
         return shown_share(value)
     if column.unit == "probability":
         return "<0.001" if value < 0.001 else f"{value:.3f}"
-    return f"{value:,.{column.digits}f}"
+    return f"{value:z,.{column.digits}f}"
 
 
 def _key(value: float) -> str:

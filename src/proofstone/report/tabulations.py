@@ -37,7 +37,7 @@ def _shown(cell: Cell, column: Column) -> str:
         return _DASH
     if isinstance(cell, str):
         return printable(cell)
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{column.digits}f}"
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:z,.{column.digits}f}"
 
 
 def _group_line(columns: Sequence[Column], widths: Sequence[int]) -> str:

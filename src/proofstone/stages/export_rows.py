@@ -14,6 +14,7 @@ from proofstone.engines.store import Store, StoredItem
 from proofstone.identity import short
 from proofstone.ports import CallRecord, GradesFiles, Method
 from proofstone.records import OUTCOMES, Run, Score, ScoreTable, context_of, own_prompt_of
+from proofstone.records.against import read_against
 from proofstone.stages.summarise import headline, shown_name
 
 __all__ = ["response_rows", "score_rows"]
@@ -31,6 +32,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
     """
     current = store.scores.current(key)
     measure = headline(method).of
+    judge = "" if current is None or read_against(current.judge) else current.judge
     form = shown_name(store.items.item_set(run.item_set))
     for page in store.items.pages(run.item_set, _PAGE):
         keys = [stored.key for stored in page]
@@ -55,6 +57,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     "question": question,
                     **_reply(call),
                     **(_score(told[0]) if step == run.last_step and len(told) == 1 else {}),
+                    **({"judge": judge} if judge else {}),
                     **_graded(method, stored, mine if step == run.last_step else ()),
                     **_call(call),
                 }
@@ -64,6 +67,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
 def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
     """One row a score of a table: respondent, unit, sample, outcome, value and what was read."""
     strata = {name: table.stratum_names[name] for name in table.strata}
+    is_judged = any(who.judge for who in table.respondents)
     for place, unit in enumerate(table.unit.tolist()):
         who = table.respondents[int(table.respondent[place])]
         value = float(table.value[place])
@@ -72,6 +76,7 @@ def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
             "way": who.way,
             "settings": who.settings,
             "simulated": who.simulated,
+            **({"judge": who.judge} if is_judged else {}),
             "form": table.forms[int(table.form[unit])],
             "item": table.items[unit].hex(),
             **({"item_name": table.called.get(table.items[unit], "")} if table.called else {}),

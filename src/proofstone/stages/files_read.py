@@ -80,12 +80,14 @@ def tell_labels(read: ReadFile) -> FileRead:
 
 def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:
     """The same of a table of accuracies alone."""
-    n = int(found.counts.sum())
-    holds = [
-        counted(len(found.models), "model"),
-        counted(len(found.strata), "group"),
-        counted(n, "item") if n else say("numbers of items not known"),
-    ]
+    sizes = set() if found.n_of is None else {int(n) for n in found.n_of}
+    n = found.n_items or int(found.counts.sum())
+    items = counted(n, "item") if n else say("numbers of items not known")
+    if sizes - {0, n}:
+        items = say(
+            "{low:,} to {high:,} items for each model", low=min(sizes - {0}), high=max(sizes)
+        )
+    holds = [counted(len(found.models), "model"), counted(len(found.strata), "group"), items]
     return FileRead(
         name=read.table.name,
         kind=_kind(read),

@@ -99,7 +99,7 @@ def read_file(path: Path, asked: Asked) -> Side:
 def _party_of_file(place: int, who: Respondent, side: Side, path: Path) -> Party:
     made = {
         "model": who.name, "way": who.way, "measure": side.measure.name,
-        "source": str(path),
+        "judge": who.judge, "source": str(path),
     }  # fmt: skip
     return Party(
         name=who.name,
@@ -170,7 +170,7 @@ def _party(
         "samples": str(run.settings.get("samples", 1)),
         "replicate": run.replicate,
         "scorer": _scorer(scorings),
-        "judge": ", ".join(sorted({scoring.judge for scoring in scorings if scoring.judge})),
+        "judge": who.judge,
         "corrections": _ruled(side.table, place),
         "measure": side.measure.name,
     }

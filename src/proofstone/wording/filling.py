@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from string import Formatter
 
-__all__ = ["filled"]
+__all__ = ["filled", "with_unsigned_zeros"]
 
 _CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z0-9+\-%$~<*.]")
+
+
+def with_unsigned_zeros(values: Mapping[str, object]) -> dict[str, object]:
+    """The values, negative floats such that what rounds to zero is written without a minus."""
+    return {
+        name: _Unsigned(value) if isinstance(value, float) and -math.inf < value <= 0 else value
+        for name, value in values.items()
+    }
+
+
+class _Unsigned(float):
+    """A number of which no rounding is ``-0.0``."""
+
+    def __format__(self, spec: str) -> str:
+        written = format(float(self), spec)
+        return written if any(digit in written for digit in "123456789") else format(0.0, spec)
 
 
 def filled(

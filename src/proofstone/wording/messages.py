@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from proofstone.wording.filling import filled
+from proofstone.wording.filling import filled, with_unsigned_zeros
 from proofstone.wording.language import Language, language
 
 __all__ = ["catalogue", "noted", "nouns", "say", "say_of", "word"]
@@ -17,11 +17,13 @@ _NOUNS = "nouns.toml"
 
 def say(message: str, /, **values: object) -> str:
     """``message`` in the language in force, its places filled as ``str.format`` does; in Chinese
-    with a space where a value that is Latin text or a number meets a Chinese character.
+    with a space where a value that is Latin text or a number meets a Chinese character. A number
+    that rounds to zero has no sign.
 
     A message that the catalogue lacks is said in English; a test holds that there is none.
     """
     spoken = word(message)
+    values = with_unsigned_zeros(values)
     return spoken.format(**values) if language() == "en" else filled(spoken, values)
 
 

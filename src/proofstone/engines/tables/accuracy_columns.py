@@ -35,7 +35,7 @@ from proofstone.engines.tables.score_texts import (
 from proofstone.errors import BadUsage
 from proofstone.records import FileColumns
 
-__all__ = ["accuracy_columns", "choose_score", "count_records", "score_columns"]
+__all__ = ["accuracy_columns", "choose_score", "count_records", "quoted", "score_columns"]
 
 # So many rows in the order of a column are no accident: one in 120 orders of five.
 _FEWEST_SORTED = 5
@@ -148,9 +148,9 @@ def _rules(
 
 
 def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
-    choices = [f"    --score {_quoted(name)}" for name in columns]
+    choices = [f"    --score {quoted(name)}" for name in columns]
     if len(columns) <= 10 and not metrics_of(columns):
-        choices.append(f"    --models {_quoted(','.join(columns))}   (groups: their mean)")
+        choices.append(f"    --models {quoted(','.join(columns))}   (groups: their mean)")
     shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
     return BadUsage(
         f"{table.name} has {len(columns):,} columns that could be the score: {shown}",
@@ -158,7 +158,8 @@ def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
     )
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A value as a shell takes it."""
     return f'"{text}"' if " " in text or "(" in text else text
 
 

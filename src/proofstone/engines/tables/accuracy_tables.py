@@ -61,7 +61,13 @@ def read_accuracies(
             f"{table.name} has no stratum {', '.join(unknown)}",
             hint=f"its strata: {', '.join(read.strata)}",
         )
-    return read
+    return replace(read, judge=_judge(table, layout))
+
+
+def _judge(table: FileColumns, layout: Layout) -> str:
+    """Who graded all rows; empty where no column says it, or several did."""
+    names = table.columns[layout.grader].names if layout.grader else ()
+    return names[0] if len(names) == 1 else ""
 
 
 def _columns_of(layout: Layout) -> list[str]:
@@ -411,11 +417,20 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
     which is then the stratum, with the overall accuracy that the file states or that its strata
     give. A model or a stratum of which a file says nothing is NaN there; a stratum of which files
     count different numbers of items has none (0).
+
+    Raises BadUsage where different judges graded the models of one table.
     """
     if len(found) == 1:
         return found[0]
     if not _are_parts(found):
         found = [_as_benchmark(each) for each in found]
+    judges = {each.name: each.judge for each in found if each.judge}
+    if len(set(judges.values())) > 1 and found[0].by != "benchmark":
+        told = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
+        raise BadUsage(
+            f"different judges graded these files, and their scores do not compare ({told})",
+            hint="audit the files of one judge at a time",
+        )
     models = tuple(dict.fromkeys(model for each in found for model in each.models))
     strata = tuple(dict.fromkeys(name for each in found for name in each.strata))
     value = np.full((len(models), len(strata)), np.nan)

@@ -132,19 +132,24 @@ def _respondents(
     parts: Sequence[ScoresIn],
 ) -> tuple[NDArray[np.int32], tuple[Respondent, ...]]:
     """Whose each score is, in the order of their first coming, and who they are."""
-    models, ways, marks = TextCodes(), TextCodes(), TextCodes()
+    models, ways, marks, judges = TextCodes(), TextCodes(), TextCodes(), TextCodes()
     model = np.concatenate([_coded_by(models, part.model) for part in parts])
     way, mark = _by_score(parts, "way", ways), _by_score(parts, "simulated", marks)
+    judge = _by_score(parts, "grader", judges)
     simulated = np.array([*(text.lower() in _TRUE for text in marks.names()), False])[mark]
     key = (model * (len(ways) + 1) + way + 1) * 2 + simulated
+    key = key * (len(judges) + 1) + judge + 1
     _, first, code = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    names, way_names = models.names(), (*ways.names(), "")
+    names, way_names, judge_names = models.names(), (*ways.names(), ""), (*judges.names(), "")
     found = tuple(
         Respondent(
-            name=names[model[score]], way=way_names[way[score]], simulated=bool(simulated[score])
+            name=names[model[score]],
+            way=way_names[way[score]],
+            simulated=bool(simulated[score]),
+            judge=judge_names[judge[score]],
         )
         for score in first[order].tolist()
     )

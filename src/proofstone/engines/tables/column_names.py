@@ -52,6 +52,11 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "active_params", "active_parameters", "active_params_b", "active_parameters_b",
         "activated_params",
     ),
+    # Who graded a score. People's and judges' labels of the same record are named by options.
+    "grader": (
+        "judge", "judges", "judge_model", "judge_name", "judged_by", "grader", "grader_model",
+        "graded_by", "llm_judge",
+    ),
     "family": ("family", "model_family", "series", "model_series"),
     "count": (
         "n", "items", "n_items", "num_items", "count", "questions", "n_questions",

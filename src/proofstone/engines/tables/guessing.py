@@ -17,10 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from proofstone.engines.tables.accuracy_columns import (
     accuracy_columns,
     choose_score,
+    quoted,
     score_columns,
 )
 from proofstone.engines.tables.column_names import (
@@ -54,6 +56,9 @@ _NUMBERING = frozenset({"id", "idx", "index", "no", "nr"})
 # Names of an answer key in a table of letters, beside those of the role.
 _KEYS = frozenset({"answer", "answers", "correct", "right", "right_answer", "solution", "truth"})
 
+# How a question was asked, under the name of what items share: exported responses say it.
+_CONTEXTS = frozenset({"none", "evidence", "retrieved"})
+
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "gold", "options"),
     "long": (
@@ -84,7 +89,7 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
     if kind == "wide":
         found = _wide(table, found)
     elif kind == "long":
-        found = _long_letters(table, found)
+        found = _with_grader(table, _long_letters(table, found))
     if found.labels and kind == "wide" and not found.models and not named.kind:
         found = structs.replace(found, kind="labels")
     found = _grouped(table, found)
@@ -187,6 +192,25 @@ def _long_letters(table: FileColumns, found: Layout) -> Layout:
     return found
 
 
+def _with_grader(table: FileColumns, found: Layout) -> Layout:
+    """With the column that names who graded each score: one name for all scores of a respondent,
+    or several for scores of the same item. Another column of such a name holds labels."""
+    name = first_named(found.free(table.columns), "grader")
+    if not name or is_scores(table.columns[name]) or is_letters(table.columns[name]):
+        return found
+    own = [table.columns[role].codes for role in (found.model, found.way) if role]
+    record = [table.columns[role].codes for role in (found.item, found.sample) if role]
+    judge = table.columns[name].codes
+    is_one_each = _n_rows(own) == _n_rows([*own, judge])
+    is_again = _n_rows([*own, *record]) < len(table) == _n_rows([*own, *record, judge])
+    return structs.replace(found, grader=name) if is_one_each or is_again else found
+
+
+def _n_rows(columns: Sequence[NDArray[np.int32]]) -> int:
+    """How many different rows these columns have."""
+    return len(np.unique(np.stack(columns, axis=1), axis=0))
+
+
 def _no_metrics(table: FileColumns, found: Layout, scores: Sequence[str]) -> list[str]:
     """The columns that are models: those named as a metric or an average are none beside others.
 
@@ -254,7 +278,11 @@ def _grouped(table: FileColumns, found: Layout) -> Layout:
         name for name in free if is_named(name, "strata") and _groups(table, name)
     )
     clusters = found.clusters or tuple(
-        name for name in free if is_named(name, "clusters") and name not in strata
+        name
+        for name in free
+        if is_named(name, "clusters")
+        and name not in strata
+        and not _CONTEXTS.issuperset(table.columns[name].names)
     )
     return structs.replace(found, strata=strata, clusters=clusters)
 
@@ -269,10 +297,11 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
     names = list(table.columns)
     model = found.model or first_named(names, "model") or _first_texts(table)
     found = structs.replace(found, model=model)
-    for role in ("parameters", "active", "family"):
+    for role in ("parameters", "active", "family", "grader"):
         free = found.free(names)
         named = getattr(found, role) or first_named(free, role)
         found = structs.replace(found, **{role: named})
+    _check_graders(table, found)
     free = found.free(names)
     repeats = bool(model) and len(table.columns[model].names) < int(
         (table.columns[model].codes >= 0).sum()
@@ -288,6 +317,18 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
         found = accuracy_columns(table, structs.replace(found, way=way, overall=overall, score=""))
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
+
+
+def _check_graders(table: FileColumns, found: Layout) -> None:
+    """Raises BadUsage where different judges graded the rows of a leaderboard."""
+    judges = table.columns[found.grader].names if found.grader else ()
+    if len(judges) > 1:
+        raise BadUsage(
+            f"{table.name}: {len(judges):,} judges graded these rows (column {found.grader}), and "
+            "scores by different judges do not compare",
+            hint="audit the rows of one judge at a time: "
+            + " or ".join(f"--where {quoted(f'{found.grader}={name}')}" for name in judges[:5]),
+        )
 
 
 def _way(table: FileColumns, model: str, free: Sequence[str]) -> str:

@@ -13,10 +13,10 @@ from proofstone.report.between.compared import Change, Factor, Party
 from proofstone.report.between.side import Common
 from proofstone.wording import counted, joined
 
-__all__ = ["attribute", "changes_between", "moves_scores"]
+__all__ = ["NOT_KNOWN", "attribute", "changes_between", "moves_scores"]
 
 FACTORS: tuple[Factor, ...] = get_args(Factor)
-_NOT_KNOWN = "not known"
+NOT_KNOWN = "not known"
 _METHODS = "the method's for "  # how a template is spelled that is nobody's own
 
 _CONSEQUENCES: Mapping[Factor, str] = {
@@ -115,7 +115,7 @@ def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
             yield from _items(before, after, common)
             continue
         old, new = before.made.get(factor, ""), after.made.get(factor, "")
-        if is_file and factor != "source" and not (old and new):
+        if is_file and factor not in ("source", "judge") and not (old and new):
             continue  # a file does not tell it, which is said once
         if factor == "settings":
             old, new = _unlike(before.asked, after.asked), _unlike(after.asked, before.asked)
@@ -145,7 +145,7 @@ def _unlike(own: Mapping[str, str], other: Mapping[str, str]) -> str:
 
 
 def _none(factor: Factor) -> str:
-    return {"replicate": "the first asking", "source": "this workspace"}.get(factor, _NOT_KNOWN)
+    return {"replicate": "the first asking", "source": "this workspace"}.get(factor, NOT_KNOWN)
 
 
 def _items(before: Party, after: Party, common: Common) -> Iterator[Change]:

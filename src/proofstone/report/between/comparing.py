@@ -28,7 +28,7 @@ from proofstone.engines.stats import (
 from proofstone.errors import BadUsage
 from proofstone.records.results import values_kind
 from proofstone.report.between.changes import attribute, changes_between
-from proofstone.report.between.compared import Compared, Difference, Moved, PairCompared
+from proofstone.report.between.compared import Compared, Difference, Moved, PairCompared, Party
 from proofstone.report.between.side import Common, Side, common_items
 from proofstone.wording import counted
 
@@ -96,9 +96,15 @@ def pair_values(before: Side, after: Side, a: int, b: int, common: Common) -> Pa
 def _pairs(before: Side, after: Side) -> tuple[list[tuple[int, int]], tuple[str, ...]]:
     if len(before.parties) == len(after.parties) == 1:
         return [(0, 0)], ()
-    places = {(p.name, p.way, p.settings): at for at, p in enumerate(before.parties)}
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for at, party in enumerate(before.parties):
+        places.setdefault((party.name, party.way, party.settings), []).append(at)
     keys = [(p.name, p.way, p.settings) for p in after.parties]
-    found = [(places[key], at) for at, key in enumerate(keys) if key in places]
+    found = [
+        (_of_one_judge(before, places[key], after.parties[at]), at)
+        for at, key in enumerate(keys)
+        if key in places
+    ]
     if not found:
         raise BadUsage(
             "no respondent of one stands on the other side, so there are no pairs",
@@ -112,6 +118,13 @@ def _pairs(before: Side, after: Side) -> tuple[list[tuple[int, int]], tuple[str,
         if key not in places
     ]
     return found, tuple(alone)
+
+
+def _of_one_judge(before: Side, places: Sequence[int], party: Party) -> int:
+    """Of several places of one respondent the one that the party's judge graded, else the first."""
+    judge = party.made.get("judge", "")
+    same = [at for at in places if before.parties[at].made.get("judge", "") == judge]
+    return (same or places)[0]
 
 
 def _listed(name: str, side: Side) -> str:
@@ -136,7 +149,11 @@ def _pair(before: Side, after: Side, a: int, b: int, common: Common, ask: Ask) -
         renewed=common.renewed,
         unscored=paired.unscored,
     )
-    if not len(paired.first) or not _means_the_same(before, after, a, b):
+    if (
+        not len(paired.first)
+        or not _means_the_same(before, after, a, b)
+        or _has_other_judge(first, second)
+    ):
         return structs.replace(pair, means="")
     won, lost = _moved(before, after, a, b, common, paired)
     return structs.replace(pair, difference=_difference(paired, ask), won=won, lost=lost)
@@ -145,6 +162,14 @@ def _pair(before: Side, after: Side, a: int, b: int, common: Common, ask: Ask) -
 def _means_the_same(before: Side, after: Side, a: int, b: int) -> bool:
     kinds = {values_kind(side.scale(at)) for side, at in ((before, a), (after, b))}
     return len(kinds) == 1 and not _other_method(before, after)
+
+
+def _has_other_judge(first: Party, second: Party) -> bool:
+    """Return True if different judges graded the two. Of the same runs it is the judges that are
+    compared, on the same responses."""
+    judges = [party.made.get("judge", "") for party in (first, second)]
+    is_same = bool(first.runs) and first.runs == second.runs
+    return all(judges) and judges[0] != judges[1] and not is_same
 
 
 def _other_method(before: Side, after: Side) -> bool:
@@ -165,6 +190,14 @@ def _cannot(
         yield (
             f"Their scores are on different scales (A: {names[0]}; B: {names[1]}), so a difference "
             "has no meaning."
+        )
+    parties = before.parties[a], after.parties[b]
+    if _has_other_judge(*parties):
+        judges = [party.made["judge"] for party in parties]
+        yield (
+            f"Different judges graded them (A: {judges[0]}; B: {judges[1]}). Their verdicts are "
+            "not comparable, so a difference in scores has no meaning: grade both with the same "
+            "judge."
         )
     if not len(common.after):
         yield "They have no item in common, so nothing can be paired."

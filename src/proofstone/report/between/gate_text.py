@@ -27,6 +27,8 @@ def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
     lines += labelled("gate", gated.verdict.upper(), width)
     for name, side, party in _sides(gated):
         lines += labelled(name, _who(side, party), width)
+    compared = gated.compared
+    lines += labelled("measure", f"{compared.measure} ({compared.denominator})", width)
     for check in gated.checks:
         lines += labelled(check.name, f"{check.verdict}: {check.said}", width)
     for change in pair.changes:

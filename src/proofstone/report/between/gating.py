@@ -24,6 +24,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.errors import BadUsage
 from proofstone.records.results import Estimate
+from proofstone.report.between.changes import NOT_KNOWN
 from proofstone.report.between.compare_text import signed
 from proofstone.report.between.compared import PairCompared, Party
 from proofstone.report.between.comparing import Ask, Paired, compare_sides, pair_values
@@ -128,6 +129,13 @@ def _comparable(pair: PairCompared) -> Check:
     scored = [change.factor for change in pair.changes if change.factor in _SCORED_BY]
     if pair.difference is None:
         return Check(name="paired", verdict="cannot tell", said=" ".join(pair.cannot))
+    half_known = [
+        change.factor for change in pair.changes
+        if change.factor == "judge" and NOT_KNOWN in (change.before, change.after)
+    ]  # fmt: skip
+    if half_known and scored == half_known:
+        said = "the judge is known of one side alone, so it may differ between run and baseline"
+        return Check(name="paired", verdict="cannot tell", said=said)
     if scored:
         verb = "differs" if len(scored) == 1 else "differ"
         again = " (--rescore scores old replies again)" if "scorer" in scored else ""

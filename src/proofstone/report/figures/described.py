@@ -72,7 +72,7 @@ def shown_value(value: float, unit: AxisUnit) -> str:
     if math.isnan(value):
         return "\N{EM DASH}"
     if unit == "points":
-        return f"{100 * value:.1f}"
+        return f"{100 * value:z.1f}"
     if unit == "usd":
         return f"{value:.3g} USD"
-    return f"{value:,.0f}" if value == int(value) and math.isfinite(value) else f"{value:.4g}"
+    return f"{value:z,.0f}" if value == int(value) and math.isfinite(value) else f"{value:.4g}"

@@ -292,7 +292,7 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
             column=str(rank),
             value=n / boot.n_draws,
             n=boot.n_draws,
-            text=f"{100 * n / boot.n_draws:.0f}" if n / boot.n_draws >= 0.01 else "",
+            text=f"{100 * n / boot.n_draws:z.0f}" if n / boot.n_draws >= 0.01 else "",
         )
         for spread in shown
         for rank, n in enumerate(spread.counts[:width], start=1)
@@ -319,4 +319,4 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
 
 
 def _two(value: float) -> str:
-    return MISSING if math.isnan(value) else f"{value:.2f}"
+    return MISSING if math.isnan(value) else f"{value:z.2f}"

@@ -173,7 +173,7 @@ def _finding(measure: str, changes: Sequence[Change]) -> str:
     )
     pairs = "the one pair" if n == 1 else f"the median of {n} pairs"
     return (
-        f"Training to chat changes {measure} by {middle:+.1f} points in {pairs}; it falls in "
+        f"Training to chat changes {measure} by {middle:+z.1f} points in {pairs}; it falls in "
         f"{falls} and rises in {rises} of them resolvably."
     )
 

@@ -37,7 +37,7 @@ class Change(Struct, frozen=True):
         """``+3.1 [+0.4, +5.8]``, in points; a dash where nothing could be compared."""
         if math.isnan(self.value):
             return MISSING
-        return f"{100 * self.value:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
+        return f"{100 * self.value:+z.1f} [{100 * self.low:+z.1f}, {100 * self.high:+z.1f}]"
 
 
 def paired_change(

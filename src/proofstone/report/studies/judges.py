@@ -114,7 +114,7 @@ def _tau(pair: JudgePair) -> str:
 def _coefficient(value: float, low: float, high: float) -> str:
     if value != value:  # noqa: PLR0124 - NaN: all labels are one
         return MISSING
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
 
 
 def _order(pair: JudgePair) -> str:

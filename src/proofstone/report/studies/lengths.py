@@ -110,4 +110,6 @@ def _finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
     tau = tau_b(np.array(list(means.values())), np.array(accuracy))
     if np.isnan(tau):
         return f"{span}, which tells no models apart."
-    return f"{span}; Kendall's tau-b of length with accuracy over {len(means)} models is {tau:.2f}."
+    return (
+        f"{span}; Kendall's tau-b of length with accuracy over {len(means)} models is {tau:z.2f}."
+    )

@@ -54,7 +54,7 @@ def study_levels(parts: Sequence[Part], *, estimand: Estimand, confidence: float
         rows=(
             *((labels[i], *(shown_estimate(by_level[level][i]) for level in levels))
               for i in order),
-            ("tau-b with sample", "", *(f"{tau:.2f}" for tau in taus.values())),
+            ("tau-b with sample", "", *(f"{tau:z.2f}" for tau in taus.values())),
         ),
         x_axis="level",
         y_axis="accuracy",
@@ -83,6 +83,6 @@ def _finding(taus: dict[str, float], by_level: dict[str, tuple], n_models: int) 
         return f"{moved}."
     lowest = min(taus, key=lambda level: taus[level])
     return (
-        f"{moved}; the order agrees with the one by questions at tau-b {taus[lowest]:.2f} or more "
+        f"{moved}; the order agrees with the one by questions at tau-b {taus[lowest]:z.2f} or more "
         f"(least by {lowest})."
     )

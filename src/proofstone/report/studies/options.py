@@ -98,6 +98,6 @@ def _finding(numbers: Sequence[int], changes: Sequence[Change]) -> str:
     falls = sum(change.is_drop for change in changes)
     middle = float(np.median([change.value for change in changes]))
     return (
-        f"From {numbers[0]} to {numbers[-1]} options accuracy changes by {100 * middle:+.1f} "
+        f"From {numbers[0]} to {numbers[-1]} options accuracy changes by {100 * middle:+z.1f} "
         f"points in the median; it falls resolvably for {falls} of {len(changes)} models."
     )

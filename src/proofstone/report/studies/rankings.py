@@ -91,7 +91,7 @@ def _both(part: Part, beside: Part | Accuracies, estimand: Estimand, confidence:
 
 def _row(both: _Both, at: int) -> tuple[str, ...]:
     move = both.moves[at]
-    climbs = f"{move.move:+d} [{move.low:+.0f}, {move.high:+.0f}]"
+    climbs = f"{move.move:+d} [{move.low:+z.0f}, {move.high:+z.0f}]"
     return (
         both.models[at],
         points(both.first.drawn.means[at]), _rank(both.first, at, move.rank_first),
@@ -147,12 +147,12 @@ def _beyond(both: _Both) -> str:
 
 def _shown(tau: RankAgreement) -> str:
     items, models = tau.items, tau.models
-    over_items = f"[{items.low:.2f}, {items.high:.2f}] over items"
+    over_items = f"[{items.low:z.2f}, {items.high:z.2f}] over items"
     over_models = (
-        f"[{models.low:.2f}, {models.high:.2f}] over models" if models.made_by != "none" else
+        f"[{models.low:z.2f}, {models.high:z.2f}] over models" if models.made_by != "none" else
         "too few models for an interval over models"
     )  # fmt: skip
-    return f"Kendall's tau-b {tau.models.value:.2f} {over_items}, {over_models}"
+    return f"Kendall's tau-b {tau.models.value:z.2f} {over_items}, {over_models}"
 
 
 def _most(both: _Both) -> str:
@@ -167,9 +167,9 @@ def _most(both: _Both) -> str:
 def _notes(both: _Both) -> Iterator[str]:
     rho = both.rho.models.value
     yield (
-        f"Spearman's rho {rho:.2f}. In brackets behind a rank: the rank range among these models. "
-        "climbs: places, with a 95% interval over items. significant: distance from the line that "
-        "most models follow, Holm-adjusted over models."
+        f"Spearman's rho {rho:z.2f}. In brackets behind a rank: the rank range among these "
+        "models. climbs: places, with a 95% interval over items. significant: distance from "
+        "the line that most models follow, Holm-adjusted over models."
     )
     for benchmark in (both.first, both.second):
         if benchmark.is_fixed:

@@ -206,7 +206,7 @@ def _finding(
     rises = sum(change.is_rise for change in changes)
     falls = sum(change.is_drop for change in changes)
     text = (
-        f"With {source}, {headline} changes by {100 * middle:+.1f} points in the median of "
+        f"With {source}, {headline} changes by {100 * middle:+z.1f} points in the median of "
         f"{len(changes)} {'model' if len(changes) == 1 else 'models'}; it rises resolvably for "
         f"{rises} and falls for {falls}"
     )

@@ -110,6 +110,6 @@ def _finding(changes: Sequence[Change]) -> str:
     rises = sum(change.is_rise for change in changes)
     falls = sum(change.is_drop for change in changes)
     return (
-        f"Thinking changes accuracy by {100 * middle:+.1f} points in the median of "
+        f"Thinking changes accuracy by {100 * middle:+z.1f} points in the median of "
         f"{len(changes)} models; it helps {rises} and harms {falls} of them resolvably."
     )

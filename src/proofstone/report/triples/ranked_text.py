@@ -72,7 +72,7 @@ def narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[
 
 def _shown(name: str, estimate: Estimate) -> str:
     if name == "kappa":
-        return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+        return f"{estimate.value:z.2f} ({estimate.low:z.2f} to {estimate.high:z.2f})"
     return shown_estimate(estimate)
 
 

@@ -74,7 +74,7 @@ def _unparsed_notes(rows: Sequence[Asked]) -> Iterator[str]:
         shares = [asked.row.measured.estimates.get(name) for name in UNPARSED]
         if any(each is not None and each.value > _MOST_UNPARSED for each in shares):
             precision, recall = (
-                "-" if each is None else f"{100 * each.value:.1f}%" for each in shares
+                "-" if each is None else f"{100 * each.value:z.1f}%" for each in shares
             )
             yield say(
                 "Unparsed verdicts of {label}: {precision} of precision, {recall} of recall. They "
