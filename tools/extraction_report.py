@@ -56,10 +56,42 @@ B", "A alternativa B é a correta", "Правильный ответ — B", "�
 "الإجابة الصحيحة هي B". The words are in `answer_words.py`, one row for each language family.
 Letters are Latin (A to Z). A Cyrillic Ve is not read: it may mean B or the third option.
 
-493 responses in these languages were written for the tests and labeled by hand
-(`tests/choices/labelled/`); 205 of them choose nothing. All are read as labeled. Before these
-languages were added, 220 of the first 330 were (66.7%). Of the last 163, written after the rules,
-157 were read as labeled at first (96.3%); then the rules were corrected.
+651 responses in these languages were written for the tests and labeled by hand
+(`tests/choices/labelled/`); 286 of them choose nothing. All are read as labeled now. What new
+wordings come to is told by responses that were written after the rules, each set read once before
+the rules were corrected:
+
+- Before the other eight languages were added, 220 of 330 were read as labeled (66.7%).
+- Of the next 163, 157 (96.3%).
+- Of 98 more, over all forms and languages, 84 (85.7%). The 14 others choose in words that were not
+  thought of ("me quedo con la opción C", "選択肢Eを選びます") and were `unparsed`: no letter was
+  read that was not chosen. All nine refusals, of nine languages, were `refused`.
+
+## A format of your own
+
+A run states the format of its answers; nothing has to be programmed:
+
+```sh
+proofstone run elements -m openai/gpt-5.1 --answer-format 'regex:Final: ([A-D])'
+proofstone run elements -m openai/gpt-5.1 --answer-format 'json:$.result.answer'
+```
+
+Of a regular expression the last match counts: its group `answer`, else its first group. A JSON
+path has names and places from 0. What is found is read in place of the response; a response
+without it is `unparsed`. Invalid patterns, and patterns that can take long, are refused before
+anything is sent.
+
+- The format is a setting of the run (`answer_format` in run files, `unset` leaves it out for one
+  model or prompting method). It is kept: `resume` and `score --again` read by it; `show`, pages,
+  `compare`, and leaderboards whose rows differ in it name it.
+- The same command with another format is another run. Its responses come from the cache, so
+  reading stored responses by another format asks nothing again.
+- A template (`{# answer: ... #}`) and a form (column `answer_format`) can state a format too, see
+  [prompts](prompts.md). The format of a run or template is read in place of the form's; a run and
+  its template must not both state one.
+- Entities (BeQu) take no format, since every triple of a response is read; nor does the prompting
+  method `confidence` of short questions, since the answer and the confidence are read. Both are
+  refused with the reason.
 
 ## Details
 
@@ -79,7 +111,10 @@ languages were added, 220 of the first 330 were (66.7%). Of the last 163, writte
 A reply cut off by the token limit is `answered` (flag `truncated`) only where an option was marked,
 else `truncated`. An unclosed thinking block is `truncated` and never read. A content filter is
 `refused`, flag `by endpoint`; so is a reply with the endpoint's refusal field, and one that opens
-with a refusal in the first person and chooses nothing.
+with a refusal in the first person and chooses nothing ("I cannot help with that", "Lo siento, no
+puedo ayudar con eso", "お答えできません"), in all ten languages. Doubt is no refusal ("I cannot
+tell which", "Ich kann das nicht eindeutig beantworten"). In languages other than English
+and Chinese only replies of at most 600 characters count.
 
 Bounds, so that no reply can cost much: the last 250 anchor words, the last 4,096 characters of a
 line, letters without an anchor in the last 16,384 characters. A reply of a million characters of

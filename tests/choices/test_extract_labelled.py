@@ -1,4 +1,4 @@
-"""493 replies in ten languages, each read by hand: the letter that it chooses, or none.
+"""Replies in ten languages, each read by hand: the letter that it chooses, or none.
 
 The replies are written for this test, in every form that is told of in docs/extraction.md; two in
 five choose nothing, most of them prose with letters in it.

@@ -191,5 +191,10 @@ def test_the_command_takes_it_and_shows_where_it_comes_from(
     assert told.code == 2
     assert "no regular expression: '['" in told.err
     assert proofstone(*words, "--answer-format", FINAL, "-q").code == 0
-    told = proofstone("list", "run", "-w", workspace.folder, "--json")
-    assert len(told.json) == 1
+    assert proofstone(*words, "-q").code == 0
+    runs = proofstone("list", "run", "-w", workspace.folder, "--json").json
+    assert len(runs) == 2
+    names = [f"run:{run['id'][:12]}" for run in runs]
+    compared = proofstone("compare", *names, "-w", workspace.folder)
+    assert f"answer_format={FINAL}" in compared.out
+    assert "answer_format=none" in compared.out

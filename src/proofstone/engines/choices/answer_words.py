@@ -36,7 +36,8 @@ class AnswerWords(Struct, frozen=True):
     leads from the anchor through the sentence up to a letter, ``before`` from a letter to the
     anchor: with its group ``right``, or with ``and_right`` behind the anchor. ``answers`` are the
     anchors that mean an answer and not an option, and ``opens`` what may lead up to one that has
-    its letter right behind it. ``nothing`` says that no option fits.
+    its letter right behind it. ``nothing`` says that no option fits. ``chooses`` are the anchors
+    that make a choice by themselves: "I choose", "the right one is".
     """
 
     anchors: tuple[str, ...]
@@ -51,15 +52,18 @@ class AnswerWords(Struct, frozen=True):
     nothing: re.Pattern[str]
     answers: tuple[str, ...]
     opens: re.Pattern[str]
+    chooses: frozenset[str]
 
 
 def _words(
     anchors: str, *, ending: str, states: str, between: str, is_right: str, denies: str,
-    further: str, before: str, and_right: str, nothing: str, answers: str, opens: str,
+    further: str, before: str, and_right: str, nothing: str, answers: str, opens: str, chooses: str,
 ) -> AnswerWords:  # fmt: skip
     states = rf"(?:{_SIGNS}|{states})"
+    chosen = [words.replace("_", " ") for words in chooses.split()]
     return AnswerWords(
-        anchors=tuple(anchors.split()),
+        anchors=(*anchors.split(), *chosen),
+        chooses=frozenset(chosen),
         ending=re.compile(ending, re.IGNORECASE),
         forward=re.compile(
             rf"(?:{OPENING}|{states}|{between}|[,،、】」』]){{0,20}}+"
@@ -75,7 +79,8 @@ def _words(
             re.IGNORECASE,
         ),
         before=re.compile(
-            rf"(?<![A-Za-z0-9])(?P<letter>(?-i:{UPPER_LETTER})){CLOSING}{{0,4}}(?:{before})$",
+            rf"(?<![A-Za-z0-9])(?<![A-Z][、,・とやか와과])(?<![A-Z][와과,、]\s)(?<!または)(?<!もし)(?<!또는\s)"
+            rf"(?P<letter>(?-i:{UPPER_LETTER})){CLOSING}{{0,4}}(?:{before})$",
             re.IGNORECASE,
         ),
         and_right=re.compile(and_right, re.IGNORECASE),
@@ -97,7 +102,7 @@ _RIGHT_LATIN = (
 # Spanish, French, German and Portuguese.
 _LATIN = _words(
     "respuesta réponse reponse antwort resposta opción opcion opção alternativa option choix "
-    "lösung gabarito correcta correta richtig lettre letra",
+    "lösung gabarito correcta correta richtig korrekt zutreffend lettre letra proposition",
     ending=r"(?:en|s)?(?![a-zà-öø-ÿ])",
     states=r"(?:(?:es|sería|será|est|serait|ist|wäre|lautet|sind|sont|son|são|é|seria|está|"
     r"sei|soit|sea|seja|corresponde|correspond)\b|c['’]est\b)",
@@ -107,7 +112,8 @@ _LATIN = _words(
     r"portanto|entonces|então|pues|por|tanto|lo|deber?ía|debe|deve|doit|ser|être|sein|möglichkeit|"
     rf"apropiada|apropriada|appropriée|au|à)\b|l['’]|{_ARTICLE})",
     is_right=r"(?:\s?(?:es|est|ist|é|está|wäre|sería|serait|seria)\s(?:la\s|le\s|die\s|[ao]\s)?"
-    rf"(?:única\s|seule\s|einzig\s)?(?:opción\s|opção\s|option\s)?|\s)(?:{_RIGHT_LATIN})\b",
+    rf"(?:única\s|seule\s|einzig\s)?(?:opción\s|opção\s|option\s)?|\s)(?:{_RIGHT_LATIN})\b|"
+    r"\s(?:qui convient|que conviene|que corresponde)\b",
     denies=r"(?:no|n['’]est|nicht|não|ist nicht|est pas)\b",
     further=r",? ?(?:que|die|welche|del?|al?|para|à|au|qui|pour|auf|zur?|für|da|do|dos|das)\b"
     rf"{_SENTENCE}\b(?:es|est|ist|lautet|é)\s(?:la\s|le\s|die\s|[ao]\s|l['’])?"
@@ -123,6 +129,9 @@ _LATIN = _words(
     answers="respuesta réponse reponse antwort resposta lösung gabarito",
     opens=r"la|die|ist|also|somit|daher|donc|portanto|entonces|então|final|bonne|mi|minha|ma|"
     rf"meine|{_RIGHT_LATIN}",
+    chooses="quedo_con elijo escojo selecciono opto_por decanto_por je_choisis j'opte_pour "
+    "j’opte_pour je_retiens je_sélectionne entscheide_mich_für ich_wähle ich_nehme tippe_auf "
+    "fico_com escolho marque assinale opto_pela",
 )
 _RUSSIAN = _words(
     "ответ вариант верным правильным",
@@ -142,34 +151,37 @@ _RUSSIAN = _words(
     answers="ответ",
     opens=r"следовательно|значит|итак|поэтому|таким образом|мой|"
     r"(?:правильн|верн|итогов)[а-яё]{1,4}",
+    chooses="выбираю выберу верно_утверждение подходит_вариант",
 )
 _JAPANESE = _words(
-    "答え 正解 解答 回答 選択肢",
+    "答え 正解 解答 回答 選択肢 選びます 選択します",
     ending=r"(?:番号|記号)?",
     states=r"は|が|として",
     between=r"(?:最も|適切な|正しい|選択肢|記号|答え|番|の)",
     is_right=r"が(?:最も)?(?:正しい|正解|適切|答え|当てはまる)",
     denies=r"(?:では|じゃ|で)(?:ありません|あり|な[いく])",
     further=r"(?:として|に|で)[^。\n]{1,60}?(?:のは|は)",
-    before=r"(?:番)?が(?:最も)?(?:適切な|正しい)?",
+    before=r"(?:番)?(?:が(?:最も)?(?:適切な|正しい)?|を)",
     and_right=r"(?:です|で|だ|と|。|$)",
     nothing=r"(?:[はが]|の中に|に)*+(?:ありません|ない|存在しません|該当なし|なし)",
     answers="答え 正解 解答 回答",
     opens=r"最終|よって|従って|したがって",
+    chooses="適切なのは 正しいのは 適当なのは 当てはまるのは",
 )
 _KOREAN = _words(
-    "답 선택지 보기",
+    "답 선택지 보기 고르겠 고릅 선택하겠 선택합 택하겠",
     ending=r"(?:변|안)?",
     states=r"(?:은|는|이|가)(?=[\s(*\"'‘“]|[A-Z])",
     between=r"(?:올바른|정확한|맞는|가장|적절한|선택지|보기|옵션|정?답|번|바로)(?:은|는)?",
     is_right=r"번?\s?[이가]\s?(?:정답|맞|옳|올바|적절)",
     denies=r"번?[이가은]?\s?아(?:니|닙)",
     further=r"(?:으로|로|에|중)\s[^.\n]{1,60}?[은는]\s",
-    before=r"(?:번)?[이가]\s(?:올바른\s|정확한\s|맞는\s|가장\s|적절한\s){0,2}정?",
-    and_right=r"(?:입니다|이다|이에요|임|이므로|\.|$)",
+    before=r"(?:번)?(?:[이가]\s(?:올바른\s|정확한\s|맞는\s|가장\s|적절한\s){0,2}정?|[을를]\s)",
+    and_right=r"(?:입니다|이다|이에요|임|이므로|습니다|니다|\.|$)",
     nothing=r"(?:[이은는가]|으로|중에|에)?\s?(?:선택지|보기)?(?:에|중에)?(?:는)?\s?없",
     answers="답",
     opens=r"따라서|그러므로|최종|정",
+    chooses="적절한_것은 올바른_것은 옳은_것은 맞는_것은 알맞은_것은",
 )
 _ARABIC = _words(
     "إجاب اجاب جواب خيار",
@@ -184,6 +196,7 @@ _ARABIC = _words(
     nothing=r"(?:ليست?|غير)\s(?:بين|موجود|من|ضمن)",
     answers="إجاب اجاب جواب",
     opens=r"ال|إذن|إذًا|لذلك",
+    chooses="أختار اختار",
 )
 ANSWER_WORDS = (_LATIN, _RUSSIAN, _JAPANESE, _KOREAN, _ARABIC)
 

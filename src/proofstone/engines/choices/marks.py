@@ -134,6 +134,8 @@ def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
         mark = _letter_at(text, match.start("letter"), letters, boxed=anchor.word == "boxed")
         if mark is not None:
             return mark
+    if anchor.word == "选":
+        return _fits(text, anchor, letters)
     if anchor.word in {"answer", "option", "choice", "closest"}:
         mark = _around(text, anchor, end)
         if mark is not None:
@@ -180,9 +182,10 @@ def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Ma
         is_said = words.states.search(text, end, match.start("letter")) is not None
         is_right = words.is_right.match(text, after) is not None
         is_clause = anchor.word in words.answers and _at_once(text, anchor, end, match, words)
+        is_chosen = anchor.word in words.chooses and _is_choice(text, anchor, after)
         if mark is not None and words.denies.match(text, after):
             return None
-        if mark is not None and (is_said or is_right or is_clause):
+        if mark is not None and (is_said or is_right or is_clause or is_chosen):
             return mark
     match = words.further.match(text, end)
     if match is not None:
@@ -197,6 +200,28 @@ def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Ma
     ):
         return Mark(canonical(match["letter"]), match.start("letter"))
     return Mark("", end, "none") if words.nothing.match(text, end) else None
+
+
+# What makes no choice of "I choose B": a denial, and a case that is only thought of.
+_NO_CHOICE = re.compile(
+    r"(?:(?:\b(?:no|ne|não|non|ни|не)|لا|لن)(?:\s(?:me|se|la|le|yo|eu))?\s?|"
+    r"(?:\b(?:si|wenn|falls|se|если|quand|cuando|quando|if|whether)\b|إذا|لو)[^.,;،\n]{0,14})$",
+    re.IGNORECASE,
+)
+_AND_OTHERS = re.compile(rf"{PAD}(?:y|o|e|et|ou|und|oder|и|или)\s{PAD}{UPPER_LETTER}{NOT_IN_WORD}")
+_AFTER_CHOICE = re.compile(
+    r"[\s)*_\]]{0,4}(?:です|である|だと?[考思]|だ[。\n]|と[考思]|입니다|이다|번|لأن|بسبب|حيث|إذ)"
+)
+
+
+def _is_choice(text: str, anchor: Anchor, after: int) -> bool:
+    """Whether words that choose are meant so, and the letter behind them ends what is chosen."""
+    if _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
+        return False
+    if _AND_OTHERS.match(text, after):
+        return False
+    ends = (_UPPER_END, _GOES_ON, _AFTER_CHOICE)
+    return any(end.match(text, after) is not None for end in ends)
 
 
 # "A) ... B) ...": the options again, and no statement of the first.
@@ -263,6 +288,23 @@ def _chooses(text: str, anchor: Anchor, before: str) -> bool:
     return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
 
 
+# "A选项符合题意": the letter before the word, what is said of it behind.
+_BEFORE_OPTION = re.compile(
+    rf"(?<![A-Za-z0-9])(?<![A-Z][、，,和与或])(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}}$"
+)
+_FITS = re.compile(r"项(?:最)?(?:符合题意|符合要求|当选|恰当|合适)")
+
+
+def _fits(text: str, anchor: Anchor, letters: str) -> Mark | None:
+    """An option that is said to fit what is asked for."""
+    if not _FITS.match(text, anchor.end):
+        return None
+    match = _BEFORE_OPTION.search(text, max(0, anchor.start - 8), anchor.start)
+    if match is None or match["letter"] not in letters:
+        return None
+    return Mark(match["letter"], match.start("letter"))
+
+
 def _answers_at_once(text: str, anchor: Anchor, match: re.Match[str], before: str) -> bool:
     """Whether "answer" and a letter, with nothing between, are a clause: "Answer (C)." """
     if _BEGINS.search(before) is None or _UPPER_END.match(text, match.end()) is None:
@@ -304,8 +346,19 @@ def _names_another(text: str, letter: str, end: int) -> bool:
     return match is not None and canonical(match["letter"]) != letter
 
 
+# "Option (G) is the one that fits".
+_THE_ONE = re.compile(
+    rf"{OPENING}{{1,4}}(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}} is the (?:only )?"
+    r"(?:one|option|choice) (?:that|which) "
+    r"(?:fits|matches|holds|works|applies|satisfies|agrees|describes)\b"
+)
+
+
 def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
     """An answer stated further on in the sentence, or before the anchor."""
+    match = _THE_ONE.match(text, end)
+    if match is not None and not _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
+        return Mark(canonical(match["letter"]), match.start("letter"))
     match = _FURTHER.match(text, end)
     if match is not None:
         name = "inside" if match["inside"] else "letter"
