@@ -77,10 +77,10 @@ class ExtraMissing(BadUsage):
 
 
 class NoPrice(BadUsage):
-    """A budget in money was given, and the price of a model is not known."""
+    """A budget in money was given, and the price of a model or search is not known."""
 
     code = "PS-213"
-    cause = "No entry of proofstone.toml gives the model's price, so what calls cost is not known."
+    cause = "No entry of proofstone.toml gives the price, so what requests cost is not known."
     remedy = (
         "Add the lines of the message with the numbers of the provider's page, or give the "
         "budget in tokens: `--budget 5Mtok`."

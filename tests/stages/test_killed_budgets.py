@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import sqlite3
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from killing import SOME, kill_after, seen_at
 from proofstone.engines.models.budget import money
+from proofstone.engines.models.stopping import Halt
 from proofstone.engines.store import Expense
+from proofstone.stages.budgeting import on_record
 from proofstone.wiring import Workspace, create_workspace
 from proofstone.wiring.folders import MARK
 from proofstone.wiring.keeping import STORE
-from scripted_server import child_server
-from serving import configure
+from scripted_server import answer, child_server
+from serving import configure, serving
 
 CONNECTIONS = 16
 LEAST, MOST = 1000, 1300  # requests before a kill: far more than may be under way
@@ -121,3 +126,32 @@ def test_a_command_that_ends_leaves_nothing(tmp_path: Path, budget: str | None) 
         with create_workspace(tmp_path) as workspace:
             workspace.run(form, models="scripted/one", ask="recall", budget=budget)
             assert workspace.newly_lost() == workspace.store.expenses.lost() == []
+
+
+async def test_a_bound_that_is_written_late_does_not_outlive_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread writes on where the heartbeat that waited for it was cancelled."""
+    held = threading.Event()
+    with serving(answer()) as server, create_workspace(tmp_path) as workspace:
+        configure(tmp_path, server.url)
+        expenses = workspace.store.expenses
+        allow = expenses.allow
+
+        def late(*bound: Any) -> None:
+            held.wait(10)
+            allow(*bound)
+
+        monkeypatch.setattr(expenses, "allow", late)
+        stop = asyncio.Event()
+        async with workspace._askers(["scripted/one"], None, stop) as askers:
+            spending = askers["scripted/one"].spending
+            assert spending is not None
+            async with on_record(workspace.store, askers.values(), workspace.clock):
+                rising = asyncio.create_task(spending.reserve(0, Halt()))
+                await asyncio.sleep(0.05)
+                rising.cancel()
+                await asyncio.gather(rising, return_exceptions=True)
+                threading.Timer(0.05, held.set).start()
+        await asyncio.sleep(0.2)
+        assert expenses.lost() == []

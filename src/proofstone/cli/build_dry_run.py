@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from proofstone.cli.dry_run_text import budget_lines, message_text, price_notes, shown_range
 from proofstone.cli.output import print_json, say
-from proofstone.cli.spending import spent_text
+from proofstone.cli.spending import beside_told, spent_text
 from proofstone.errors import BudgetReached, EndpointUnusable
 from proofstone.identity import short
 from proofstone.report.columns import aligned, printable
@@ -65,7 +65,9 @@ def perform_dry_build(
         if as_json:
             print_json({"prompts": prompts, "kin": kin})
         return 0
-    with watching(quiet=quiet) as watch:
+    spending = asked["budget"] = workspace.spending(asked["budget"])
+    what = "spent besides, for the pilot's rows alone"
+    with beside_told(spending, what, quiet=quiet), watching(quiet=quiet) as watch:
         found = workspace.forecast_build(
             kind, inputs, **asked, pilot=wanted.pilot, watch=watch, on_interrupt=tell_interrupt
         )

@@ -36,7 +36,7 @@ from proofstone.cli.options import (
     yes_option,
 )
 from proofstone.cli.output import say
-from proofstone.cli.spending import tell_lost
+from proofstone.cli.spending import beside_told, tell_lost
 
 if TYPE_CHECKING:
     from proofstone.ports import ModelRole, StepBuilder
@@ -146,7 +146,8 @@ def perform(
         return perform_dry_build(
             workspace, kind, inputs, asked, wanted, kin, as_json=as_json, quiet=quiet
         )
-    with watching(quiet=quiet) as watch:
+    spending = asked["budget"] = workspace.spending(asked["budget"])
+    with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
         result = workspace.build_in_steps(
             kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
         )

@@ -12,6 +12,7 @@ from msgspec import Struct
 from proofstone.cli.dry_run_options import dry_run_list
 from proofstone.cli.options import with_options
 from proofstone.cli.output import print_json, say
+from proofstone.cli.spending import beside_told, tell_beside
 
 if TYPE_CHECKING:
     from proofstone.stages.forecasts import DryRun
@@ -75,10 +76,12 @@ def perform_dry_run(
         prompts = workspace.rendered(specs_of_request(workspace, request), asked.show)
         if not as_json:
             click.echo("\n".join(prompt_lines(prompts)))
-    with watching(quiet=quiet) as watch:
+    spending = workspace.spending(request.budget or None)
+    with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
         found = forecast_request(
-            workspace, request, pilot=asked.pilot, watch=watch, on_interrupt=tell_interrupt
-        )
+            workspace, request, pilot=asked.pilot, spending=spending, watch=watch,
+            on_interrupt=tell_interrupt,
+        )  # fmt: skip
     judging = None
     if judges is not None:
         specs = specs_of_request(workspace, request)
@@ -90,6 +93,8 @@ def perform_dry_run(
     else:
         lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
         click.echo("\n".join(lines))
+    searched = workspace.forecast_searches(specs_of_request(workspace, request))
+    tell_beside(searched, "to search for questions besides", quiet=quiet)
     for line in talk(found):
         say(line, quiet=quiet)
     return _exit_code(found)

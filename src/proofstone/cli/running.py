@@ -25,7 +25,7 @@ from proofstone.cli.output import say
 from proofstone.cli.presets import preset_option
 from proofstone.cli.run_results import report_results
 from proofstone.cli.run_verified import VerifyingAtOnce, check_reference
-from proofstone.cli.spending import tell_lost
+from proofstone.cli.spending import beside_told, tell_lost
 from proofstone.identity import short
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def run_command(
             )
             click.get_current_context().exit(code)
         spending = workspace.spending(request.budget or None)
-        with watching(quiet=quiet) as watch:
+        with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
             results = perform_request(
                 workspace, request, judges=None if reference else judges, watch=watch,
                 on_interrupt=tell_interrupt, spending=spending,
@@ -192,7 +192,8 @@ def resume_command(
     with open_workspace(folder) as workspace:
         workspace.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(workspace, quiet=quiet)
-        with watching(quiet=quiet) as watch:
+        spending = workspace.spending(budget)
+        with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
             results = workspace.resume(
                 run,
                 judge=judges or (),
@@ -200,7 +201,7 @@ def resume_command(
                 on_interrupt=tell_interrupt,
                 max_connections=max_connections,
                 cache=cache,
-                budget=budget,
+                budget=spending,
             )
         plans = plans_of(workspace, results)
         code = report_results(results, as_json=as_json, quiet=quiet, plans=plans)

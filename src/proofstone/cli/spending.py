@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from proofstone.cli.output import say
 from proofstone.records import Spent, usd
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import Spending
     from proofstone.engines.store import Expense
     from proofstone.wiring import Workspace
 
-__all__ = ["lost_text", "spent_text", "tell_lost"]
+__all__ = ["beside_told", "lost_text", "spent_text", "tell_beside", "tell_lost"]
 
 
 def spent_text(spent: Spent) -> str:
@@ -26,6 +29,37 @@ def spent_text(spent: Spent) -> str:
     paid = f"{usd(spent.cost_usd)} USD{estimated}"
     unpriced = f"{_calls(spent.unpriced)} without a price, " if spent.unpriced else ""
     return f"{paid}, {unpriced}{tokens}"
+
+
+def beside_text(name: str, spent: Spent) -> str:
+    """What a search took (``brave: 3 searches, 0.015 USD``), or a model that embeds texts."""
+    if "/" in name:
+        n = "1 embedding request" if spent.calls == 1 else f"{spent.calls:,} embedding requests"
+        return f"{name}: {n}, {spent_text(spent)}"
+    n = "1 search" if spent.calls == 1 else f"{spent.calls:,} searches"
+    if spent.unpriced:
+        return f"{name}: {n} without a price"
+    unsure = (
+        f", {spent.estimated_calls:,} of them without an answer" if spent.estimated_calls else ""
+    )
+    return f"{name}: {n}{unsure}, {usd(spent.cost_usd)} USD"
+
+
+def tell_beside(
+    beside: Mapping[str, Spent], what: str = "spent besides", *, quiet: bool = False
+) -> None:
+    """Says what searches and embeddings took, which is in no figure of a run or build."""
+    for name, spent in sorted(beside.items()):
+        say(f"{what}: {beside_text(name, spent)}", quiet=quiet)
+
+
+@contextmanager
+def beside_told(spending: Spending, what: str = "spent besides", *, quiet: bool) -> Iterator[None]:
+    """Says behind a command's work what its searches and embeddings took, however it ended."""
+    try:
+        yield
+    finally:
+        tell_beside(spending.beside, what, quiet=quiet)
 
 
 def lost_text(lost: Expense) -> str:

@@ -13,7 +13,16 @@ from proofstone.records.answer_reviews import (
     CheckedAnswer,
 )
 from proofstone.records.builds import Build, BuildFunnel, StepFunnel, StepName, build_id
-from proofstone.records.cards import Card, CardSnapshot, ModelCheck, Price, merged_card
+from proofstone.records.cards import (
+    WEB_SEARCHES,
+    Card,
+    CardSnapshot,
+    ModelCheck,
+    Price,
+    SearchPrice,
+    WebSearchName,
+    merged_card,
+)
 from proofstone.records.checked_judges import CheckedJudge, CheckedQuestion
 from proofstone.records.context import (
     CONTEXT,
@@ -205,6 +214,7 @@ __all__ = [
     "PROMPT_NAME",
     "STATED_CONFIDENCE",
     "TAXONOMY_LEVELS",
+    "WEB_SEARCHES",
     "Accuracies",
     "Action",
     "Annotated",
@@ -303,6 +313,7 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreTable",
+    "SearchPrice",
     "SheetColumn",
     "SheetTab",
     "SheetWithdrawal",
@@ -328,6 +339,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "Way",
+    "WebSearchName",
     "Workbook",
     "Worth",
     "asked_as",

@@ -6,11 +6,12 @@ An empty text, an empty tuple and None mean that a fact is not known.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
 
 __all__ = [
+    "WEB_SEARCHES",
     "Architecture",
     "Card",
     "CardSnapshot",
@@ -19,6 +20,8 @@ __all__ = [
     "ModelCheck",
     "Openness",
     "Price",
+    "SearchPrice",
+    "WebSearchName",
     "merged_card",
 ]
 
@@ -73,6 +76,20 @@ class Price(Struct, frozen=True, gc=False, kw_only=True):
     output: float
     cached: float | None = None
     reasoning: float | None = None
+    currency: Literal["USD"] = "USD"
+    date: str
+    source: str
+
+
+WebSearchName = Literal["brave", "google", "searxng"]
+WEB_SEARCHES: tuple[WebSearchName, ...] = get_args(WebSearchName)
+
+
+class SearchPrice(Struct, frozen=True, gc=False, kw_only=True):
+    """US dollars per 1,000 requests to a web search, with the day and the page they were read
+    from."""
+
+    per_1000: float
     currency: Literal["USD"] = "USD"
     date: str
     source: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -68,6 +69,8 @@ class _Record:
         self._spending = spending
         budget = spending.budget
         self._is_bounded = budget is not None
+        self._writing = threading.Lock()
+        self._has_ended = False
         self._key = store.expenses.begin(
             Expense(
                 owner=this_process(),
@@ -82,10 +85,7 @@ class _Record:
 
     async def allow(self, most: Exposure) -> None:
         """Returns once it is on disk that so much may be billed."""
-        now = self._clock.now()
-        await asyncio.to_thread(
-            self._expenses.allow, self._key, most.calls, self._amount(most), now
-        )
+        await asyncio.to_thread(self._allow, most)
 
     async def keep_alive(self) -> None:
         """Renews the row now and then, its bound as low as it has been of late."""
@@ -98,8 +98,17 @@ class _Record:
         """Ends the row with what was sent and is not stored: nothing, unless the command broke off
         or could not store."""
         left = self._spending.exposure
-        with suppress(StoreFailed):  # the row stays open, and the next command finds it
+        with self._writing, suppress(StoreFailed):  # else it stays open, for the next command
+            self._has_ended = True
             self._expenses.end(self._key, left.calls, self._amount(left), self._clock.now())
+
+    def _allow(self, most: Exposure) -> None:
+        """On a thread, which goes on where the one that waited for it was cancelled: what it writes
+        must not come behind the end."""
+        with self._writing:
+            if not self._has_ended:
+                now = self._clock.now()
+                self._expenses.allow(self._key, most.calls, self._amount(most), now)
 
     def _amount(self, exposure: Exposure) -> int | None:
         return exposure.amount if self._is_bounded else None

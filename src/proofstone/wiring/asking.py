@@ -104,7 +104,7 @@ class Asking(Retrieving):
         on_interrupt: Callable[[int], None] | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
-        budget: Budget | str | None = None,
+        budget: Budget | str | Spending | None = None,
         judge: Judges = (),
     ) -> list[RunResult]:
         """Asks what a run still lacks, with the settings that it has. ``budget`` is what may be
@@ -170,12 +170,12 @@ class Asking(Retrieving):
         stored; each is told once."""
         return self.store.expenses.find_dead(self.clock.now())
 
-    def spending(self, budget: Budget | str | Spending | None) -> Spending | None:
-        """What may be spent under a budget, for calls that are to share it; None without one. One
-        that is shared already is returned."""
+    def spending(self, budget: Budget | str | Spending | None) -> Spending:
+        """What is spent under a budget, or without one, for calls that are to share it. One that is
+        shared already is returned."""
         from proofstone.engines.models import Spending, read_budget  # noqa: PLC0415
 
-        if budget is None or isinstance(budget, Spending):
+        if isinstance(budget, Spending):
             return budget
         return Spending(read_budget(budget) if isinstance(budget, str) else budget)
 
@@ -197,8 +197,8 @@ class Asking(Retrieving):
         shown: list[RunProgress] = []
         self._check_prompts(specs)
         # A question to a person is put on this thread, before the other one is at work.
-        retriever = self.retriever()
-        tasks = self._clear_searches(specs, retriever)
+        retriever = self.retriever(spending)
+        tasks = self._clear_searches(specs, retriever, spending)
         if tasks:
             Background(lambda _stop: self._search(tasks, retriever)).wait()
         self._clear(Background(lambda _stop: self._plan_loads(specs, retriever)).wait())
@@ -248,10 +248,10 @@ class Asking(Retrieving):
         from proofstone.stages.catalogue import keep_cards  # noqa: PLC0415
         from proofstone.stages.judging import Bench  # noqa: PLC0415
 
-        retriever = self.retriever() if cleared is None else cleared
+        retriever = self.retriever(spending) if cleared is None else cleared
         if cleared is None:
             self._check_prompts(specs)
-            await self._search(self._clear_searches(specs, retriever), retriever)
+            await self._search(self._clear_searches(specs, retriever, spending), retriever)
             self._clear(await self._plan_loads(specs, retriever))
             if judges is not None:
                 self._clear(self._judge_loads([spec.item_set for spec in specs], judges))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -62,7 +62,7 @@ class Building(Scoring, Gathering, Seeing):
         method: str | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
-        budget: Budget | str | None = None,
+        budget: Budget | str | Spending | None = None,
         settings: Mapping[str, Any] | None = None,
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
@@ -103,7 +103,7 @@ class Building(Scoring, Gathering, Seeing):
         pilot_rows: Sequence[str] = (),
         max_connections: int | None = None,
         cache: CacheUse = "same",
-        budget: Budget | str | None = None,
+        budget: Budget | str | Spending | None = None,
         settings: Mapping[str, Any] | None = None,
         watch: Watch | None = None,
         on_interrupt: Callable[[int], None] | None = None,
@@ -124,7 +124,7 @@ class Building(Scoring, Gathering, Seeing):
             method, params,
         )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
-        spec = self._gathered(chosen, spec)
+        spec = self._gathered(chosen, spec, connections[2])
         planned = self._plan(spec, chosen, connections)
         from proofstone.stages.build_pilots import draw_pilot  # noqa: PLC0415
 
@@ -163,7 +163,7 @@ class Building(Scoring, Gathering, Seeing):
         settings: Mapping[str, Any] | None = None,
         max_connections: int | None = None,
         cache: CacheUse = "same",
-        budget: Budget | str | None = None,
+        budget: Budget | str | Spending | None = None,
         **params: Any,
     ) -> list[StepPrompt]:
         """The prompts of the first ``n`` rows as they would be sent; asks no model."""
@@ -172,7 +172,7 @@ class Building(Scoring, Gathering, Seeing):
             method, params,
         )  # fmt: skip
         connections = (max_connections, cache, self.spending(budget))
-        spec = self._gathered(chosen, spec)
+        spec = self._gathered(chosen, spec, connections[2])
         planned = self._plan(spec, chosen, connections)
         for finder in _web_finders(planned):
             finder.sends = "nothing"
@@ -199,7 +199,7 @@ class Building(Scoring, Gathering, Seeing):
     ) -> BuildResult:
         """``build_in_steps`` for a spec that is whole."""
         connections = (max_connections, cache, spending)
-        spec = self._gathered(method, spec)
+        spec = self._gathered(method, spec, spending)
         planned = self._plan(spec, method, connections)
         self._clear_build(planned)
         shown: list[BuildProgress] = []
@@ -284,7 +284,12 @@ class Building(Scoring, Gathering, Seeing):
                 models = {role: askers[name].model for role, name in spec.models.items()}
                 whole = with_regions(self.store, spec, method, models, self.document_of)
                 return plan_build(
-                    self.store, method, whole, models, self.index_for, self.web_finder
+                    self.store,
+                    method,
+                    whole,
+                    models,
+                    self.index_for,
+                    partial(self.web_finder, spending=connections[2]),
                 )
 
         return Background(work).wait()

@@ -83,7 +83,7 @@ class DryRunning(Asking):
             )
         self._check_prompts(specs)
         connections = (max_connections, cache, spending)
-        retriever = self._told_retriever(specs)
+        retriever = self._told_retriever(specs, spending)
         groups = Background(lambda stop: self._survey(specs, retriever, stop, *connections)).wait()
         pilots = self._pilots(groups, pilot)
         shown = [each.progress for each in pilots if each.sample]
@@ -143,10 +143,13 @@ class DryRunning(Asking):
 
     # ---- inside
 
-    def _told_retriever(self, specs: Sequence[RunSpec]) -> Retriever:
+    def _told_retriever(
+        self, specs: Sequence[RunSpec], spending: Spending | None = None
+    ) -> Retriever:
         """What is known of what a search would find: the web is not searched for it."""
-        retriever = self.kept_retriever(specs)
-        self._clear_searches([each for each in specs if each.context_source == "local"], retriever)
+        retriever = self.kept_retriever(specs, spending)
+        local = [each for each in specs if each.context_source == "local"]
+        self._clear_searches(local, retriever, spending)
         return retriever
 
     async def _survey(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from proofstone.engines.models import Destination, ModelConfig, Secret
     from proofstone.engines.models.egress_gate import EgressGate
 
-__all__ = ["FetchedPage", "PageProblem", "fetch_page", "get"]
+__all__ = ["FetchedPage", "Got", "PageProblem", "fetch_page", "get"]
 
 PageProblem = Literal[
     "", "not_found", "too_large", "not_text", "too_many_redirects", "refused", "unreachable",
@@ -58,11 +58,13 @@ async def get(
     headers: Mapping[str, Secret] | None = None,
     most_bytes: int = MOST_BYTES,
     outside: bool = False,
+    resends: bool = True,
     gate: EgressGate | None = None,
 ) -> Got:
     """Return what an address answers, no more than ``most_bytes`` of it read.
 
-    ``gate`` holds for this request in place of the configuration's. Raises EgressRefused where the
+    ``gate`` holds for this request in place of the configuration's; ``resends`` is as of
+    ``open_session``. Raises EgressRefused where the
     gate is shut, or where a host that is to be ``outside`` stands for this machine or its network;
     EndpointUnusable where nothing answers in time, or where the address cannot be asked.
     """
@@ -77,7 +79,7 @@ async def get(
     try:
         session = open_session(
             url, route, headers=list((headers or {}).items()), connect_timeout_s=_CONNECT_S,
-            outside=outside,
+            outside=outside, resends=resends,
         )  # fmt: skip
         async with (
             session,

@@ -23,7 +23,7 @@ from proofstone.wiring.background import Background
 from proofstone.wiring.searching import Searching
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import Destination
+    from proofstone.engines.models import Destination, Spending
     from proofstone.engines.store import Store
     from proofstone.stages.entering import BuildSpec
     from proofstone.wiring.live_wiki import LiveWiki
@@ -91,12 +91,16 @@ class Gathered:
 class Gathering(Searching):
     """A workspace that gathers from online what builds rest on; ``tell`` hears how far it is."""
 
-    def _gathered(self, method: Maker, spec: BuildSpec) -> BuildSpec:
-        """The spec with what is gathered for it, where its kind and what it names ask for such.
+    def _gathered(
+        self, method: Maker, spec: BuildSpec, spending: Spending | None = None
+    ) -> BuildSpec:
+        """The spec with what is gathered for it, where its kind and what it names ask for such;
+        searches are charged to ``spending``.
 
         Raises EgressRefused where it may not be asked for, BadUsage for a search that is not set
-        up, EndpointUnusable where the wiki or the search did not answer everything: what it did is
-        kept, and the same command again asks for the rest.
+        up, NoPrice where its price is not known, and BudgetReached or EndpointUnusable where the
+        wiki or the search did not answer everything: what it did is kept, and the same command
+        again asks for the rest.
         """
         builder = builder_for(method, spec.kind, spec.inputs)
         if builder.online is None:
@@ -107,7 +111,7 @@ class Gathering(Searching):
             return spec
         names = [PurePath(name).name or name for name in spec.inputs]
         wiki = self._open_wiki(wanted, names) if wanted.wiki else None
-        finder = self._open_search(wanted, names) if wanted.search else None
+        finder = self._open_search(wanted, names, spending) if wanted.search else None
         if wiki is not None:
             self._from_wiki(wiki, wanted, names)
         if finder is not None:
@@ -189,11 +193,13 @@ class Gathering(Searching):
 
     # ---------------------------------------------------------------- the web
 
-    def _open_search(self, wanted: OnlineWanted, inputs: Sequence[str]) -> WebFinder:
+    def _open_search(
+        self, wanted: OnlineWanted, inputs: Sequence[str], spending: Spending | None
+    ) -> WebFinder:
         """The search, once the queries may go there."""
         from proofstone.engines.models import destination_of  # noqa: PLC0415 - heavy
 
-        finder = self.web_finder(wanted.search, n_pages=wanted.n_pages)
+        finder = self.web_finder(wanted.search, n_pages=wanted.n_pages, spending=spending)
         if lacking := finder.lacking(list(dict.fromkeys(wanted.queries))):
             to = destination_of(finder.searcher.address)
             self._let_out(to, finder.name, "query", lacking, inputs)

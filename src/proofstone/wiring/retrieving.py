@@ -14,8 +14,9 @@ from proofstone.wiring.search_loads import question_loads, web_loads
 from proofstone.wiring.searching import Searching
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import Spending
     from proofstone.ports import Method
-    from proofstone.records import ItemSet, LoadedItem, Source
+    from proofstone.records import ItemSet, LoadedItem, Source, Spent
     from proofstone.stages.planning import RunSpec
     from proofstone.stages.retrieved import RetrievalAsked, Retriever
     from proofstone.wiring.web_finding import WebFinder, WebFinding, WebQuery
@@ -42,27 +43,33 @@ class WebTask:
 class Retrieving(Searching):
     """A workspace that finds what its runs are asked with."""
 
-    def retriever(self) -> Retriever:
-        """What finds chunks of the workspace's sources; it opens their index where it is asked."""
+    def retriever(self, spending: Spending | None = None) -> Retriever:
+        """What finds chunks of the workspace's sources; it opens their index where it is asked.
+        What an embedder takes for it is charged to ``spending``."""
         from proofstone.stages.retrieved import Retriever  # noqa: PLC0415
 
-        return Retriever(self.store, self.index_for)
+        return Retriever(self.store, partial(self.index_for, spending=spending))
 
-    def kept_retriever(self, specs: Sequence[RunSpec]) -> Retriever:
+    def kept_retriever(
+        self, specs: Sequence[RunSpec], spending: Spending | None = None
+    ) -> Retriever:
         """A retriever that knows of the web what was found before, and counts what was not: for
         what is told of runs without sending anything."""
-        retriever = self.retriever()
+        retriever = self.retriever(spending)
         for task in self._web_tasks(specs):
             queries = [(item, task.query(item)) for item in self._items(task)]
             found = [(i, task.finder.kept(query, task.asked.chunks)) for i, query in queries]
             self._hand_in(task, found, retriever)
         return retriever
 
-    def _clear_searches(self, specs: Sequence[RunSpec], retriever: Retriever) -> list[WebTask]:
+    def _clear_searches(
+        self, specs: Sequence[RunSpec], retriever: Retriever, spending: Spending | None = None
+    ) -> list[WebTask]:
         """Lets out what ``specs`` would have searched for, once that is allowed, and opens the
-        indexes that need it; what is left is to be searched for on the web.
+        indexes that need it; what is left is to be searched for on the web, charged to
+        ``spending``.
 
-        Raises EgressRefused, BadUsage as ``web_finder``.
+        Raises EgressRefused, and BadUsage and NoPrice as ``web_finder``.
         """
         for spec in specs:
             asked = spec.retrieval
@@ -71,7 +78,7 @@ class Retrieving(Searching):
                 self._clear(question_loads(self.store, embedder, self.config, [spec.item_set]))
                 if asked.source == "local":
                     retriever.index(asked.search, asked.embedder)
-        tasks = list(self._web_tasks(specs))
+        tasks = list(self._web_tasks(specs, spending))
         for task in tasks:
             queries = [task.query(item) for item in self._items(task)]
             lacking = {task.item_set.id: len(task.finder.lacking(queries))}
@@ -79,6 +86,22 @@ class Retrieving(Searching):
                 loads = web_loads(task.finder.searcher, store=self.store, item_sets=lacking)
                 self._clear(loads)
         return tasks
+
+    def forecast_searches(self, specs: Sequence[RunSpec]) -> dict[str, Spent]:
+        """What searching the web for these runs takes, by search: one request for each question
+        that was not searched for yet. Sends nothing."""
+        from proofstone.records import Spent  # noqa: PLC0415
+
+        lacking: dict[str, dict[str, None]] = {}
+        for task in self._web_tasks(specs):
+            queries = task.finder.lacking([task.query(item) for item in self._items(task)])
+            lacking.setdefault(task.finder.searcher.search, {}).update(dict.fromkeys(queries))
+        found = {}
+        for search, asked in lacking.items():
+            price, n = self.config.searches.get(search), len(asked)
+            cost = 0.0 if price is None else n * price.per_1000 / 1000
+            found[search] = Spent(calls=n, cost_usd=cost, unpriced=0 if price else n)
+        return {search: spent for search, spent in found.items() if spent.calls}
 
     async def _search(self, tasks: Sequence[WebTask], retriever: Retriever) -> None:
         """Searches the web for all items of the tasks. Raises as ``WebFinder.find``."""
@@ -88,7 +111,9 @@ class Retrieving(Searching):
             found = await task.finder.find(queries, task.asked.chunks, is_cleared=True)
             self._hand_in(task, list(zip(items, found, strict=True)), retriever)
 
-    def _web_tasks(self, specs: Sequence[RunSpec]) -> Iterator[WebTask]:
+    def _web_tasks(
+        self, specs: Sequence[RunSpec], spending: Spending | None = None
+    ) -> Iterator[WebTask]:
         """One a set and way of searching, as far as the run that asks most of it."""
         from msgspec import structs  # noqa: PLC0415
 
@@ -104,7 +129,7 @@ class Retrieving(Searching):
         for (identity, asked), n_items in most.items():
             item_set = self.store.items.item_set(identity)
             way, embedder = asked.search, asked.embedder
-            finder = self.web_finder(asked.source, way=way, embedder=embedder)
+            finder = self.web_finder(asked.source, way=way, embedder=embedder, spending=spending)
             yield WebTask(item_set, find_method(item_set.method), asked, n_items, finder)
 
     def _items(self, task: WebTask) -> Iterator[LoadedItem]:

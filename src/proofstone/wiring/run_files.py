@@ -55,13 +55,14 @@ def perform_request(
 
 
 def forecast_request(
-    workspace: Workspace, request: RunRequest, *, pilot: int, **watching: Any
+    workspace: Workspace, request: RunRequest, *, pilot: int, spending: Spending, **watching: Any
 ) -> DryRun:
-    """What the runs of a request would take; ``watching`` as for ``Workspace.run``."""
+    """What the runs of a request would take; ``watching`` as for ``Workspace.run``, ``spending`` as
+    for ``perform_request``."""
     return workspace.forecast_specs(
         specs_of_request(workspace, request),
         pilot=pilot,
-        **_connections(workspace, request),
+        **{**_connections(workspace, request), "spending": spending},
         **watching,
     )
 

@@ -13,6 +13,7 @@ from proofstone.wiring.search_loads import chunk_loads, query_loads, web_loads
 from proofstone.wiring.targets import Target, find_target
 
 if TYPE_CHECKING:
+    from proofstone.engines.models import Spending
     from proofstone.engines.retrieval import SearchWay
     from proofstone.ports import Embedder, Searcher
     from proofstone.stages.embedding import ToEmbed
@@ -32,13 +33,13 @@ class Searching(LettingOut):
 
     fetches_local: bool = False
 
-    def embedder(self, name: str = "") -> Embedder:
-        """The carried encoder, or a model of the configuration behind ``/embeddings``. Raises what
-        ``resolve`` raises."""
+    def embedder(self, name: str = "", spending: Spending | None = None) -> Embedder:
+        """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
+        ``spending``. Raises what ``resolve`` raises, and NoPrice."""
         if name:
             from proofstone.wiring.embedding import EndpointEmbedder  # noqa: PLC0415
 
-            return EndpointEmbedder(name, self.config, self.clock, self.sent_log)
+            return EndpointEmbedder(name, self.config, self.clock, self.sent_log, spending)
         from proofstone.engines.retrieval import SentenceEncoder  # noqa: PLC0415
 
         return SentenceEncoder()
@@ -77,9 +78,12 @@ class Searching(LettingOut):
             tell=tell, admit=None if made is None else self._admits(made),
         )  # fmt: skip
 
-    def index_for(self, way: SearchWay, embedder: str = "") -> SourceIndex:
-        """The index of all sources for a way of searching, with vectors where it needs any."""
-        return self.index(embedder=None if way == "bm25" else embedder)
+    def index_for(
+        self, way: SearchWay, embedder: str = "", spending: Spending | None = None
+    ) -> SourceIndex:
+        """The index of all sources for a way of searching, with vectors where it needs any; making
+        them and searching by them is charged to ``spending``."""
+        return self.index(embedder=None if way == "bm25" else self.embedder(embedder, spending))
 
     def search(
         self,
@@ -111,10 +115,12 @@ class Searching(LettingOut):
         embedder: Embedder | str = "",
         tell: Callable[[str], None] | None = None,
         n_pages: int = 0,
+        spending: Spending | None = None,
     ) -> WebFinder:
         """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
         pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
-        that is more than usual. Raises BadUsage for no such search, or one that is not set up."""
+        that is more than usual. What it takes is charged to ``spending``. Raises BadUsage for no
+        such search, or one that is not set up, and NoPrice."""
         from proofstone.stages.search_sources import read_search_source  # noqa: PLC0415
         from proofstone.wiring.web_finding import HITS, PAGES, WebFinder  # noqa: PLC0415
         from proofstone.wiring.web_pages import WebPages  # noqa: PLC0415
@@ -125,14 +131,14 @@ class Searching(LettingOut):
             raise BadUsage(f"{source} is no search of the web")
         searcher = WebSearcher(
             asked.web, self.folder, self.config, self.clock, engines=asked.engines, log=log,
-            tell=tell,
+            tell=tell, spending=spending,
         )  # fmt: skip
         pages = WebPages(
             self.store, self.folder, self.config, self.clock, log=log, local=self.fetches_local
         )
         made = None
         if way != "bm25":
-            made = self.embedder(embedder) if isinstance(embedder, str) else embedder
+            made = self.embedder(embedder, spending) if isinstance(embedder, str) else embedder
         return WebFinder(
             self.store, searcher, pages, lambda only: self._index(only, embedder=made), way,
             hits=n_pages or HITS, n_pages=n_pages or PAGES,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from proofstone.engines.retrieval import SearchWay, WebSearchError
-from proofstone.errors import CallFailed, EgressRefused
+from proofstone.errors import BudgetReached, CallFailed, EgressRefused
 from proofstone.identity import content_id
 from proofstone.ports import FoundText
 from proofstone.records import Source
@@ -166,8 +166,9 @@ class WebFinder:
         """What came of each query, at most ``k`` chunks each (0: only its pages); ``is_cleared`` as
         for ``seek``.
 
-        Raises EgressRefused, ExtraMissing without what reads HTML, and EndpointUnusable where no
-        query would be answered, or none of the first was.
+        Raises EgressRefused, ExtraMissing without what reads HTML, BudgetReached where it does not
+        cover another search (the answers so far are kept), and EndpointUnusable where no query
+        would be answered, or none of the first was.
         """
         found: list[WebFinding] = []
         for lot in self._lots(queries):
@@ -199,11 +200,14 @@ class WebFinder:
     ) -> list[KeptSearch | WebSearchError]:
         slots = asyncio.Semaphore(_AT_ONCE)
         hopeless: list[WebSearchError] = []
+        reached: list[BudgetReached] = []
 
-        async def one(query: WebQuery) -> KeptSearch | WebSearchError:
+        async def one(query: WebQuery) -> KeptSearch | WebSearchError | BudgetReached:
             async with slots:
                 if hopeless:
                     return hopeless[0]
+                if reached:
+                    return reached[0]
                 try:
                     return await self.searcher.seek(
                         query.text, self._hits, made_from=query.made_from, is_cleared=is_cleared
@@ -212,12 +216,19 @@ class WebFinder:
                     if error.kind in ("bad_key", "no_credit"):
                         hopeless.append(error)
                     return error
+                except BudgetReached as error:  # the others end first, and are kept
+                    reached.append(error)
+                    return error
 
         once = _each_once(queries)
         found = dict(zip(once, await asyncio.gather(*map(one, once.values())), strict=True))
         if hopeless:
             raise told_failure(self.name, hopeless[0])
-        return [found[query.text] for query in queries]
+        if reached:
+            raise reached[0]
+        return [
+            each for query in queries if not isinstance(each := found[query.text], BudgetReached)
+        ]
 
     def _lots(self, queries: Sequence[WebQuery]) -> Iterator[Sequence[WebQuery]]:
         size = max(1, _LOT // self._n_pages)

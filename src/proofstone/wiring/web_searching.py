@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,12 +25,12 @@ from proofstone.identity import content_id
 from proofstone.ports import Clock
 from proofstone.records import Source
 from proofstone.stages.sent_beside import SentBeside, SentLog
-from proofstone.wiring.fetching import get
+from proofstone.wiring.fetching import Got, get
 from proofstone.wiring.folders import MARK
 from proofstone.wiring.kept_notes import read_note, write_note
 
 if TYPE_CHECKING:
-    from proofstone.engines.models import ModelConfig
+    from proofstone.engines.models import ModelConfig, RequestPurse, Secret, Spending
 
 __all__ = ["KeptSearch", "WebSearcher", "searches_of", "set_searches"]
 
@@ -58,10 +59,21 @@ class KeptSearch(Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] = ()
 
 
+@dataclass
+class _Sent:
+    """Requests that may be billed, and what they took of a budget."""
+
+    requests: int = 0
+    billed: int = 0
+
+
 class WebSearcher:
     """One web search. The same query is asked once and then read from ``folder``; ``tell`` hears
     what goes where before it does, ``log`` keeps that it went. ``engines`` are those that SearXNG
-    is to ask, in place of the environment's."""
+    is to ask, in place of the environment's. ``spending`` is charged the price of each request.
+
+    Raises NoPrice where that has a budget in money and no price is known.
+    """
 
     def __init__(
         self,
@@ -73,6 +85,7 @@ class WebSearcher:
         engines: str = "",
         log: SentLog | None = None,
         tell: Callable[[str], None] | None = None,
+        spending: Spending | None = None,
     ) -> None:
         self.search = search
         self._folder = folder / MARK / "websearch"
@@ -85,6 +98,15 @@ class WebSearcher:
                 f"a search by {search} needs {' and '.join(unset)}",
                 hint="set it in the environment or in a .env file",
             )
+        self._price = config.searches.get(search)
+        self._purse = self._open_purse(spending)
+
+    def _open_purse(self, spending: Spending | None) -> RequestPurse | None:
+        from proofstone.engines.models import open_request_purse  # noqa: PLC0415 - heavy
+
+        if spending is None:
+            return None
+        return open_request_purse(self.search, self._price, spending)
 
     async def find(
         self,
@@ -113,16 +135,19 @@ class WebSearcher:
         made_from: Sequence[Source] = (),
         is_cleared: bool = False,
     ) -> KeptSearch:
-        """``find`` for callers that tell failures apart. Raises EgressRefused, WebSearchError."""
+        """``find`` for callers that tell failures apart. Raises EgressRefused, BudgetReached,
+        WebSearchError."""
         request = self._request(query, k)
         file = self._file(request, k)
         if (kept := read_note(file, KeptSearch)) is not None:
             return kept
         if not is_cleared:
             self._clear(request.url, made_from)
-        bodies, hits = await self._all_asked(query, k)
-        if self._log is not None:
-            self._log.add([self._line(query, made_from, len(bodies))])
+        sent = _Sent()
+        try:
+            bodies, hits = await self._all_asked(query, k, sent)
+        finally:
+            self._note(query, made_from, sent)
         found = KeptSearch(
             search=self.search, query=query, k=k, asked_at=self._clock.now(),
             answer=sha256(b"".join(bodies)).hexdigest(), hits=tuple(hits),
@@ -134,7 +159,7 @@ class WebSearcher:
     async def probe(self) -> int:
         """How many hits a fixed query has that holds nothing of a workspace; nothing is kept.
         Raises EgressRefused, WebSearchError."""
-        _body, hits = await self._asked(_PROBE, 1)
+        _body, hits = await self._asked(_PROBE, 1, _Sent())
         return len(hits)
 
     @property
@@ -174,13 +199,13 @@ class WebSearcher:
         if self._tell is not None:
             self._tell(f"to {to}: a query" + (", made from private text" if made_from else ""))
 
-    async def _all_asked(self, query: str, k: int) -> tuple[list[bytes], list[WebHit]]:
+    async def _all_asked(self, query: str, k: int, sent: _Sent) -> tuple[list[bytes], list[WebHit]]:
         """The answers, and the first ``k`` hits of them, each address once: asked on for as long as
         there are new ones."""
         bodies: list[bytes] = []
         found: dict[str, WebHit] = {}
         for page in range(web_requests_for(self.search, k)):
-            body, hits = await self._asked(query, k, page)
+            body, hits = await self._asked(query, k, sent, page)
             bodies.append(body)
             n_before = len(found)
             for hit in hits:
@@ -189,7 +214,9 @@ class WebSearcher:
                 break
         return bodies, list(found.values())[:k]
 
-    async def _asked(self, query: str, k: int, page: int = 0) -> tuple[bytes, list[WebHit]]:
+    async def _asked(
+        self, query: str, k: int, sent: _Sent, page: int = 0
+    ) -> tuple[bytes, list[WebHit]]:
         from proofstone.engines.models import Secret  # noqa: PLC0415 - heavy
         from proofstone.engines.models.retry_after import read_retry_after  # noqa: PLC0415
 
@@ -201,9 +228,7 @@ class WebSearcher:
         for attempt in range(_TRIES):
             asked_for = None
             try:
-                got = await get(
-                    request.url, self._config, parameters=request.parameters, headers=headers
-                )
+                got = await self._paid(request, headers, sent)
                 asked_for = read_retry_after(got.headers, self._clock.now())
                 return got.body, read_web_hits(self.search, got.status, got.body, k)
             except EndpointUnusable as error:
@@ -217,12 +242,51 @@ class WebSearcher:
             await self._clock.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _line(self, query: str, made_from: Sequence[Source], requests: int) -> SentBeside:
-        return SentBeside(
+    async def _paid(self, request: WebRequest, headers: Mapping[str, Secret], sent: _Sent) -> Got:
+        """One request, charged where it was answered with 200, or where it may have been: a
+        connection that broke under way. Other answers are errors, which are not billed."""
+        import aiohttp  # noqa: PLC0415 - heavy
+
+        purse = self._purse
+        held = 0 if purse is None else await purse.put_aside()
+        is_billed, is_known = True, False
+        try:
+            got = await get(
+                request.url,
+                self._config,
+                parameters=request.parameters,
+                headers=headers,
+                resends=False,  # each is billed
+            )
+            is_billed, is_known = got.status == 200, True
+        except EgressRefused:
+            is_billed = False
+            raise
+        except EndpointUnusable as error:
+            unreached = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, ValueError)
+            is_billed = not isinstance(error.__cause__, unreached)
+            raise
+        finally:
+            if is_billed:
+                sent.requests += 1
+                sent.billed += 0 if purse is None else purse.settle(held, is_estimated=not is_known)
+            elif purse is not None:
+                purse.give_back(held)
+        return got
+
+    def _note(self, query: str, made_from: Sequence[Source], sent: _Sent) -> None:
+        """What was sent, in the log."""
+        price = self._price
+        line = SentBeside(
             at=self._clock.now(), endpoint=self.address, what="searched", by=self.name,
-            requests=requests, n_bytes=requests * len(query.encode()),
+            requests=sent.requests, n_bytes=sent.requests * len(query.encode()),
+            cost_usd=None if price is None else sent.requests * price.per_1000 / 1000,
             sources=tuple(source.title for source in made_from),
         )  # fmt: skip
+        if self._log is not None and sent.requests:
+            self._log.add([line])
+        if self._purse is not None:
+            self._purse.noted(sent.billed)
 
     def _set(self, variable: str) -> str:
         return self._config.environment.get(variable, "").strip() if variable else ""

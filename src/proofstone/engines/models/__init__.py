@@ -33,6 +33,7 @@ from proofstone.engines.models.opening import (
     open_model,
 )
 from proofstone.engines.models.plain_text import TEXT_WIRES
+from proofstone.engines.models.purse import RequestPurse, open_request_purse
 from proofstone.engines.models.redaction import redacted_settings, scrubber_of
 from proofstone.engines.models.reply import UnreadableReplyError, read_reply
 from proofstone.engines.models.request_hash import request_hash
@@ -68,6 +69,7 @@ __all__ = [
     "ModelName",
     "Online",
     "Price",
+    "RequestPurse",
     "Retries",
     "Secret",
     "Spending",
@@ -91,6 +93,7 @@ __all__ = [
     "open_asker",
     "open_endpoint",
     "open_model",
+    "open_request_purse",
     "parse_model_name",
     "parse_model_names",
     "price_of",

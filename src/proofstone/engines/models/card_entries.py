@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from proofstone.engines.models.settings import SETTINGS
 from proofstone.engines.models.table_checks import unknown_key, wrong_fields
-from proofstone.records import Card, Price
+from proofstone.records import Card, Price, SearchPrice
 
-__all__ = ["wrong_card", "wrong_price"]
+__all__ = ["wrong_card", "wrong_price", "wrong_search_price"]
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _RELEASED = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
@@ -19,11 +19,22 @@ _LARGEST_B = 100_000.0  # a hundred trillion: a count of parameters that was not
 
 
 def wrong_price(fields: Any) -> list[str]:
-    """All that is wrong with a ``price`` table."""
-    wrong = wrong_fields("price", fields, Price)
+    """All that is wrong with a ``price`` table of a model."""
+    return _wrong_price(fields, Price, ("input", "output", "cached", "reasoning"))
+
+
+def wrong_search_price(fields: Any) -> list[str]:
+    """All that is wrong with a ``price`` table of a search."""
+    return _wrong_price(fields, SearchPrice, ("per_1000",))
+
+
+def _wrong_price(
+    fields: Any, kind: type[Price] | type[SearchPrice], amounts: Sequence[str]
+) -> list[str]:
+    wrong = wrong_fields("price", fields, kind)
     if not isinstance(fields, Mapping):
         return wrong
-    for name in ("input", "output", "cached", "reasoning"):
+    for name in amounts:
         number = fields.get(name)
         if isinstance(number, int | float) and not 0 <= number < float("inf"):
             wrong.append(f"price.{name}: must be a finite number from 0 up, not {number}")

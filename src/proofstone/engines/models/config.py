@@ -37,7 +37,7 @@ from proofstone.engines.models.route import Route, choose_route
 from proofstone.engines.models.secret import Secret
 from proofstone.engines.models.settings import THINKING_TOKENS
 from proofstone.errors import BadInput, NotFound, Problem
-from proofstone.records import Card, Price, merged_card
+from proofstone.records import Card, Price, SearchPrice, merged_card
 
 __all__ = [
     "FILE_NAME",
@@ -63,7 +63,7 @@ CONNECT_TIMEOUT_S = 15.0
 class ModelConfig:
     """All that files and environment say. ``environment`` holds keys and is never shown;
     ``layers`` are the files one by one, the built-in providers first, and ``env_file`` is the
-    ``.env`` that was read, if any, with the variables that came from it.
+    ``.env`` that was read, if any, with the variables that came from it. ``searches`` are prices.
     """
 
     providers: Mapping[str, Entry]
@@ -74,6 +74,7 @@ class ModelConfig:
     env_file: str = ""
     from_env_file: frozenset[str] = frozenset()
     gate: EgressGate = field(default_factory=EgressGate)
+    searches: Mapping[str, SearchPrice] = field(default_factory=dict)
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
@@ -149,6 +150,7 @@ def load_config(
         layers=tuple(tables),
         env_file=env_file,
         from_env_file=frozenset(read) - frozenset(given),
+        searches={name: price for table in tables for name, price in table.searches.items()},
         gate=EgressGate([table.egress for table in tables if table.egress is not None]),
     )
 

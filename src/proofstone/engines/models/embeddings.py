@@ -15,6 +15,7 @@ import orjson
 from msgspec import Struct, structs
 
 from proofstone.engines.models.asking import Retries
+from proofstone.engines.models.bounds import may_be_billed
 from proofstone.engines.models.config import Endpoint
 from proofstone.engines.models.cost import cost_usd
 from proofstone.engines.models.embedding_reply import (
@@ -26,6 +27,8 @@ from proofstone.engines.models.embedding_reply import (
 from proofstone.engines.models.failure_kinds import advise, treatment
 from proofstone.engines.models.failures import classify
 from proofstone.engines.models.openai_chat import ChatEndpoint
+from proofstone.engines.models.purse import RequestPurse
+from proofstone.engines.models.reply import salvage_usage
 from proofstone.errors import EndpointUnusable
 from proofstone.ports import Attempt, Clock
 from proofstone.records import Usage
@@ -38,35 +41,48 @@ __all__ = ["EmbeddingUse", "EmbeddingsEndpoint"]
 
 _TEXTS, _CHARACTERS = 96, 100_000  # of one request; an endpoint that takes fewer gets fewer
 _AT_ONCE = 8
+_ADDED_TOKENS = 64  # what a model sets around each text at most
 _FORMAT = "encoding_format"
+_BILLED = 200
 _REFUSED = frozenset({"bad_request", "unsupported_parameter"})
 _FEWER = frozenset({"bad_request", "too_long"})  # what a batch may be refused with for its size
 
 
 class EmbeddingUse(Struct, frozen=True, kw_only=True):
-    """What embedding took: answered requests, tokens as the endpoint counted them (0 where it does
-    not) and their price (None where none is known)."""
+    """What embedding took: requests that may be billed, tokens as the endpoint counted them, the
+    most that they may have been where it did not (``estimated_tokens``), the price of both (None
+    where none is known), and what all of it took of a budget."""
 
     requests: int = 0
     texts: int = 0
     n_bytes: int = 0
     tokens: int = 0
+    estimated_tokens: int = 0
     cost_usd: float | None = 0.0
+    billed: int = 0
 
 
 class EmbeddingsEndpoint:
     """A model behind ``/embeddings``. Made outside a loop, used on one; close it there. ``use``
-    counts what it took."""
+    counts what it took, which a ``purse`` is charged."""
 
     def __init__(
-        self, endpoint: Endpoint, *, clock: Clock, rng: Random, retries: Retries | None = None
+        self,
+        endpoint: Endpoint,
+        *,
+        clock: Clock,
+        rng: Random,
+        retries: Retries | None = None,
+        purse: RequestPurse | None = None,
     ) -> None:
         self.name = endpoint.name
         self.endpoint = endpoint.identity
         self.use = EmbeddingUse(cost_usd=None if endpoint.price is None else 0.0)
         self._known = endpoint
         self._client = ChatEndpoint(endpoint, clock=clock)
-        self._clock, self._rng = clock, rng
+        self._clock, self._rng, self._purse = clock, rng, purse
+        self._has_answered = False
+        self._added = _ADDED_TOKENS
         self._retries = retries or Retries()
         self._format = {} if _FORMAT in endpoint.unsupported else {_FORMAT: "float"}
         named = endpoint.body.get("dimensions")
@@ -77,7 +93,7 @@ class EmbeddingsEndpoint:
         """Vectors (texts, dimensions) of length 1, in the order of the texts; of an empty text,
         which no endpoint takes, nothing but zeros. A text that comes twice is sent once.
 
-        Raises EndpointUnusable, naming the kind of failure.
+        Raises EndpointUnusable, naming the kind of failure, and BudgetReached.
         """
         import numpy as np  # noqa: PLC0415
 
@@ -90,6 +106,7 @@ class EmbeddingsEndpoint:
         finally:
             for each in asked:
                 each.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)  # what they took is counted
         if len({part.shape[1] for part in parts}) > 1:
             raise self._unusable("unreadable", "its vectors have several lengths")
         vectors = _of_length_1(np.concatenate(parts))
@@ -122,10 +139,7 @@ class EmbeddingsEndpoint:
         """The reply to a batch, or the last attempt, which failed."""
         rules = self._retries
         for retry in range(rules.most + 1):
-            body = self._body(texts)
-            async with self._slots:
-                attempt = await self._client.post("/embeddings", body)
-            found = self._read(attempt, texts, len(body))
+            found = await self._once(texts)
             if isinstance(found, EmbeddingReply):
                 return found
             if found.error in _REFUSED and _FORMAT in found.detail and _FORMAT in self._format:
@@ -139,6 +153,51 @@ class EmbeddingsEndpoint:
             await self._clock.sleep(wait + jitter)
         raise AssertionError("the last attempt returns")
 
+    async def _once(self, texts: list[str]) -> EmbeddingReply | Attempt:
+        """One attempt in a slot, what it took charged and counted."""
+        body, most = self._body(texts), self._most(texts)
+        async with self._slots:
+            held = 0 if self._purse is None else await self._purse.put_aside(most)
+            try:
+                attempt = await self._client.post("/embeddings", body)
+            except BaseException:  # it was sent, and nobody waits for it any more
+                self._charge(held, texts, len(body), None, most)
+                raise
+        found = self._read(attempt, len(texts))
+        counted = found.tokens if isinstance(found, EmbeddingReply) else _counted(attempt)
+        self._has_answered |= isinstance(found, EmbeddingReply)
+        if counted is not None or may_be_billed(attempt, has_answered=self._has_answered):
+            self._charge(held, texts, len(body), counted, most)
+        elif self._purse is not None:
+            self._purse.give_back(held)
+        return found
+
+    def _most(self, texts: list[str]) -> int:
+        """The most tokens that texts can have: a token a byte, and what is set around them."""
+        return sum(len(text.encode()) for text in texts) + self._added * len(texts)
+
+    def _charge(
+        self, held: int, texts: list[str], n_bytes: int, counted: int | None, most: int
+    ) -> None:
+        """Counts a request: ``counted`` tokens, or the most where the endpoint did not say."""
+        tokens = most if counted is None else counted
+        billed = 0
+        if self._purse is not None:
+            billed = self._purse.settle(held, tokens, is_estimated=counted is None)
+        if tokens > most:  # more is set around a text than was thought
+            self._added += -(-(tokens - most) // len(texts))
+        cost = cost_usd(self._known.price, Usage(prompt=tokens, completion=0), _BILLED)
+        use = self.use
+        self.use = EmbeddingUse(
+            requests=use.requests + 1,
+            texts=use.texts + len(texts),
+            n_bytes=use.n_bytes + n_bytes,
+            tokens=use.tokens + (counted or 0),
+            estimated_tokens=use.estimated_tokens + (most if counted is None else 0),
+            cost_usd=None if use.cost_usd is None or cost is None else use.cost_usd + cost,
+            billed=use.billed + billed,
+        )
+
     def _body(self, texts: list[str]) -> bytes:
         """A request. Numbers are asked for: bytes would not say what they are."""
         known = self._known
@@ -146,11 +205,11 @@ class EmbeddingsEndpoint:
             {"model": known.served_as, **self._format, **known.body, "input": texts}
         )  # fmt: skip
 
-    def _read(self, attempt: Attempt, texts: list[str], n_bytes: int) -> EmbeddingReply | Attempt:
+    def _read(self, attempt: Attempt, n_texts: int) -> EmbeddingReply | Attempt:
         if attempt.error:
             return attempt
         try:
-            found = read_vectors(attempt.raw, len(texts), self._dimensions)
+            found = read_vectors(attempt.raw, n_texts, self._dimensions)
         except UnreadableVectorsError as error:
             said = classify(attempt.status, attempt.raw)  # an error may come with a 200
             if said.kind != "unreadable":
@@ -158,16 +217,6 @@ class EmbeddingsEndpoint:
             kind = "malformed" if isinstance(error, WrongVectorsError) else said.kind
             return structs.replace(attempt, error=kind, detail=str(error))
         self._dimensions = found.vectors.shape[1]
-        tokens = found.tokens or 0
-        cost = cost_usd(self._known.price, Usage(prompt=tokens, completion=0), attempt.status)
-        use = self.use
-        self.use = EmbeddingUse(
-            requests=use.requests + 1,
-            texts=use.texts + len(texts),
-            n_bytes=use.n_bytes + n_bytes,
-            tokens=use.tokens + tokens,
-            cost_usd=None if use.cost_usd is None or cost is None else use.cost_usd + cost,
-        )
         return found
 
     def _unusable(self, kind: str, detail: str) -> EndpointUnusable:
@@ -180,6 +229,13 @@ class EmbeddingsEndpoint:
             entry=known.entry,
         )
         return EndpointUnusable(f"{self.name} gives no vectors: {kind}: {detail}", hint=hint)
+
+
+def _counted(attempt: Attempt) -> int | None:
+    """The tokens that an answer of no use still names: it was billed all the same."""
+    usage = salvage_usage(attempt.raw)
+    known = [each for each in (usage.prompt, usage.completion) if each is not None]
+    return sum(known) if known else None
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

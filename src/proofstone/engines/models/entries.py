@@ -10,12 +10,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from proofstone.engines.models.card_entries import wrong_card, wrong_price
+from proofstone.engines.models.card_entries import wrong_card, wrong_price, wrong_search_price
 from proofstone.engines.models.egress_policy import EgressPolicy, read_policy
 from proofstone.engines.models.settings import THINKING_TOKENS
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.errors import Problem
-from proofstone.records import Card, Price, merged_card
+from proofstone.records import WEB_SEARCHES, Card, Price, SearchPrice, merged_card
 
 __all__ = [
     "Entry",
@@ -31,7 +31,7 @@ __all__ = [
 
 Wire = Literal["openai-chat", "openai-completions"]
 
-_TABLES = ("providers", "models", "egress")
+_TABLES = ("providers", "models", "searches", "egress")
 # Fields of a request that the engine writes itself, or that would put a key into stored settings.
 _RESERVED_BODY = frozenset(
     {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
@@ -83,14 +83,15 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Tables(Struct, frozen=True):
-    """The providers, models and egress policy of a file, where it stands, and its text, to find
-    lines in."""
+    """The providers, models, prices of searches and egress policy of a file, where it stands, and
+    its text, to find lines in."""
 
     where: str
     providers: Mapping[str, Entry] = {}
     models: Mapping[str, Entry] = {}
     text: str = ""
     egress: EgressPolicy | None = None
+    searches: Mapping[str, SearchPrice] = {}
 
     def beside(self, path: Path) -> Tables:
         """The same, with relative files of entries (``ca_file``) meant from the folder of
@@ -166,11 +167,35 @@ def read_tables(
         for name in tables["models"]
         if "/" not in name
     ]
+    searches, found = _search_prices(where, document.get("searches", {}))
+    problems += found
     egress = None
     if "egress" in document:
         egress, found = read_policy(where, document["egress"])
         problems += found
-    return Tables(where, tables["providers"], tables["models"], text, egress), problems
+    return Tables(where, tables["providers"], tables["models"], text, egress, searches), problems
+
+
+def _search_prices(where: str, value: Any) -> tuple[dict[str, SearchPrice], list[Problem]]:
+    """What requests to searches cost, by ``[searches.NAME]``."""
+    if not isinstance(value, dict):
+        return {}, [Problem(where, "[searches] must be a table of tables, as in [searches.brave]")]
+    prices: dict[str, SearchPrice] = {}
+    problems: list[Problem] = []
+    for name, fields in value.items():
+        place = f"{where}, [searches.{_quoted(name)}]"
+        if name not in WEB_SEARCHES:
+            problems.append(Problem(place, unknown_key(name, WEB_SEARCHES)))
+            continue
+        if not isinstance(fields, dict):
+            problems.append(Problem(place, f"expected a table, came {type(fields).__name__}"))
+            continue
+        found = [unknown_key(key, ("price",)) for key in fields if key != "price"]
+        found += wrong_search_price(fields["price"]) if "price" in fields else []
+        problems += [Problem(place, what) for what in found]
+        if "price" in fields and not found:
+            prices[name] = msgspec.convert(fields["price"], SearchPrice)
+    return prices, problems
 
 
 def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[Problem]]:

@@ -39,9 +39,11 @@ def open_session(
     headers: Iterable[tuple[str, Secret]],
     connect_timeout_s: float,
     outside: bool = False,
+    resends: bool = True,
 ) -> aiohttp.ClientSession:
     """A session for one endpoint, which sets no limit to a whole request. ``outside``: a name that
-    stands for this machine or its network is refused (a proxy looks names up for itself).
+    stands for this machine or its network is refused (a proxy looks names up for itself). Where a
+    connection breaks, a GET is sent again once, unless it is not to be (``resends``).
 
     Raises EgressRefused where its gate is shut, EndpointUnusable where the CA certificates cannot
     be read.
@@ -55,7 +57,7 @@ def open_session(
     route.gate.check(route.leaves_to(to))
     url = URL(base_url)
     tls = tls_context(route.trust) if url.scheme == "https" else None
-    return aiohttp.ClientSession(
+    session = aiohttp.ClientSession(
         connector=_BoundConnector(url, tls=tls, outside=outside and route.proxy is None),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={
@@ -67,6 +69,8 @@ def open_session(
         trust_env=False,
         proxy=None if route.proxy is None else _with_login(route.proxy),
     )
+    session._retry_connection = resends  # noqa: SLF001 - there is no other way to say so
+    return session
 
 
 def _with_login(proxy: Proxy) -> URL:

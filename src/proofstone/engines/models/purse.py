@@ -15,9 +15,18 @@ from proofstone.engines.models.stopping import Halt
 from proofstone.engines.models.unbudgeted import no_price, unbounded_reply
 from proofstone.errors import BudgetReached
 from proofstone.ports import CallRecord, Model, ModelRequest
-from proofstone.records import Price, Usage
+from proofstone.records import Price, SearchPrice, Spent, Usage
 
-__all__ = ["FREE", "Held", "Purse", "amount_of", "is_free", "open_purse"]
+__all__ = [
+    "FREE",
+    "Held",
+    "Purse",
+    "RequestPurse",
+    "amount_of",
+    "is_free",
+    "open_purse",
+    "open_request_purse",
+]
 
 FREE = Price(input=0.0, output=0.0, date="", source="simulated, or run on this machine")
 _BILLED = 200
@@ -73,19 +82,99 @@ class Purse:
         self._spending.give_back(held.amount)
 
     def _reached(self, budget: Budget, amount: int) -> BudgetReached:
+        shorter = ", or shorten the longest reply with --max-tokens"
+        return _reached(self._spending.spent, budget, amount, f"call of {self._model}", shorter)
+
+
+class RequestPurse:
+    """Puts aside and settles for requests that are no calls of a model: searches, texts to embed.
+
+    ``name`` is the search or model; ``price`` has US dollars per million tokens or per 1,000
+    requests, and is None where it is not known.
+    """
+
+    def __init__(self, name: str, price: Price | SearchPrice | None, spending: Spending) -> None:
+        self._name = name
+        self._what = f"embedding request to {name}" if "/" in name else f"search by {name}"
+        self._price = price
+        self._spending = spending
+        self._halt = Halt()
+
+    async def put_aside(self, tokens: int = 0) -> int:
+        """What one request of so many tokens costs at most. Raises BudgetReached where it is not
+        covered any more."""
+        budget = self._spending.budget
+        if budget is None:
+            await self._spending.reserve(0, self._halt)
+            return 0
+        amount = self._amount(budget.unit, tokens)
+        try:
+            await self._spending.reserve(amount, self._halt)
+        except BudgetSpent:
+            raise _reached(self._spending.spent, budget, amount, self._what, "") from None
+        return amount
+
+    def settle(self, held: int, tokens: int = 0, *, is_estimated: bool = False) -> int:
+        """Takes what a request took in place of what was put aside; what it took of the budget,
+        which ``noted`` is to be told once it is in the log."""
         spending = self._spending
-        unit, call = budget.unit, shown(budget.unit, amount)
-        if not spending.spent:
-            return BudgetReached(
-                f"the budget of {budget} does not cover one call of {self._model}, "
-                f"which may cost {call}",
-                hint="give a larger --budget, or shorten the longest reply with --max-tokens",
-            )
-        return BudgetReached(
-            f"the budget of {budget} is reached: {shown(unit, spending.spent)} spent, and "
-            f"another call of {self._model} may cost {call}",
-            hint="what was done is kept; resume with a further --budget",
+        unit: Unit = "tokens" if spending.budget is None else spending.budget.unit
+        billed = self._amount(unit, tokens)
+        spending.take(held, billed)
+        usd = self._usd(tokens)
+        took = Spent(
+            calls=1,
+            prompt_tokens=0 if is_estimated else tokens,
+            cost_usd=usd or 0.0,
+            unpriced=int(usd is None),
+            estimated_calls=int(is_estimated),
+            estimated_tokens=tokens if is_estimated else 0,
+            estimated_usd=usd or 0.0 if is_estimated else 0.0,
         )
+        spending.beside[self._name] = spending.beside.get(self._name, Spent()) + took
+        return billed
+
+    def give_back(self, held: int) -> None:
+        """Takes nothing: the request was not sent, or is not billed."""
+        self._spending.give_back(held)
+
+    def noted(self, billed: int) -> None:
+        """What ``settle`` took is in the log: a kill no longer loses it."""
+        self._spending.noted(billed)
+
+    def _amount(self, unit: Unit, tokens: int) -> int:
+        return tokens if unit == "tokens" else money(self._usd(tokens) or 0.0)
+
+    def _usd(self, tokens: int) -> float | None:
+        if isinstance(self._price, SearchPrice):
+            return self._price.per_1000 / 1000
+        return cost_usd(self._price, Usage(tokens, 0), _BILLED)
+
+
+def open_request_purse(
+    name: str, price: Price | SearchPrice | None, spending: Spending | None
+) -> RequestPurse | None:
+    """A purse for a search, or for a model that embeds, where somebody adds up what is spent.
+    Raises NoPrice where a budget is in money and the price is not known."""
+    if spending is None:
+        return None
+    if price is None and spending.budget is not None and spending.budget.unit == "USD":
+        raise no_price([name])
+    return RequestPurse(name, price, spending)
+
+
+def _reached(spent: int, budget: Budget, amount: int, what: str, or_else: str) -> BudgetReached:
+    one = shown(budget.unit, amount)
+    if not spent:
+        return BudgetReached(
+            f"the budget of {budget} does not cover one {what}, which may cost {one}",
+            hint=f"give a larger --budget{or_else}",
+        )
+    return BudgetReached(
+        f"the budget of {budget} is reached: {shown(budget.unit, spent)} spent, and "
+        f"another {what} may cost {one}",
+        hint="what was done is kept; resume with a further --budget",
+    )
 
 
 def open_purse(

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from proofstone.engines.models.budget import Budget, Unit, charge
 from proofstone.engines.models.stopping import Halt
 from proofstone.ports import CallRecord
+from proofstone.records import Spent
 
 __all__ = ["BudgetSpent", "Exposure", "Journal", "Spending"]
 
@@ -51,6 +52,7 @@ class Spending:
     ``reserve`` before an attempt, then ``settle`` with its row, or ``abandon`` where none came
     back; ``keep`` once the row is committed. Amounts are in the budget's unit. Without a budget
     nothing is refused and nothing put aside: the attempts are counted, and amounts are tokens.
+    ``beside`` adds up what searches and embeddings took, by the name of the search or model.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
@@ -61,6 +63,7 @@ class Spending:
         self.reserved = 0
         self.in_flight = 0
         self.refused = 0  # reservations that did not fit any more
+        self.beside: dict[str, Spent] = {}
         self._journal: Journal | None = None
         self._unkept = Exposure(0, 0)  # billed, its row not committed yet
         self._allowed = Exposure(0, 0)
@@ -99,7 +102,10 @@ class Spending:
 
     def settle(self, reserved: int, call: CallRecord) -> None:
         """Takes what an attempt was charged in place of what was put aside for it."""
-        billed = charge(self._unit, call)
+        self.take(reserved, charge(self._unit, call))
+
+    def take(self, reserved: int, billed: int) -> None:
+        """The same for a request that is no call of a model: a search, or texts to embed."""
         if billed:
             self._unkept = Exposure(self._unkept.calls + 1, self._unkept.amount + billed)
         self._take_back(reserved, billed)
@@ -115,7 +121,10 @@ class Spending:
 
     def keep(self, call: CallRecord) -> None:
         """A settled attempt's row is committed: a kill no longer loses it."""
-        billed = charge(self._unit, call)
+        self.noted(charge(self._unit, call))
+
+    def noted(self, billed: int) -> None:
+        """The same for what was taken by ``take``, where all of it is in the log."""
         if billed:
             self._unkept = Exposure(self._unkept.calls - 1, self._unkept.amount - billed)
 

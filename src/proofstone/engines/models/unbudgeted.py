@@ -1,4 +1,4 @@
-"""Models that no budget can hold, and the remedy: no price is known, or replies have no end."""
+"""What no budget can hold, and the remedy: no price is known, or replies have no end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["no_price", "price_lines", "unbounded_reply"]
 
 
 def no_price(models: Sequence[str], today: str = "YYYY-MM-DD") -> NoPrice:
-    """The error for models without a price, with the lines to add. They are no TOML before the
-    numbers are filled in, so that nobody's price is 0 by mistake."""
+    """The error for models and searches without a price, with the lines to add. They are no TOML
+    before the numbers are filled in, so that nobody's price is 0 by mistake."""
     names = ", ".join(models)
     lines = [*price_lines(models, today), "or give a budget in tokens: --budget 5Mtok"]
     return NoPrice(f"a budget in money needs the price of {names}", hint="\n  ".join(lines))
@@ -20,7 +20,7 @@ def no_price(models: Sequence[str], today: str = "YYYY-MM-DD") -> NoPrice:
 def price_lines(models: Sequence[str], today: str = "YYYY-MM-DD") -> list[str]:
     """What to add to know the prices of models, below the line that says so."""
     return [
-        "add to proofstone.toml, in US dollars per million tokens from the provider's page:",
+        f"add to proofstone.toml, in US dollars {_per(models)} from the provider's page:",
         *(line for model in models for line in _entry(model, today)),
     ]
 
@@ -36,6 +36,20 @@ def unbounded_reply(models: Sequence[str]) -> UnboundedReply:
     )
 
 
-def _entry(model: str, today: str) -> tuple[str, str]:
-    price = f'{{ input = INPUT, output = OUTPUT, date = "{today}", source = "https://..." }}'
-    return f'    [models."{model}"]', f"    price = {price}"
+def _per(names: Sequence[str]) -> str:
+    per = ["per million tokens"] if any(map(_is_model, names)) else []
+    per += [] if all(map(_is_model, names)) else ["per 1,000 requests"]
+    return " or ".join(per)
+
+
+def _is_model(name: str) -> bool:
+    """Whether a name is a model's (``provider/model``) and not a search's."""
+    return "/" in name
+
+
+def _entry(name: str, today: str) -> tuple[str, str]:
+    day = f'date = "{today}", source = "https://..."'
+    if _is_model(name):
+        price = f"price = {{ input = INPUT, output = OUTPUT, {day} }}"
+        return f'    [models."{name}"]', f"    {price}"
+    return f"    [searches.{name}]", f"    price = {{ per_1000 = PRICE, {day} }}"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import unescape
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
+
+from proofstone.records import WEB_SEARCHES, WebSearchName
 
 __all__ = [
     "WEB_SEARCHES",
@@ -26,8 +28,6 @@ __all__ = [
     "web_requests_for",
 ]
 
-WebSearchName = Literal["brave", "google", "searxng"]
-WEB_SEARCHES: tuple[WebSearchName, ...] = get_args(WebSearchName)
 WebFailure = Literal[
     "rate_limited", "no_credit", "bad_key", "bad_request", "unreadable", "server_error"
 ]
