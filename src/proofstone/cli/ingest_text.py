@@ -33,6 +33,8 @@ def print_ingested(
     if report.others:
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
         say(f"no documents, left out: {kinds}", quiet=quiet)
+        for line in report.advice:
+            say(f"  {line}", quiet=quiet)
     if report.unused:
         names = ", ".join(report.unused[:_SHOWN])
         say(f"rows of --meta that name no file: {names}", quiet=quiet)

@@ -51,13 +51,15 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
             f"{install}"
         )
     for file in report.not_read[:_SHOWN]:
-        told = f"{file.file}: {file.why}" + (f" {file.hint}" if file.code == "PS-211" else "")
+        told = " ".join(filter(None, (f"{file.file}: {file.why}", file.hint)))
         yield from _wrapped("not read", told)
     if len(report.not_read) > _SHOWN:
         yield f"         and {len(report.not_read) - _SHOWN:,} more; see: proofstone ingest FOLDER"
     if report.others:
         others = ", ".join(f"{n} {suffix}" for suffix, n in report.others.items())
         yield from _wrapped("left out", f"no documents: {others}")
+        for line in report.advice:
+            yield from _wrapped("", line)
 
 
 def _kept(entries: Sequence[Ingested]) -> str:

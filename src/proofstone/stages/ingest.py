@@ -11,7 +11,9 @@ from proofstone.engines.ingest import (
     FoundFile,
     GuardedReader,
     Stated,
+    document_advice,
     find_files,
+    formats_hint,
     merged,
 )
 from proofstone.engines.store import Store
@@ -79,8 +81,7 @@ def ingest_paths(
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in found.others.items())
         raise BadInput(
             "There is no document to read." + (f" Found: {kinds}." if kinds else ""),
-            hint="PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki, ZIM, images, text, Markdown and JSONL "
-            "are read.",
+            hint=formats_hint(found.others),
         )
     about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]
     taking = [
@@ -115,6 +116,7 @@ def ingest_paths(
         taken=tuple(entry for each in taking for entry in each.taken),
         not_read=tuple(each.refused for each in taking if each.refused is not None),
         others=found.others,
+        advice=tuple(document_advice(found.others)),
         unused=tuple(name for name in stated_for or {} if name not in named),
         needs=scanner.needs if wanting and ocr != "never" else "",
     )

@@ -65,13 +65,15 @@ class NotRead(Struct, frozen=True, kw_only=True):
 
 class IngestReport(Struct, frozen=True, kw_only=True):
     """What came of all files. ``others`` counts files of folders that are no documents, by their
-    suffix; ``unused`` are rows of the table of sources that name no file. ``needs`` says what to
-    install so that unread pages can be read from their images. ``copies`` are files that are the
-    same document as one of ``taken``, where these are counted once."""
+    suffix, and ``advice`` says how such files become readable; ``unused`` are rows of the table of
+    sources that name no file. ``needs`` says what to install so that unread pages can be read from
+    their images. ``copies`` are files that are the same document as one of ``taken``, where these
+    are counted once."""
 
     taken: tuple[Ingested, ...]
     not_read: tuple[NotRead, ...] = ()
     others: dict[str, int] = {}
+    advice: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     needs: str = ""
     copies: tuple[str, ...] = ()

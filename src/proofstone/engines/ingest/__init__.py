@@ -16,6 +16,7 @@ from proofstone.engines.ingest.kinds_of_file import READABLE_SUFFIXES, has_pictu
 from proofstone.engines.ingest.languages import UNDETERMINED, guess_language, read_language_code
 from proofstone.engines.ingest.lines import LINE_LIMIT
 from proofstone.engines.ingest.messages import Draw, Drawn, Job, Opened, PageRead, Refused
+from proofstone.engines.ingest.other_formats import document_advice, formats_hint
 from proofstone.engines.ingest.region_rows import ChosenRegion, read_regions
 from proofstone.engines.ingest.rows import (
     SUFFIXES,
@@ -109,10 +110,12 @@ __all__ = [
     "bare_name",
     "came",
     "check_target",
+    "document_advice",
     "each_article",
     "fetched_article",
     "find_articles",
     "find_files",
+    "formats_hint",
     "guess_language",
     "has_pictures",
     "hold",

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from proofstone.engines.ingest.cutting import Cut, Cutter, HeadingPath
-from proofstone.engines.ingest.documents import Document, bare_name, read_documents
+from proofstone.engines.ingest.documents import Document, bare_name, plain_name, read_documents
 from proofstone.engines.ingest.docx.reader import READER as DOCX_READER
 from proofstone.engines.ingest.docx.reader import read_docx
 from proofstone.engines.ingest.epub.reader import READER as EPUB_READER
@@ -22,6 +22,7 @@ from proofstone.engines.ingest.layout import lay_out
 from proofstone.engines.ingest.legible import garbled
 from proofstone.engines.ingest.lines import read_whole_file
 from proofstone.engines.ingest.messages import Draw, Drawn, Job, Opened, PageRead
+from proofstone.engines.ingest.other_formats import formats_hint
 from proofstone.engines.ingest.pdf.front import front_matter
 from proofstone.engines.ingest.pdf.reader import READER as PDF_READER
 from proofstone.engines.ingest.pdf.reader import PdfFile, PdfPage
@@ -35,7 +36,7 @@ from proofstone.engines.ingest.web.reader import WebPage, read_web_page
 from proofstone.engines.ingest.wiki.api import PAGE_READER, read_wiki_file
 from proofstone.engines.ingest.wiki_pages import read_dump_pages, read_zim_pages
 from proofstone.engines.ingest.written import Written
-from proofstone.errors import BadInput
+from proofstone.errors import BadInput, BadUsage
 from proofstone.records import pack_layout
 
 if TYPE_CHECKING:
@@ -146,6 +147,15 @@ def read_job(
     else:
         for written, reader in _written(Path(job.path), kind, job.root):
             yield from _read_written(job, written, reader)
+
+
+def _unknown(path: Path) -> BadUsage:
+    """A file of no format that is read here, with what would make it one."""
+    suffix = Path(plain_name(path)).suffix.lower()
+    return BadUsage(
+        f'{path.name}: documents with the suffix "{suffix}" are not read.',
+        hint=formats_hint([suffix]),
+    )
 
 
 def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
@@ -269,6 +279,8 @@ def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | 
 
 
 def _read_text(job: Job) -> Iterator[Opened | PageRead]:
+    if kind_of(Path(job.path)) is None:
+        raise _unknown(Path(job.path))
     given = {"title": job.title, "language": job.language, "licence": job.licence}
     for document in read_documents(Path(job.path), **given):
         yield from _answers_of(document)

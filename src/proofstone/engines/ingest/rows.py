@@ -26,6 +26,7 @@ from proofstone.engines.ingest.lines import (
     read_lines,
     read_whole_file,
 )
+from proofstone.engines.ingest.other_formats import table_advice
 from proofstone.engines.ingest.parquet import parquet_rows
 from proofstone.engines.ingest.unread import read_watched
 from proofstone.engines.ingest.workbooks import sheet_rows
@@ -48,9 +49,11 @@ def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
     suffix = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
     known = dict.fromkeys((*SUFFIXES, *unpacked))
     if suffix not in known or (is_packed and suffix in unpacked):
+        way = table_advice(suffix)
         raise BadUsage(
             f'{path.name}: no table format has the suffix "{"".join(suffixes)}".',
-            hint=f"Use one of {', '.join(known)}; .gz may follow any but {' and '.join(unpacked)}.",
+            hint=(f"convert it: {way}. " if way else "")
+            + f"Use one of {', '.join(known)}; .gz may follow any but {' and '.join(unpacked)}.",
         )
     return suffix
 
