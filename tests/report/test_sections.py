@@ -253,7 +253,7 @@ def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
         "What is not decided, and what would decide it",
         "Leaderboard",
         "What cannot be concluded",
-        "How far to trust this",
+        "Data quality and provenance",
         "Items that people checked",
         "Pairwise differences",
         "Statistical power",

@@ -48,7 +48,7 @@ def annotators_section(evidence: Evidence) -> Section | None:
     listed = np.argsort(-given.sum(axis=0), kind="stable")[:_MOST_LISTED]
     return Section(
         name="annotators",
-        title=say("How far annotators agree"),
+        title=say("Inter-annotator agreement"),
         finding=_finding(found, by_name, both),
         plain=_plain(by_name),
         cannot=_cannot(both),

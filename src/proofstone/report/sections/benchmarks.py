@@ -63,7 +63,7 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
         pairs.append(_Pair(first, second, tau, rho, freed, moves))
     return Section(
         name="benchmarks",
-        title=say("Whether the benchmarks agree"),
+        title=say("Agreement between benchmarks"),
         finding=_finding(pairs, models),
         plain=_plain(pairs),
         cannot=_cannot(pairs, models),

@@ -49,7 +49,7 @@ def calibration_section(evidence: Evidence) -> Section | None:
     by_label = [(each.label, each.by_width) for each in known]
     return Section(
         name="calibration",
-        title=say("Whether confidence can be trusted"),
+        title=say("Calibration of stated confidence"),
         finding=_finding(known),
         plain=_plain(known),
         cannot=_cannot(known, len(found)),

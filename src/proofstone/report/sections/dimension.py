@@ -35,7 +35,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
         return None
     return Section(
         name="dimension",
-        title=say("Whether groups rank models differently"),
+        title=say("Model × group interaction"),
         finding=_finding(found),
         plain=_plain(found),
         cannot=_cannot(found),

@@ -80,8 +80,8 @@ def describe_factor(
         how=say(
             "Each model against itself, on the same items; the variance of a change adds up "
             "over items that share a key. Changes are from {level}. Holm's correction over "
-            "all of them. Whether all models change alike: Wald's test of the interaction of "
-            "model and factor, by Hotelling's law.",
+            "all of them. The interaction of model and factor is tested by Wald's test, with "
+            "Hotelling's law.",
             level=levels[0],
         ),
         tables=(_table(factor, models, levels),),

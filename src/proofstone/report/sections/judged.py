@@ -60,7 +60,7 @@ def judged_section(evidence: Evidence) -> Section | None:
     n = int(np.array(table.counts).sum())
     return Section(
         name="judge",
-        title=say("Whether the judge can be trusted"),
+        title=say("Agreement of the judge with people"),
         finding=_finding(table, found, n),
         plain=_plain(rates),
         cannot=_cannot(rates, n),

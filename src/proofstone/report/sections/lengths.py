@@ -60,7 +60,7 @@ def lengths_section(evidence: Evidence) -> Section | None:
     bins, curves = length_bins(evidence, sheet, ranked), length_curves(evidence, sheet, ranked)
     return Section(
         name="length",
-        title=say("Whether longer replies score higher"),
+        title=say("Score by response length"),
         finding=_finding(everyone),
         cannot=_cannot(everyone),
         how=(

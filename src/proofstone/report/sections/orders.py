@@ -60,7 +60,7 @@ def orders_section(evidence: Evidence) -> Section | None:
     n_orders = len(np.unique(sheet.table.order[sheet.table.order >= 0]))
     return Section(
         name="orders",
-        title=say("Whether answers hold when options are shuffled"),
+        title=say("Robustness to option order"),
         finding=_finding(found, n_orders),
         plain=_plain(found),
         cannot=_cannot(found, contents),

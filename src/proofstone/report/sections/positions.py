@@ -34,7 +34,7 @@ def positions_section(evidence: Evidence) -> Section | None:
     ]
     return Section(
         name="positions",
-        title=say("Whether positions are favoured"),
+        title=say("Position bias"),
         finding=_finding(rejected, len(found)),
         how=(
             say(

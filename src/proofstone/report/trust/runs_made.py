@@ -11,7 +11,7 @@ from proofstone.wording import counted, noted, paragraph, say
 
 __all__ = ["complete_line", "cost_line", "plan_line"]
 
-_COMPLETE = noted("Whether results are whole")
+_COMPLETE = noted("Completeness of results")
 _COST = noted("Cost that is only estimated")
 _PLAN = noted("Planned before it was run")
 
