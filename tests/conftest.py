@@ -33,6 +33,10 @@ hypothesis.settings.load_profile("repeatable")
 # tests that ran before, or with a line of code anywhere.
 providers._get_local_constants = lambda: providers._local_constants
 
+# The matrices here are small: a worker whose every product is shared out among threads spends four
+# times the processor's time, and waits for the other workers' (numpy is not imported yet).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Where the environment forbids bytecode, each command of the tests would compile the package anew.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -22,7 +22,7 @@ from proofstone.wiring.keeping import STORE
 from scripted_server import answer, child_server
 from serving import configure, serving
 
-CONNECTIONS = 16
+CONNECTIONS, GROUP_ROWS = 16, 256
 LEAST, MOST = 1000, 1300  # requests before a kill: far more than may be under way
 SCRIPT = Path(__file__).with_name("run_until_killed.py")
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2025-11-01", source = "https://e.x" }'
@@ -46,20 +46,32 @@ def stored_calls(workspace: Workspace) -> int:
 
 
 class Watched:
-    """The most calls that can have been under way at once: sent by one look, and not stored by the
-    look before it."""
+    """What can have been under way at once, at most, and in one group of the writer: as seen from
+    outside, look by look."""
 
     def __init__(self, folder: Path, url: str, lost_before: int) -> None:
-        self.most = 0
+        self._under_way = self._group = 0
         self._url = url
         self._lost_before = lost_before
         self._store = sqlite3.connect(f"file:{folder / MARK / STORE}?mode=ro", uri=True)
-        (self._stored,) = self._store.execute("SELECT count(*) FROM call").fetchone()
+        self._stored = self._count()
 
     def __call__(self) -> None:
-        sent = seen_at(self._url)["requests"]
-        self.most = max(self.most, sent - self._stored - self._lost_before)
-        (self._stored,) = self._store.execute("SELECT count(*) FROM call").fetchone()
+        """What was sent by now and was not stored at the last look; what was stored since."""
+        sent, before = seen_at(self._url)["requests"], self._stored
+        self._stored = self._count()
+        self._under_way = max(self._under_way, sent - before - self._lost_before)
+        self._group = max(self._group, self._stored - before)
+
+    def most(self) -> int:
+        """The most that a command can have held for unrecorded: it hears of a group only when that
+        is on disk, and what is on its way to the server was not seen there."""
+        seen = CONNECTIONS + self._under_way + self._group
+        return min(CONNECTIONS + GROUP_ROWS, seen)
+
+    def _count(self) -> int:
+        (stored,) = self._store.execute("SELECT count(*) FROM call").fetchone()
+        return int(stored)
 
 
 def kill_often(folder: Path, kills: int, seed: int, *budget: str) -> list[Expense]:
@@ -72,7 +84,8 @@ def kill_often(folder: Path, kills: int, seed: int, *budget: str) -> list[Expens
         for _ in range(kills):
             wanted, watched = rng.randint(LEAST, MOST), Watched(folder, url, lost_before)
             kill_after(wanted, url, [SCRIPT, folder, form, *budget], watched)
-            most = 1.25 * (watched.most + CONNECTIONS) + 1
+            watched()
+            most = 1.25 * watched.most() + 1
             with create_workspace(folder) as workspace:
                 lost = seen_at(url)["requests"] - stored_calls(workspace) - lost_before
                 lost_before += lost
@@ -80,7 +93,7 @@ def kill_often(folder: Path, kills: int, seed: int, *budget: str) -> list[Expens
                 assert workspace.newly_lost() == []  # told once
                 bounds = sum(each.exposed_calls for each in found)
                 amount = sum(each.exposed or 0 for each in found)
-            assert lost <= bounds <= most, f"{bounds} told, {lost} lost, {watched.most} at most"
+            assert lost <= bounds <= most, f"{bounds} told, {lost} lost, {most} at most"
             if budget:
                 assert money(lost * COST) <= amount
                 assert amount <= money(1.25 * CONNECTIONS * WORST + most * COST)

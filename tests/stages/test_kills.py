@@ -74,6 +74,7 @@ def test_a_few_kills(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_kills(tmp_path: Path) -> None:
-    """A hundred kills at random moments."""
-    kill_often(tmp_path, kills=100, seed=2)
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_ten_kills(tmp_path: Path, seed: int) -> None:
+    """A hundred kills at random moments, of ten runs, so that workers share them."""
+    kill_often(tmp_path, kills=10, seed=seed)

@@ -35,8 +35,14 @@ def logistic(x: Floats) -> Floats:
 def composed(
     rng: np.random.Generator, n: int, n_facts: int
 ) -> tuple[NDArray[np.int64], SharedKeys]:
-    """Three different facts for each of n questions."""
-    facts = rng.random((n, n_facts)).argpartition(FACTS, axis=1)[:, :FACTS]
+    """Three different facts for each of n questions, each three as likely as any other."""
+    facts = np.empty((n, FACTS), dtype=np.int64)
+    for drawn in range(FACTS):
+        # One of those that are left, by its place among them: past each one drawn that is no later.
+        left = rng.integers(0, n_facts - drawn, n)
+        for taken in np.sort(facts[:, :drawn], axis=1).T:
+            left += left >= taken
+        facts[:, drawn] = left
     return facts, SharedKeys(n, np.repeat(np.arange(n), FACTS), facts.ravel())
 
 
