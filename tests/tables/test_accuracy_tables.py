@@ -127,6 +127,64 @@ def test_files_of_other_models_are_parts_of_one_table(tmp_path: Path) -> None:
     assert [part.by for part in group.breakdowns] == ["stratum"]
 
 
+SCORED = Asked(named=Layout(score="accuracy"))
+
+
+def test_joined_files_keep_metrics_and_standard_errors(tmp_path: Path) -> None:
+    """Of benchmarks: b has (60 + 61) / 2 with sqrt(1 + 4) / 2 points of error; each benchmark has
+    its own interval, and metrics carry the file's name."""
+    head = "model,accuracy,stderr,bleu\n"
+    files = [
+        written(tmp_path, f"{head}a,50,1,20\nb,60,1,30\n", "one.csv"),
+        written(tmp_path, f"{head}a,55,2,22\nb,61,2,33\n", "two.csv"),
+    ]
+    audit = audit_files(files, SCORED)
+    (group,) = audit.board.standings
+    best = group.ranked[0].estimate
+    assert best.value == pytest.approx(0.605)
+    assert best.low == pytest.approx(0.605 - 1.959964 * math.sqrt(5) / 200)
+    (part,) = group.breakdowns
+    assert part.groups[1].estimates[0].low == pytest.approx(0.61 - 1.959964 * 0.02)
+    (metrics,) = (each for each in audit.sections if each.name == "metrics")
+    assert {"one: bleu", "two: bleu"} <= {column.name for column in metrics.tables[0].columns}
+
+
+def test_joined_files_of_other_models_are_one_leaderboard(tmp_path: Path) -> None:
+    """With the errors and metrics of each; a file without errors leaves its models without."""
+    files = [
+        written(tmp_path, "model,accuracy,stderr,bleu\na,50,1,20\nb,60,1,30\n", "one.csv"),
+        written(tmp_path, "model,accuracy,bleu\nc,70,22\n", "two.csv"),
+    ]
+    audit = audit_files(files, SCORED)
+    ranked = audit.board.standings[0].ranked
+    assert [(row.name, math.isnan(row.estimate.low)) for row in ranked] == [
+        ("c", True),
+        ("b", False),
+        ("a", False),
+    ]
+    (metrics,) = (each for each in audit.sections if each.name == "metrics")
+    assert [row[-1] for row in metrics.tables[0].rows] == ["20", "30", "22"]
+
+
+def test_a_table_of_models_describes_those_of_an_item_table(tmp_path: Path) -> None:
+    """Joined by name: sizes and families reach the scaling section; models without scores are
+    named; alone it is refused."""
+    sizes = "model,params,family\nx1,1B,ant\nx2,10B,ant\nx3,100B,ant\nzed,7B,bee\n"
+    models = written(tmp_path, sizes, "models.csv")
+    rows = "".join(f"q{n},{n % 2},{int(n % 4 > 0)},1\n" for n in range(40))
+    items = written(tmp_path, f"item,x1,x2,x3\n{rows}", "items.csv")
+    audit = audit_files([items, models], Asked())
+    scaling = next(section for section in audit.sections if section.name == "scaling")
+    assert [row[0] for row in scaling.tables[0].rows] == ["ant"]
+    assert "models.csv describes 1 model without scores here: zed." in audit.notes
+    assert [file.holds for file in audit.files] == ["40 items, 3 models, 120 scores", "4 models"]
+    scores = written(tmp_path, "model,accuracy\nx1,50\nx2,60\nx3,70\n", "scores.csv")
+    again = audit_files([scores, models], Asked())
+    assert again.board.standings[0].ranked[0].card.family == "ant"
+    with pytest.raises(BadUsage, match="says what models are, and holds no score"):
+        audit_files([models], Asked())
+
+
 def test_accuracies_and_items_are_audited_apart(tmp_path: Path) -> None:
     """They cannot be joined."""
     accuracies = written(tmp_path, WIDE, "a.csv")

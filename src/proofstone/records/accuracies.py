@@ -62,10 +62,10 @@ class Accuracies:
 
     ``score`` is what the overall is called; ``is_mean``: whether it is a mean over items, as F1 is
     not. ``total`` are all items, where that is stated beside the strata; ``n_of`` (m) those of
-    each model, ``stderr`` (m) the standard error of its overall, as stated. ``metrics`` are shown
-    and never averaged. ``checks`` and ``misprints`` are what the consistency checks found.
-    ``cards`` are what is known of models, by their names. ``judge`` is who graded all of them,
-    where that is stated."""
+    each model, ``stderr`` (m) the standard error of its overall, as stated, ``errors`` (m, s) those
+    of the strata. ``metrics`` are shown and never averaged. ``checks`` and ``misprints`` are what
+    the consistency checks found. ``cards`` are what is known of models, by their names. ``judge``
+    is who graded all of them, where that is stated."""
 
     name: str
     models: tuple[str, ...]
@@ -79,6 +79,7 @@ class Accuracies:
     total: int = 0
     n_of: NDArray[np.int64] | None = None
     stderr: NDArray[np.float64] | None = None
+    errors: NDArray[np.float64] | None = None
     metrics: Sequence[PrintedColumn] = ()
     checks: Sequence[CheckDone] = ()
     misprints: Sequence[Misprint] = ()

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from proofstone.engines.stats import RankInterval, tied_runs
 from proofstone.engines.stats.shares import rank_shares, share_estimate, stated_estimate
+from proofstone.engines.tables.accuracy_columns import quoted
+from proofstone.engines.tables.uncertain_cells import UNCERTAINTY
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.cards import Card
 from proofstone.records.results import Estimate
@@ -19,7 +21,7 @@ from proofstone.report.board import (
     Leaderboard,
     Standings,
 )
-from proofstone.wording import say
+from proofstone.wording import listed, say
 
 __all__ = ["accuracy_board", "accuracy_notes", "overall_accuracies"]
 
@@ -134,13 +136,18 @@ def _breakdown(found: Accuracies, order: Sequence[int], confidence: float) -> It
         BreakdownGroup(
             name=name,
             n=n,
-            estimates=tuple(
-                share_estimate(float(found.value[m, place]), n, confidence) for m in order
-            ),
+            estimates=tuple(_on_stratum(found, m, place, n, confidence) for m in order),
         )
         for place, (name, n) in enumerate(zip(found.strata, counts, strict=True))
     ]
     yield Breakdown(by=found.by, groups=tuple(groups))
+
+
+def _on_stratum(found: Accuracies, model: int, stratum: int, n: int, confidence: float) -> Estimate:
+    value = float(found.value[model, stratum])
+    if found.errors is not None and not np.isnan(found.errors[model, stratum]):
+        return stated_estimate(value, float(found.errors[model, stratum]), n, confidence)
+    return share_estimate(value, n, confidence)
 
 
 def accuracy_notes(found: Accuracies) -> Iterator[str]:
@@ -154,8 +161,9 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
         yield say("Intervals and ranks come from the standard errors as stated in the file.")
     elif not found.is_mean:
         yield say(
-            "{score} is not a mean over items, so their number gives no interval, and no rank "
-            "can be defended: that needs standard errors, in a column called stderr.",
+            "{score} is taken for a corpus metric, whose spread the number of items does not tell, "
+            "so there is no interval and no rank: that needs standard errors, in a column called "
+            "stderr.",
             score=found.score,
         )
     elif n or (found.n_of is not None and (found.n_of > 0).all()):
@@ -167,6 +175,15 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
         yield say(
             "The numbers of items are not known, so nothing here has an interval, and no rank can "
             "be defended: give them in a row called n, or as --items."
+        )
+    unnamed = [each.name for each in found.metrics if each.name.endswith(f" {UNCERTAINTY}")]
+    if unnamed:
+        yield say(
+            "Cells hold a score and a second number, shown as {columns}. Whether it is a standard "
+            "error, a standard deviation or half an interval is not stated, so no interval comes "
+            "from it. If it is a standard error of the score: --stderr {option}.",
+            columns=listed(unnamed[:4]),
+            option=quoted(unnamed[0]),
         )
     if np.isnan(found.overall).all() and len(found.strata):
         yield say(

@@ -43,7 +43,7 @@ from proofstone.report.sheet import Sheet
 from proofstone.report.trust import trust_lines
 from proofstone.stages.audit_labels import audit_labels
 from proofstone.stages.dates import minute
-from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file
+from proofstone.stages.files_read import ReadFile, tell_accuracies, tell_file, tell_models
 from proofstone.stages.hands import with_hands_of
 from proofstone.stages.result_files import (
     Reading,
@@ -53,7 +53,7 @@ from proofstone.stages.result_files import (
     skipped_notes,
 )
 from proofstone.stages.work_files import write_work_file
-from proofstone.wording import counted, noted, say, say_of
+from proofstone.wording import counted, listed, noted, say, say_of
 
 __all__ = [
     "Asked",
@@ -97,18 +97,32 @@ def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
     """
     found = read_files(paths, asked)
     audit = _audit(found.read, asked)
-    notes = (*found.notes, *skipped_notes(found.skipped), *filter_notes(found.read, asked))
+    notes = (
+        *found.notes,
+        *_unknown_models(found.read),
+        *skipped_notes(found.skipped),
+        *filter_notes(found.read, asked),
+    )
     audit = structs.replace(audit, skipped=found.skipped, notes=(*audit.notes, *notes))
     return structs.replace(audit, methods=methods_text(audit_page(audit, now=0.0)))
 
 
 def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
+    facts = [part for part in read if part.layout.kind == "models"]
+    read = [part for part in read if part.layout.kind != "models"]
+    if not read:
+        raise BadUsage(
+            f"{', '.join(part.table.name for part in facts)} says what models are, and holds no "
+            "score",
+            hint="name the file of scores too: proofstone audit scores.csv models.csv",
+        )
+    cards = _cards([*facts, *read])
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
     if any(part.layout.kind == "accuracies" for part in read):
-        return _audit_accuracies(read, asked, title)
+        return _audit_accuracies(read, asked, title, cards, facts)
     if any(part.layout.kind == "labels" for part in read):
         return audit_labels(read, asked, title)
-    parts, table, files = _assembled(read, asked)
+    parts, table, files = _assembled(read, asked, cards)
     measure = _measure(table)
     return audit_table(
         table,
@@ -116,10 +130,10 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
         measure.name,
         asked=asked,
         title=title,
-        files=files,
+        files=(*files, *map(tell_models, facts)),
         judged=judged_labels(parts),
         annotated=annotator_labels(parts),
-        families=_families(read, _cards(read)),
+        families=_families([*facts, *read], cards),
     )
 
 
@@ -128,7 +142,7 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
 
     Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
     """
-    read = read_files(paths, asked).read
+    read = [part for part in read_files(paths, asked).read if part.layout.kind != "models"]
     alone = {kind: [part.table.name for part in read if part.layout.kind == kind]
              for kind in ("accuracies", "labels")}  # fmt: skip
     for kind, names in alone.items():
@@ -137,7 +151,7 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
                 f"{', '.join(names)} holds {kind} alone, so there are no items to pair",
                 hint="give scores by item: one row an item, or one row a score",
             )
-    _parts, table, _told = _assembled(read, asked)
+    _parts, table, _told = _assembled(read, asked, _cards(read))
     return table, _measure(table)
 
 
@@ -153,12 +167,11 @@ def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measur
 
 
 def _assembled(
-    read: Sequence[ReadFile], asked: Asked
+    read: Sequence[ReadFile], asked: Asked, cards: Mapping[str, Card]
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
     read = as_benchmarks(read, always=asked.benchmarks)
     parts = _without_folders([scores_in(part.table, part.layout) for part in read])
     table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
-    cards = _cards(read)
     respondents = tuple(replace(who, card=cards.get(who.name)) for who in table.respondents)
     table = with_hands_of(replace(table, respondents=respondents), family_of)
     return (
@@ -182,6 +195,32 @@ def _families(read: Sequence[ReadFile], cards: Mapping[str, Card]) -> dict[str, 
     """The families of models, where a file has a column of them."""
     is_told = any(each.layout.family for each in read)
     return {name: card.family for name, card in cards.items()} if is_told else {}
+
+
+def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
+    """The models of a file of models of which no other file has scores."""
+    known = {
+        name
+        for each in read
+        if each.layout.kind not in ("models", "labels")
+        for name in shown_names(_models_of(each)).values()
+    }
+    for each in read:
+        if each.layout.kind == "models":
+            names = shown_names(each.table.columns[each.layout.model].names).values()
+            alone = [name for name in names if name not in known]
+            if alone:
+                yield say(
+                    "{file} describes {models} without scores here: {names}.",
+                    file=each.table.name,
+                    models=counted(len(alone), "model"),
+                    names=listed(alone[:5]),
+                )
+
+
+def _models_of(read: ReadFile) -> tuple[str, ...]:
+    layout = read.layout
+    return layout.models if layout.kind == "wide" else read.table.columns[layout.model].names
 
 
 def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
@@ -302,7 +341,13 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
         )
 
 
-def _audit_accuracies(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
+def _audit_accuracies(
+    read: Sequence[ReadFile],
+    asked: Asked,
+    title: str,
+    cards: Mapping[str, Card],
+    facts: Sequence[ReadFile],
+) -> Audit:
     others = [each.table.name for each in read if each.layout.kind != "accuracies"]
     if others:
         raise BadUsage(
@@ -315,17 +360,19 @@ def _audit_accuracies(read: Sequence[ReadFile], asked: Asked, title: str) -> Aud
     if len(read) > 1 and asked.items:
         found = with_counts(found, asked.items)
     shown = shown_names(found.models)
-    cards = _cards(read)
     models = tuple(shown[name] for name in found.models)
     found = replace(found, models=models, cards=cards)
     board = accuracy_board(found, confidence=asked.confidence)
     evidence = Evidence(
-        board=board, accuracies=found, families=_families(read, cards), seed=asked.seed
+        board=board, accuracies=found, families=_families([*facts, *read], cards), seed=asked.seed
     )
     return Audit(
         audience=asked.audience,
         title=title,
-        files=tuple(tell_accuracies(*each) for each in zip(read, parts, strict=True)),
+        files=(
+            *(tell_accuracies(*each) for each in zip(read, parts, strict=True)),
+            *map(tell_models, facts),
+        ),
         board=board,
         opening=make_opening(evidence),
         trust=trust_lines(evidence),

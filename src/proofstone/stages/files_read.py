@@ -14,7 +14,7 @@ from proofstone.records.model_names import shown_names
 from proofstone.report.audited import FileRead
 from proofstone.wording import counted, listed, say, word
 
-__all__ = ["ReadFile", "tell_accuracies", "tell_file", "tell_labels"]
+__all__ = ["ReadFile", "tell_accuracies", "tell_file", "tell_labels", "tell_models"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,17 @@ def _kind(read: ReadFile) -> str:
 def _told(layout: Layout) -> str:
     shown = shown_names(layout.models)
     return structs.replace(layout, models=tuple(shown[name] for name in layout.models)).told()
+
+
+def tell_models(read: ReadFile) -> FileRead:
+    """The same of a table that says what models are."""
+    n = len(read.table.columns[read.layout.model].names)
+    return FileRead(
+        name=read.table.name,
+        kind=_kind(read),
+        columns=_told(read.layout),
+        holds=counted(n, "model"),
+    )
 
 
 def tell_labels(read: ReadFile) -> FileRead:

@@ -30,6 +30,7 @@ from proofstone.engines.tables import (
 )
 from proofstone.engines.tables.column_names import plain
 from proofstone.engines.tables.score_texts import read_numbers
+from proofstone.engines.tables.uncertain_cells import split_cells
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.records import Coded, FileColumns
 from proofstone.report.audited import FileSkipped
@@ -56,6 +57,7 @@ _LAYOUTS = {
     "long": noted("long table"),
     "accuracies": noted("accuracies alone"),
     "labels": noted("labels alone"),
+    "models": noted("parameters and families of models"),
 }
 # Of more models than these, all pairs take minutes and gigabytes.
 _MOST_MODELS = 2_000
@@ -277,7 +279,7 @@ def _read(each: _Found, asked: Reading, models: Mapping[str, str], unnamed: list
             where.setdefault("filter", filters[0])
         said = noted("lm-eval samples")
     else:
-        table = read_columns(path, encoding=asked.encoding)
+        table = split_cells(read_columns(path, encoding=asked.encoding))
     whole, table = table, chosen(table, where)
     layout = guess_layout(table, named)
     _refuse_crowds(table, layout, named)

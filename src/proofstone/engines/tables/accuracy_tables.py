@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.engines.tables.accuracy_columns import count_records
@@ -202,7 +203,10 @@ def _beside(table: FileColumns, layout: Layout) -> list[str]:
     """The columns that are shown as printed: metrics, spreads and differences."""
     quantities = {"spread", "difference", "stderr", "low", "high"}
     return [
-        name for name in table.columns if name in layout.metrics or quantity_of(name) in quantities
+        name
+        for name in table.columns
+        if name != layout.stderr or quantity_of(name) == "stderr"
+        if name in layout.metrics or quantity_of(name) in quantities
     ]
 
 
@@ -447,6 +451,7 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
         unlike[columns] |= (known > 0) & (each.counts != known)
         counts[columns] = np.where(each.counts > 0, each.counts, known)
     names = ", ".join(each.name for each in found)
+    is_stated = any(each.errors is not None for each in found)
     return Accuracies(
         name=names,
         models=models,
@@ -455,10 +460,82 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
         overall=overall,
         counts=np.where(unlike, 0, counts),
         by=found[0].by,
+        score=found[0].score if len({each.score for each in found}) == 1 else "accuracy",
         is_mean=all(each.is_mean for each in found),
+        n_of=None if strata else _joined(models, found, _sizes_of).astype(np.int64),
+        stderr=_joined_errors(models, found, counts),
+        errors=_stratum_errors(models, found) if is_stated else None,
+        metrics=_joined_metrics(models, found),
+        judge=found[0].judge if len({each.judge for each in found}) == 1 else "",
         checks=tuple(check for each in found for check in each.checks),
         misprints=tuple(misprint for each in found for misprint in each.misprints),
     )
+
+
+def _joined(
+    models: Sequence[str],
+    found: Sequence[Accuracies],
+    values_of: Callable[[Accuracies], NDArray[np.float64]],
+    missing: float = 0.0,
+) -> NDArray[np.float64]:
+    """A value of each model of parts, by the models of all."""
+    joined = np.full(len(models), missing)
+    for each in found:
+        joined[[models.index(name) for name in each.models]] = values_of(each)
+    return joined
+
+
+def _sizes_of(found: Accuracies) -> NDArray[np.float64]:
+    """The items behind each model's score; 0 where that is not known."""
+    if found.n_of is not None:
+        return found.n_of.astype(np.float64)
+    return np.full(len(found.models), float(found.n_items))
+
+
+def _joined_errors(
+    models: Sequence[str], found: Sequence[Accuracies], counts: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """The standard error of each model's score: as its file states it, or of the mean of benchmarks
+    with items of their own; None where no file states any."""
+    if found[0].by != "benchmark":
+        if all(each.stderr is None for each in found):
+            return None
+        nothing = [np.full(len(each.models), np.nan) for each in found]
+        stated = {id(each): gap if each.stderr is None else each.stderr
+                  for each, gap in zip(found, nothing, strict=True)}  # fmt: skip
+        return _joined(models, found, lambda each: stated[id(each)], np.nan)
+    if all(each.errors is None for each in found):
+        return None
+    variance = _stratum_errors(models, found) ** 2
+    weights = counts if (counts > 0).all() else np.ones(len(counts))
+    return np.asarray(np.sqrt(variance @ (weights / weights.sum()) ** 2))
+
+
+def _stratum_errors(models: Sequence[str], found: Sequence[Accuracies]) -> NDArray[np.float64]:
+    """The standard error of each model on each benchmark: as stated, else by its items."""
+    columns = []
+    for each in found:
+        share, n = each.value[:, 0], int(each.counts[0])
+        by_items = np.sqrt(share * (1 - share) / n) if n else np.full(len(share), np.nan)
+        stated = by_items if each.errors is None else each.errors[:, 0]
+        own = np.where(np.isnan(stated), by_items, stated)
+        joined = np.full(len(models), np.nan)
+        joined[[models.index(name) for name in each.models]] = own
+        columns.append(joined)
+    return np.stack(columns, axis=1)
+
+
+def _joined_metrics(
+    models: Sequence[str], found: Sequence[Accuracies]
+) -> tuple[PrintedColumn, ...]:
+    """The metrics of all files by the models of all."""
+    cells: dict[str, list[str]] = {}
+    for each in found:
+        for column in each.metrics:
+            row = cells.setdefault(column.name, [""] * len(models))
+            for model, cell in zip(each.models, column.cells, strict=True):
+                row[models.index(model)] = cell
+    return tuple(PrintedColumn(name=name, cells=tuple(row)) for name, row in cells.items())
 
 
 def _are_parts(found: Sequence[Accuracies]) -> bool:
@@ -471,7 +548,10 @@ def _are_parts(found: Sequence[Accuracies]) -> bool:
     models = [model for each in found for model in each.models]
     has_one_grouping = len({each.by for each in found}) == 1 and all(len(x.strata) for x in found)
     if len(set(models)) == len(models):
-        return has_one_grouping
+        is_one_score = not any(len(each.strata) for each in found) and len(
+            {each.score for each in found}
+        ) == 1  # fmt: skip
+        return has_one_grouping or is_one_score
     # A wide table's groups are its own; a column of tasks names them for all files.
     is_named = has_one_grouping and found[0].by in _BENCHMARKS
     return is_named and len(set(cells)) == len(cells)
@@ -490,7 +570,11 @@ def _as_benchmark(found: Accuracies) -> Accuracies:
         overall=np.full(len(found.models), np.nan),
         counts=np.array([found.n_items if found.is_mean else 0], dtype=np.int64),
         by="benchmark",
+        score=found.score,
         is_mean=found.is_mean,
+        errors=None if found.stderr is None else found.stderr[:, None],
+        metrics=tuple(structs.replace(each, name=f"{name}: {each.name}") for each in found.metrics),
+        judge=found.judge,
         checks=found.checks,
         misprints=found.misprints,
     )

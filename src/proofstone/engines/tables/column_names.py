@@ -87,7 +87,7 @@ Quantity = Literal["rank", "count", "stderr", "spread", "low", "high", "differen
 # Words of a name, in the order in which they decide: ``acc_stderr`` is a standard error.
 _WORDS: tuple[tuple[Quantity, frozenset[str]], ...] = (
     ("stderr", frozenset({"stderr", "se", "sem"})),
-    ("spread", frozenset({"std", "sd", "stdev", "stddev", "deviation"})),
+    ("spread", frozenset({"std", "sd", "stdev", "stddev", "deviation", "uncertainty"})),
     ("low", frozenset({"lower"})),
     ("high", frozenset({"upper"})),
     ("difference", frozenset({"delta", "diff", "difference", "gain", "drop", "improvement"})),

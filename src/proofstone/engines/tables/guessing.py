@@ -59,6 +59,7 @@ _KEYS = frozenset({"answer", "answers", "correct", "right", "right_answer", "sol
 # How a question was asked, under the name of what items share: exported responses say it.
 _CONTEXTS = frozenset({"none", "evidence", "retrieved"})
 
+_FACTS = ("parameters", "active", "family")
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "gold", "options"),
     "long": (
@@ -67,6 +68,7 @@ _ROLES: Mapping[Kind, tuple[str, ...]] = {
     ),
     "accuracies": ("model", "overall"),
     "labels": ("item", "model", "sample"),
+    "models": (),
 }  # fmt: skip
 
 
@@ -78,7 +80,9 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
     """
     _check_named(table, named)
     _check_labels(named)
-    kind = named.kind or _kind(table, named)
+    kind = named.kind or ("models" if _describes_models(table, named) else _kind(table, named))
+    if kind == "models":
+        return _models(table, structs.replace(named, kind=kind))
     if kind == "accuracies":
         return _accuracies(table, structs.replace(named, kind=kind))
     found = structs.replace(named, kind=kind)
@@ -115,6 +119,27 @@ def _kind(table: FileColumns, named: Layout) -> Kind:
     if len(table.columns.get(model, _NOTHING).names) < len(table) and item:
         return "long"  # a model in each of several rows: what is missing is the score
     return "wide" if item and not named.model and not score else "accuracies"
+
+
+def _describes_models(table: FileColumns, named: Layout) -> bool:
+    """Whether a table says what models are and holds no score: one row a model, its parameters or
+    its family."""
+    model = named.model or first_named(table.columns, "model")
+    names = [name for name in table.columns if name != model]
+    described = [name for role in _FACTS if (name := first_named(names, role))]
+    if not model or not described or not _is_once(table, model):
+        return False
+    is_named = bool(named.score or named.overall or named.models or named.labels)
+    others = [name for name in names if name not in described and quantity_of(name) is None]
+    return not is_named and not any(is_scores(table.columns[name]) for name in others)
+
+
+def _models(table: FileColumns, found: Layout) -> Layout:
+    """The layout of a table that says what models are."""
+    for role in ("model", *_FACTS):
+        named = getattr(found, role) or first_named(found.free(table.columns), role)
+        found = structs.replace(found, **{role: named})
+    return structs.replace(found, unused=(*found.free(table.columns), *table.unread))
 
 
 def _is_once(table: FileColumns, name: str) -> bool:

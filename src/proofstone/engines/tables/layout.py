@@ -12,7 +12,7 @@ from proofstone.wording import listed, noted, say, word
 
 __all__ = ["ONES", "Graded", "Kind", "Layout", "Rule"]
 
-Kind = Literal["wide", "long", "accuracies", "labels"]
+Kind = Literal["wide", "long", "accuracies", "labels", "models"]
 # Why a column is the score: a user named it, it is the overall, the only metric, the metric called
 # score, the one that combines the others, the one that the ranks or the rows follow, the only
 # column of scores, or the mean of groups whose numbers of items are known.
@@ -53,6 +53,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     stratum with ``score`` and ``count``; ``metrics`` are columns that are shown beside the score
     and never averaged with it, and ``rule`` says why that column is the score.
     ``graded``: how letters become scores, by the ``gold`` column or as grades.
+    ``models``: no scores, but what models are: ``parameters``, ``active`` and ``family``.
     ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
     row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
     the same records by people and by a judge. ``order`` is that in which options were shown. None
