@@ -96,7 +96,7 @@ def test_a_purge_takes_the_text_and_layout_of_pages(url: str) -> None:
     store.pages.add(BOOK, pages, now=1.0)
     with store.database.writing() as connection:
         key = store.lookup.find(f"source:{BOOK.id.hex()}").key
-        plan = plan_purge(connection, key)
+        plan = plan_purge(connection, [key])
         assert plan.counts()["pages"] == 1
         empty_rows(connection, plan)
     (page,) = store.pages.pages(BOOK.id)

@@ -46,7 +46,7 @@ async def test_their_prompts_go_with_the_source(store: Store) -> None:
     await piloted(store)
     with store.database.reading() as connection:
         key = connection.exec_driver_sql("SELECT id FROM source").scalar_one()
-        plan = plan_purge(connection, key)
+        plan = plan_purge(connection, [key])
     assert (len(plan.prompts), len(plan.replies)) == (1, 1)
 
 

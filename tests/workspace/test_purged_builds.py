@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
+from test_purge import every_text
 
+from chinese_simpleqa.test_private_documents import OWN, Outsider, built, ingest
+from proofstone.errors import BadInput, TextPurged
 from proofstone.stages.building import funnel_of
 from proofstone.stages.ingest import ingest_paths
 from proofstone.wiring import Workspace, create_workspace
+from serving import configure, serving
+from small_bank import write_lines
 
 LORE = "The third mandrake of the cellar was drawn by candle light in one night."
 
@@ -53,3 +59,28 @@ def test_a_purge_takes_a_source_out_of_builds(
         assert again.bank == built.bank
     raw = b"".join(file.read_bytes() for file in (tmp_path / "work").rglob("*") if file.is_file())
     assert LORE.encode() in raw  # it came back with the source
+
+
+def test_exported_rows_of_a_build_that_were_imported_again_go_too(tmp_path: Path) -> None:
+    """A model put them in words of its own, and they name no source: they are found by what the
+    rows of the build say. What was imported from elsewhere stays."""
+    with create_workspace(tmp_path / "work") as workspace, serving(Outsider()) as server:
+        configure(workspace.folder, server.url)
+        source = ingest(workspace, "Site", OWN)
+        with pytest.raises(BadInput, match="1 criteria not met"):
+            built(workspace, source, documents="public", knowledge="rules", rounds=0)
+        (build,) = workspace.store.lookup.every("build")
+        assert workspace.export(build, tmp_path / "dropped.jsonl") == 1
+        (row,) = map(json.loads, (tmp_path / "dropped.jsonl").read_text("utf-8").splitlines())
+        other = {"question": "Which metal is liquid at room temperature?", "answer": "mercury"}
+        plain = [{"question": row["question"], "answer": row["answer"]}, other]
+        write_lines(tmp_path / "again.jsonl", plain)
+        bank = workspace.import_bank(tmp_path / "again.jsonl", method="chinese_simpleqa")
+        assert row["question"] not in OWN
+        workspace.purge("Site", reason="x")
+        (tmp_path / "dropped.jsonl").unlink(missing_ok=True)
+        left = every_text(workspace)
+        assert row["question"] not in left
+        assert other["question"] in left
+        with pytest.raises(TextPurged):
+            workspace.export(bank, tmp_path / "out.jsonl")

@@ -9,6 +9,7 @@ from test_purge import PLANTED, books, books_once, every_text, statements
 
 from proofstone.errors import TextPurged
 from proofstone.wiring import create_workspace, open_workspace
+from review.filled import fill
 from small_bank import write_lines
 from told import Proofstone
 
@@ -105,3 +106,73 @@ def test_a_bank_that_lost_a_part_goes_on(books: Path, proofstone: Proofstone) ->
 def test_the_error_says_how_to_go_on() -> None:
     assert "workspace repair BANK" in TextPurged.remedy
     assert TextPurged.code == "PS-209"
+
+
+def test_the_same_content_under_another_title_or_license_goes_too(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """It is named before and after, has a tombstone of its own, and one lifting lets all of them
+    back; what was made of the copy goes with it."""
+    work, file, copy = tmp_path / "w", tmp_path / "manual.txt", tmp_path / "copy.txt"
+    create_workspace(work).close()
+    for each in (file, copy):
+        each.write_text("Prime the pump with distilled water before it is started.\n", "utf-8")
+    proofstone("ingest", file, "-w", work)
+    proofstone("ingest", copy, "--licence", "CC-BY-4.0", "-w", work)
+    (tmp_path / "other.txt").write_text(
+        "The attic is dry, and is aired twice in a year.\n", "utf-8"
+    )
+    proofstone("ingest", tmp_path / "other.txt", "-w", work)
+    told = proofstone("workspace", "purge", "manual", "--dry-run", "-w", work)
+    assert "  copy   the same content\n" in told.out
+    assert "passages 2 " in told.out
+    told = proofstone("workspace", "purge", "manual", "--reason", "x", "--yes", "-w", work)
+    assert "  copy   the same content\n" in told.out
+    with open_workspace(work) as workspace:
+        left = every_text(workspace)
+        assert "distilled" not in left
+        assert "attic is dry" in left
+        assert len(workspace.store.tombstones.in_force()) == 2
+        workspace.lift("copy", reason="y")
+        assert workspace.store.tombstones.in_force() == []
+    assert proofstone("ingest", file, "-w", work).code == 0
+
+
+def test_another_document_with_the_same_passages_is_named(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """It may be anybody's, so it stays; the purge says that it is not complete, and the command."""
+    work = tmp_path / "w"
+    create_workspace(work).close()
+    same = "Prime the pump with distilled water before it is started."
+    (tmp_path / "manual.txt").write_text(same + "\n", "utf-8")
+    (tmp_path / "digest.md").write_text(f"# First\n\n{same}\n\n# Second\n\nThe attic is dry, "
+                                        "and is aired twice in a year.\n", "utf-8")  # fmt: skip
+    for name in ("manual.txt", "digest.md"):
+        assert proofstone("ingest", tmp_path / name, "-w", work).code == 0
+    told = proofstone("workspace", "purge", "manual", "--dry-run", "-w", work)
+    assert "1 of 2 passages are the same\n" in told.out
+    told = proofstone("workspace", "purge", "manual", "--reason", "x", "--yes", "-w", work)
+    (line,) = [each for each in told.err.splitlines() if each.startswith("not complete: ")]
+    again = line.partition("proofstone ")[2].split()
+    assert proofstone(*again, "--reason", "x", "--yes", "-w", work).code == 0
+    with open_workspace(work) as workspace:
+        assert "distilled" not in every_text(workspace)
+
+
+def test_an_empty_review_sheet_goes_and_a_filled_one_is_named(
+    books: Path, tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """Before and after: what somebody wrote into a sheet is lost to nobody."""
+    named = ("--people", "Anna,Ben", "-w", books)
+    told = proofstone("review", "export", "bank:books", "--to", tmp_path / "s.xlsx", *named)
+    assert told.code == 0, told.err
+    anna, ben = tmp_path / "s-anna.xlsx", tmp_path / "s-ben.xlsx"
+    fill(anna, lambda _n, _row: {"Your decision": "keep it"})
+    told = proofstone("workspace", "purge", "Herbal", "--dry-run", "-w", books)
+    assert f"would go  {ben}\n" in told.out
+    assert f"stays     {anna}   was changed after it was written\n" in told.out
+    told = proofstone("workspace", "purge", "Herbal", "--reason", "x", "--yes", "-w", books)
+    assert (anna.exists(), ben.exists()) == (True, False)
+    assert f"gone      {ben}\n" in told.out
+    assert f"stays     {anna}   was changed after it was written\n" in told.out

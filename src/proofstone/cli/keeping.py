@@ -163,6 +163,9 @@ def purge(
 ) -> None:
     """Take a source out for good, with all texts derived from it.
 
+    Sources with the same content under another title or license go with it. Sources that hold some
+    of the same passages stay, and are named with the command that purges them.
+
     Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
     scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
     who did it, when and why, and refuses the same source when it is taken in again. Files that
@@ -193,11 +196,7 @@ def purge(
         print_json(report)
         return
     _show(report, "gone")
-    say("backups, and copies made elsewhere, still hold the texts")
-    for holder in report.held_by:
-        if holder.n < holder.total and holder.kind == "bank":
-            named = pasted(f"{holder.name}-{short(holder.id, 4)}")
-            say(f"next: proofstone workspace repair {named}")
+    _tell_next(report)
 
 
 @workspace_command.command("repair")
@@ -224,6 +223,20 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
         click.echo(f"{each.kind:<5} {name}   {each.n:,} of {each.total:,} {units} left")
 
 
+def _tell_next(report: PurgeReport) -> None:
+    """Says what a purge did not reach, and how work goes on."""
+    say("backups, and copies made elsewhere, still hold the texts")
+    for holder in report.sharing:
+        say(
+            "not complete: the same passages stay in another source; if they have to go: "
+            f"proofstone workspace purge source:{short(holder.id)}"
+        )
+    for holder in report.held_by:
+        if holder.n < holder.total and holder.kind == "bank":
+            named = pasted(f"{holder.name}-{short(holder.id, 4)}")
+            say(f"next: proofstone workspace repair {named}")
+
+
 def _confirm(question: str) -> None:
     """Asks at the terminal, and ends the command at anything but yes. Raises BadUsage where there
     is nobody to ask."""
@@ -244,6 +257,8 @@ def _confirm(question: str) -> None:
 def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
     """What a purge takes out, and what held it."""
     click.echo(f"source:{short(report.source)}  {report.title}", err=err)
+    for copy in report.copies:
+        click.echo(f"source:{short(copy.id)}  {copy.name}   the same content", err=err)
     if report.tombstone is not None:
         click.echo(str(report.tombstone), err=err)
     counts = "   ".join(f"{name} {n}" for name, n in report.removed.items())
@@ -252,6 +267,9 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
         click.echo(f"{state:<9} {file}", err=err)
     for file in report.changed:
         click.echo(f"{'stays':<9} {file}   was changed after it was written", err=err)
+    for holder in report.sharing:
+        said = f"{holder.n} of {holder.total} passages are the same"
+        click.echo(f"{'stays':<9} source:{short(holder.id)}  {holder.name}   {said}", err=err)
     units = {"bank": "facts", "form": "questions", "run": "replies"}
     for holder in report.held_by:
         named = f"{holder.kind}:{short(holder.id)}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from proofstone.engines.store import MergeReport, Store, Tombstone
+from proofstone.engines.store import Found, MergeReport, Store, Tombstone
 from proofstone.ports import Clock
 from proofstone.stages.purge import PurgeReport, lift_tombstone, preview_purge, purge_source
 from proofstone.stages.repairing import Repaired, repair
@@ -47,7 +48,8 @@ class Kept:
     def purge(
         self, source: Target, *, reason: str = "", name: str | None = None, dry_run: bool = False
     ) -> PurgeReport:
-        """Takes a source's texts, and those derived from it, out for good; see ``purge_source``.
+        """Takes a source's texts, those of its copies, and those derived from them out for good;
+        see ``purge_source``.
         A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
         searches that were made from it, and files that exports, pages, review sheets and ``start``
         wrote of it, where they are as they were written.
@@ -56,14 +58,10 @@ class Kept:
         changed and the report says what would go.
         """
         found = find_target(self.store, source, ("source",))
-        files = (
-            *pages_of(self.folder, self.store, found),
-            *parts_of(self.folder, found.id),
-            *searches_of(self.folder, found.id),
-            *pages_from(self.folder, found.id),
-        )
         preview = preview_purge(self.store, found)
-        held = {found.id, *(holder.id for holder in preview.held_by)}
+        sources = (found, *preview.copies)
+        files = tuple(dict.fromkeys(file for each in sources for file in self._files_of(each)))
+        held = {each.id for each in sources} | {each.id for each in preview.held_by}
         written = self.store.written.holding(held)
         files = (*files, *(file.path for file in written if file.is_same))
         changed = tuple(file.path for file in written if not file.is_same)
@@ -73,6 +71,13 @@ class Kept:
         report = purge_source(self.store, found, reason=reason, name=who, clock=self.clock)
         delete_files(self.folder, files)
         return msgspec.structs.replace(report, files=files, changed=changed)
+
+    def _files_of(self, source: Found) -> Iterator[str]:
+        """The files that the workspace keeps of a source beside the database."""
+        yield from pages_of(self.folder, self.store, source)
+        yield from parts_of(self.folder, source.id)
+        yield from searches_of(self.folder, source.id)
+        yield from pages_from(self.folder, source.id)
 
     def repair(self, target: Target) -> list[Repaired]:
         """Makes the version of a bank or form without what was purged of it; see

@@ -20,7 +20,7 @@ from proofstone.engines.store.copies import (
 from proofstone.engines.store.corrections import CorrectionStore, Retired
 from proofstone.engines.store.expenses import Expense, ExpenseStore
 from proofstone.engines.store.funnels import FunnelStore
-from proofstone.engines.store.held_by import HeldBy, held_by
+from proofstone.engines.store.held_by import HeldBy, held_by, sources_sharing
 from proofstone.engines.store.images import ImageStore
 from proofstone.engines.store.indexed import IndexedRows, IndexedSource
 from proofstone.engines.store.item_tallies import ItemTallies
@@ -42,7 +42,12 @@ from proofstone.engines.store.payloads import Payloads, is_purged
 from proofstone.engines.store.people import PeopleStore
 from proofstone.engines.store.placements import PlacementStore
 from proofstone.engines.store.plans import PlanStore
-from proofstone.engines.store.purge_plan import PurgePlan, derived_rows, plan_purge
+from proofstone.engines.store.purge_plan import (
+    PurgePlan,
+    copies_of,
+    derived_rows,
+    plan_purge,
+)
 from proofstone.engines.store.purged_text import ids_in
 from proofstone.engines.store.purging import empty_rows, rewrite
 from proofstone.engines.store.responses import ResponseStore, StoredResponse
@@ -125,6 +130,7 @@ __all__ = [
     "Writer",
     "WrittenFile",
     "check_copy",
+    "copies_of",
     "copy_database",
     "copy_file",
     "derived_rows",
@@ -141,6 +147,7 @@ __all__ = [
     "rewrite",
     "schema_version",
     "snapshot",
+    "sources_sharing",
     "sqlite_file",
     "take_notes_out",
     "this_process",

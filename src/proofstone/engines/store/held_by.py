@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import msgspec
@@ -11,13 +11,14 @@ from sqlalchemy import Connection, func, select
 from proofstone.engines.store import schema
 from proofstone.engines.store.rows import chunks
 
-__all__ = ["HeldBy", "held_by"]
+__all__ = ["HeldBy", "held_by", "sources_sharing"]
 
 _CHUNK = 4000
 
 
 class HeldBy(msgspec.Struct, frozen=True):
-    """A bank, form or run: ``n`` of its ``total`` facts, questions or replies rest on it."""
+    """A bank, form, run or source: ``n`` of its ``total`` facts, questions, replies or passages
+    rest on it, or are the same."""
 
     kind: str
     id: bytes
@@ -44,6 +45,22 @@ def held_by(
     yield from _holders(
         connection, "run", s.run, name, s.response.c.run_id, s.response.c.item_id, items
     )
+
+
+def sources_sharing(connection: Connection, sources: Collection[int]) -> Iterator[HeldBy]:
+    """Other sources that hold passages of these word by word; ``n`` and ``total`` are passages."""
+    own, other, source = schema.passage.alias(), schema.passage.alias(), schema.source
+    query = (
+        select(other.c.source_id, func.count(other.c.id.distinct()))
+        .join(own, own.c.text == other.c.text)
+        .where(own.c.source_id.in_(sources), own.c.text != "", other.c.source_id.not_in(sources))
+        .group_by(other.c.source_id)
+        .order_by(other.c.source_id)
+    )
+    for key, n in connection.execute(query).all():
+        row = connection.execute(select(source.c.hash, source.c.title).where(source.c.id == key))
+        total = select(func.count()).where(schema.passage.c.source_id == key)
+        yield HeldBy("source", *row.one(), n, connection.scalar(total) or 0)
 
 
 def _holders(

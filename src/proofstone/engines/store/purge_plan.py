@@ -1,16 +1,17 @@
 """What goes when a source is purged: its passages, and everything that was made from its text.
 
-Derived from a source are its passages; facts of it or of them; facts that correct such a fact or
+Sources with the same content under another title or license are copies, and go with it. Derived
+from a source are its passages; facts of it or of them; facts that correct such a fact or
 name one in their payload (a falsified statement names its true one); facts without a source, and
-items, that quote it (exports that were imported again); items that rest on such facts; rows of
-builds (``purged_builds``); and the prompts and replies in which those items were asked and those
-rows were worked on. Beyond that every stored prompt
-and reply is searched for the texts: worked examples and builders quote them too.
+items, that quote it or what builds made of it (exports that were imported again); items that rest
+on such facts; rows of builds (``purged_builds``); and the prompts and replies in which those items
+were asked and those rows were worked on. Beyond that every stored prompt and reply is searched for
+the texts: worked examples and builders quote them too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from sqlalchemy import Connection, Table, func, select, tuple_
 
 from proofstone.engines.store import schema
 from proofstone.engines.store.calls import decompress
+from proofstone.engines.store.lookup import Found
 from proofstone.engines.store.payloads import is_purged
 from proofstone.engines.store.purged_builds import calls_for_rows, derived_build_rows
 from proofstone.engines.store.purged_images import images_in
@@ -25,9 +27,10 @@ from proofstone.engines.store.purged_text import Finder, ids_in, sentences, stri
 from proofstone.engines.store.rows import chunks
 from proofstone.records import requests_named
 
-__all__ = ["PurgePlan", "derived_rows", "plan_purge"]
+__all__ = ["PurgePlan", "copies_of", "derived_rows", "plan_purge"]
 
 _CHUNK = 4000
+_SENTENCE_ENDS = (".", "?", "!", "。", "？", "！")
 _PAGE = 500  # bodies held at once while they are searched
 
 
@@ -36,7 +39,6 @@ class PurgePlan(msgspec.Struct, frozen=True):
     the source; ``texts_of_...`` those of them that still hold text themselves, and units besides
     that quote it. ``verdicts`` are other units on which a verdict does."""
 
-    source: int
     passages: frozenset[int]
     facts: frozenset[int]
     texts_of_facts: frozenset[int]
@@ -71,15 +73,31 @@ class PurgePlan(msgspec.Struct, frozen=True):
         return texts | {kind: n for kind, n in rare.items() if n}
 
 
-def plan_purge(connection: Connection, source: int) -> PurgePlan:
-    """What still holds text of the source with this key."""
-    passage, fact = schema.passage, schema.fact
-    passages = _texts(connection, passage, passage.c.text, passage.c.source_id == source)
-    pages = _texts(connection, schema.page, schema.page.c.text, schema.page.c.source_id == source)
-    facts = _derived_facts(connection, source, set(passages))
+def copies_of(connection: Connection, source: int) -> list[Found]:
+    """A source, and after it the others with the same content."""
+    table = schema.source
+    content = select(table.c.content).where(table.c.id == source).scalar_subquery()
+    query = select(table.c.id, table.c.hash, table.c.title).where(table.c.content == content)
+    rows = connection.execute(query.order_by(table.c.id != source, table.c.id))
+    return [Found("source", *row) for row in rows]
+
+
+def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
+    """What still holds text of the sources with these keys, which are copies of each other."""
+    passage, page, fact = schema.passage, schema.page, schema.fact
+    passages = _texts(connection, passage, passage.c.text, passage.c.source_id.in_(sources))
+    pages = _texts(connection, page, page.c.text, page.c.source_id.in_(sources))
+    facts = _derived_facts(connection, sources, set(passages))
     payloads = _payloads(connection, fact, facts)
-    texts = [*passages.values(), *pages.values()]
-    finder = Finder(_own_texts(connection, texts, payloads, facts, source))
+    texts = {part for text in (*passages.values(), *pages.values()) for part in sentences(text)}
+    texts |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
+    own = _own_texts(connection, texts, facts, sources)
+    finder = Finder(own)
+    rows = derived_build_rows(
+        connection, sources, _ids(connection, sources, passages, facts), finder
+    )
+    if made := _made_texts(_payloads(connection, schema.build_row, rows).values()):
+        finder = Finder(own | _own_texts(connection, made, facts, sources))
     copies = _without_source(connection, _quoting(connection, fact, fact.c.id, finder) - facts)
     facts |= copies
     payloads |= _payloads(connection, fact, copies)
@@ -89,15 +107,16 @@ def plan_purge(connection: Connection, source: int) -> PurgePlan:
         connection, schema.item_label, schema.item_label.c.item_id, finder, body="metadata"
     )
     units = set(_in(connection, schema.unit.c.id, schema.unit.c.item_id, items))
-    rows = derived_build_rows(connection, source, _ids(connection, source, passages, facts), finder)
+    rows |= derived_build_rows(
+        connection, sources, _ids(connection, sources, passages, facts), finder
+    )
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
-    asked |= _calls_reading(connection, source)
+    asked |= _calls_reading(connection, sources)
     prompts, replies = _bodies(connection, asked, finder)
     of_rows = _payloads(connection, schema.build_row, rows)
     quoting = _quoting(connection, schema.unit, schema.unit.c.id, finder)
     verdicts = _quoting(connection, schema.score_verdict, schema.score_verdict.c.unit_id, finder)
     return PurgePlan(
-        source=source,
         passages=frozenset(key for key, text in passages.items() if text),
         facts=frozenset(facts),
         texts_of_facts=frozenset(key for key, body in payloads.items() if not is_purged(body)),
@@ -119,16 +138,16 @@ def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], f
     """The keys of the facts and items that rest on a source, purged or not."""
     passage = schema.passage
     passages = set(connection.scalars(select(passage.c.id).where(passage.c.source_id == source)))
-    facts = _derived_facts(connection, source, passages)
+    facts = _derived_facts(connection, [source], passages)
     return frozenset(facts), frozenset(_items_on(connection, facts))
 
 
 def _ids(
-    connection: Connection, source: int, passages: Iterable[int], facts: Iterable[int]
+    connection: Connection, sources: Iterable[int], passages: Iterable[int], facts: Iterable[int]
 ) -> frozenset[bytes]:
-    """The ids by which rows name a source and what was made of it."""
+    """The ids by which rows name sources and what was made of them."""
     s = schema
-    named = ((s.source, [source]), (s.passage, passages), (s.fact, facts))
+    named = ((s.source, sources), (s.passage, passages), (s.fact, facts))
     return frozenset(
         identity
         for table, keys in named
@@ -136,8 +155,10 @@ def _ids(
     )
 
 
-def _derived_facts(connection: Connection, source: int, passages: set[int]) -> set[int]:
-    """The keys of all facts derived from the source, over any number of steps."""
+def _derived_facts(
+    connection: Connection, sources: Collection[int], passages: set[int]
+) -> set[int]:
+    """The keys of all facts derived from the sources, over any number of steps."""
     fact = schema.fact
     query = select(
         fact.c.id, fact.c.hash, fact.c.source_id, fact.c.passage_id, fact.c.corrects_id,
@@ -149,7 +170,7 @@ def _derived_facts(connection: Connection, source: int, passages: set[int]) -> s
     identity: dict[int, bytes] = {}
     for row in connection.execute(query):
         identity[row.id] = row.hash
-        if row.source_id == source or row.passage_id in passages:
+        if row.source_id in sources or row.passage_id in passages:
             found.add(row.id)
             hashes.add(row.hash)
         else:
@@ -186,10 +207,10 @@ def _calls_on(connection: Connection, items: set[int]) -> set[int]:
     return found
 
 
-def _calls_reading(connection: Connection, source: int) -> set[int]:
-    """The calls in which models were asked for pages of the source."""
+def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]:
+    """The calls in which models were asked for pages of the sources."""
     page, call = schema.page, schema.call
-    details = connection.scalars(select(page.c.detail).where(page.c.source_id == source))
+    details = connection.scalars(select(page.c.detail).where(page.c.source_id.in_(sources)))
     named = {request for detail in details for request in requests_named(detail)}
     found: set[int] = set()
     for hashes in chunks(sorted(named), _CHUNK):
@@ -227,24 +248,26 @@ def _quoting(
         after = tuple(page[-1][: len(primary)])
 
 
+def _made_texts(bodies: Iterable[bytes]) -> set[str]:
+    """The sentences that rows of builds hold, whole ones only: names of categories and the like are
+    nobody's own."""
+    parts = (part for body in bodies if body for s in strings_of(body) for part in sentences(s))
+    return {part for part in parts if part.rstrip().endswith(_SENTENCE_ENDS)}
+
+
 def _own_texts(
-    connection: Connection,
-    texts: Iterable[str],
-    payloads: dict[int, bytes],
-    facts: set[int],
-    source: int,
+    connection: Connection, texts: Iterable[str], facts: set[int], sources: Collection[int]
 ) -> set[str]:
-    """The sentences that only this source holds: what others hold as well stays theirs. A fact that
-    states no source is none of these others."""
-    own = {part for text in texts for part in sentences(text)}
-    own |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
+    """Those of some sentences that only these sources hold: what others hold as well stays theirs.
+    A fact that states no source is none of these others."""
+    own = set(texts)
     fact = schema.fact
     stated = select(fact.c.id, fact.c.payload).where(fact.c.source_id.is_not(None))
     for key, body in connection.execute(stated):
         if key not in facts and body:
             own.difference_update(part for s in strings_of(body) for part in sentences(s))
     for table in (schema.passage, schema.page):
-        query = select(table.c.text).where(table.c.source_id != source)
+        query = select(table.c.text).where(table.c.source_id.not_in(sources))
         for text in connection.scalars(query):
             own.difference_update(sentences(text))
     return own

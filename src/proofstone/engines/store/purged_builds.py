@@ -3,7 +3,7 @@ of them, and the calls that were made for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -21,12 +21,12 @@ _PAGE = 500  # payloads held at once while they are searched
 
 
 def derived_build_rows(
-    connection: Connection, source: int, ids: frozenset[bytes], finder: Finder
+    connection: Connection, sources: Collection[int], ids: frozenset[bytes], finder: Finder
 ) -> set[int]:
-    """The keys of rows that entered from the source, that name one of ``ids`` (the source's, its
-    passages', its facts') or quote its texts, and of all that steps made of these."""
+    """The keys of rows that entered from the sources, that name one of ``ids`` (theirs, their
+    passages', their facts') or quote their texts, and of all that steps made of these."""
     entered = schema.build_input
-    query = select(entered.c.row_id).where(entered.c.source_id == source).distinct()
+    query = select(entered.c.row_id).where(entered.c.source_id.in_(sources)).distinct()
     found = set(connection.scalars(query))
     for key, payload in _payloads(connection):
         if key not in found and payload and _speaks_of(payload, ids, finder):
