@@ -48,6 +48,10 @@ NAMES = (
     "Sodalite", "Talc", "Uraninite", "Vanadinite", "Wolframite", "Zircon",
 )  # fmt: skip
 
+PUBLIC = (
+    "the documents count as public by their license (CC0-1.0); --documents private changes that"
+)
+
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
@@ -134,7 +138,7 @@ def test_without_a_judge_of_knowledge_the_rules_alone_sift(workspace: Workspace)
         result = built(workspace, inputs, knowledge="rules")
     assert [step.name for step in result.funnel.steps][:2] == ["rules", "pairs"]
     assert dropped(result) == {"rules": {"too short": 1}}
-    assert result.notes == ("no judge looks at what passages hold (--knowledge rules)",)
+    assert result.notes == ("no judge looks at what passages hold (--knowledge rules)", PUBLIC)
 
 
 def test_the_supporting_passage_is_kept_and_says_the_answer(workspace: Workspace) -> None:
@@ -162,7 +166,7 @@ def test_every_model_that_had_a_hand_is_recorded_by_its_part(workspace: Workspac
         ("wrote", "scripted/author"), ("checked", "scripted/judge"),
         *(("filtered", member) for member in PANEL),
     }  # fmt: skip
-    assert result.notes == ("sensitive content is not looked for (--sensitive off)",)
+    assert result.notes == ("sensitive content is not looked for (--sensitive off)", PUBLIC)
 
 
 def test_the_same_again_asks_nothing(workspace: Workspace) -> None:
