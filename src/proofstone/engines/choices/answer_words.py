@@ -131,7 +131,8 @@ _LATIN = _words(
     rf"meine|{_RIGHT_LATIN}",
     chooses="quedo_con elijo escojo selecciono opto_por decanto_por je_choisis j'opte_pour "
     "j’opte_pour je_retiens je_sélectionne entscheide_mich_für ich_wähle ich_nehme tippe_auf "
-    "fico_com escolho marque assinale opto_pela",
+    "fico_com escolho marque assinale opto_pela vou_de inclino_por encaja_es faut_cocher "
+    "faut_donc_cocher richtige_wahl_ist es_muss",
 )
 _RUSSIAN = _words(
     "ответ вариант верным правильным",
@@ -151,7 +152,7 @@ _RUSSIAN = _words(
     answers="ответ",
     opens=r"следовательно|значит|итак|поэтому|таким образом|мой|"
     r"(?:правильн|верн|итогов)[а-яё]{1,4}",
-    chooses="выбираю выберу верно_утверждение подходит_вариант",
+    chooses="выбираю выберу остановлюсь_на верно_утверждение подходит_вариант",
 )
 _JAPANESE = _words(
     "答え 正解 解答 回答 選択肢 選びます 選択します",
@@ -169,7 +170,7 @@ _JAPANESE = _words(
     chooses="適切なのは 正しいのは 適当なのは 当てはまるのは",
 )
 _KOREAN = _words(
-    "답 선택지 보기 고르겠 고릅 선택하겠 선택합 택하겠",
+    "답 선택지 보기 고르겠 고릅 선택하겠 선택합 택하겠 맞습니다",
     ending=r"(?:변|안)?",
     states=r"(?:은|는|이|가)(?=[\s(*\"'‘“]|[A-Z])",
     between=r"(?:올바른|정확한|맞는|가장|적절한|선택지|보기|옵션|정?답|번|바로)(?:은|는)?",
