@@ -119,7 +119,10 @@ def test_a_second_command_says_what_the_run_took_in_all(made: Path, proofstone: 
         first = proofstone(*run, "--limit", 3).out
         second = proofstone(*run).out
         third = proofstone(*run).out
-    assert first.endswith("3 of 8 scored, incomplete  0.00240 USD, 960 tokens\n")
+    assert first.endswith(
+        "3 of 3 scored, complete for its limit (ranked as the first 3 of 8 items)  "
+        "0.00240 USD, 960 tokens\n"
+    )
     assert second.endswith(
         "8 of 8 scored, complete  spent 0.00400 USD, 1,600 tokens; in all 0.00640 USD, "
         "2,560 tokens\n"
@@ -151,3 +154,32 @@ def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_in_the_statu
     assert proofstone(*run).err.startswith(f"note: {text}; they are asked again\n")
     assert "may have been billed" not in proofstone(*run).err
     assert f"lost        {text}\n" in proofstone("status", "-w", made).out
+
+
+def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_as_it_was(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """Going on asks the lost calls again: their own price is in the run's figure, exactly; the
+    bound of the lost ones grows by nothing and is in no sum."""
+    cost = (300 * 2 + 20 * 10) / 1e6
+    with create_workspace(made) as workspace:
+        expenses = workspace.store.expenses
+        key = expenses.begin(
+            Expense(
+                owner="process 0 on elsewhere", runs="run:2c1e0f3a", unit="USD", budget=10**12,
+                started_at=0.0, exposed_calls=0, exposed=0,
+            )
+        )  # fmt: skip
+        expenses.allow(key, 3, round(3 * cost * 10**12), now=0.0)
+    bound = "up to 0.0024 USD may have been billed for up to 3 calls of a command that died"
+    with serving(answer(prompt_tokens=300, completion_tokens=20)) as server:
+        configure(made, server.url, PRICE)
+        run = ("run", "old-books", "-m", "scripted/one", "--max-tokens", 20, "-w", made)
+        first = proofstone(*run, "--limit", 5, "--budget", "1USD")
+        assert first.err.count(bound) == 1
+        rest = proofstone(*run, "--budget", "1USD")
+        assert bound not in rest.err
+        assert f"spent {usd(3 * cost)} USD, 960 tokens; in all {usd(8 * cost)} USD" in rest.out
+    status = proofstone("status", "-w", made).out
+    assert status.count(bound) == 1
+    assert f"spent       ask     {usd(8 * cost)} USD, 2,560 tokens\n" in status

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from scripted_server import answer, error
+from serving import configure, serving
 from small_bank import BOOKS, PER_BOOK, rows, write_bank, write_lines
 from told import Proofstone
 
@@ -55,7 +57,8 @@ def test_a_workspace_is_found_upwards(made: Path) -> None:
 
 
 def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proofstone) -> None:
-    """Complete runs need nothing; one with a limit is listed with the line that resumes it."""
+    """Complete runs need nothing, nor does one that reached its limit, which is told; one that
+    lacks replies is listed with the line that resumes it."""
     said = proofstone("status", "-w", made)
     assert said.out.splitlines()[1] == f"source 0   fact {STATEMENTS}   bank 1   form 1   run 4"
     assert said.err == "all runs are complete; look: proofstone leaderboard FORM-OR-BANK\n"
@@ -63,12 +66,22 @@ def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proo
     proofstone("run", "old-books", "-m", "sim/cas", "--limit", 3, "-w", made)
     said = proofstone("status", "-w", made)
     assert re.fullmatch(
-        rf"unfinished  run:\w{{8}}  sim/cas direct  3 of {QUESTIONS}", said.out.splitlines()[2]
+        r"part        run:\w{8}  sim/cas direct  complete for its limit: ranked as the first 3 of "
+        rf"{QUESTIONS} items",
+        said.out.splitlines()[2],
     )
+    refused = error(400, {"error": {"message": "no"}})
+    with serving(lambda seen: refused if seen.number == 2 else answer("Answer: A")) as server:
+        configure(made, server.url)
+        proofstone("run", "old-books", "-m", "scripted/one", "-w", made)
+    said = proofstone("status", "-w", made)
+    unfinished = rf"unfinished  run:\w{{8}}  scripted/one direct  7 of {QUESTIONS}   1 failed: .*"
+    assert re.fullmatch(unfinished, said.out.splitlines()[2])
     assert re.fullmatch(r"go on: proofstone resume run:\w{8}\n", said.err)
     report = proofstone("status", "-w", made, "--json").json
-    assert report["counts"]["run"] == 5
-    assert [run["done"] for run in report["unfinished"]] == [3]
+    assert report["counts"]["run"] == 6
+    assert [run["done"] for run in report["unfinished"]] == [7]
+    assert [(run["done"], run["limit"]) for run in report["limited"]] == [(3, 3)]
 
 
 def test_doctor_says_what_is_well(made: Path, proofstone: Proofstone) -> None:
@@ -160,13 +173,11 @@ def test_run_reports_each_run_and_repeats_nothing(made: Path, proofstone: Proofs
     ]
 
 
-def test_a_limited_run_is_incomplete_until_it_is_resumed(
-    made: Path, proofstone: Proofstone
-) -> None:
-    """Exit 3 and the line that goes on; that line ends with 0."""
+def test_a_limited_run_is_a_part_until_it_is_resumed(made: Path, proofstone: Proofstone) -> None:
+    """It names the command that asks the other items."""
     part = proofstone("run", "old-books", "-m", "sim/gus", "--limit", 2, "-w", made)
-    assert part.code == 3
-    step = re.search(r"go on: proofstone (.*)\n", part.err)
+    assert part.code == 0
+    step = re.search(r"ask the other items: proofstone (.*)\n", part.err)
     assert step is not None
     whole = proofstone(*step[1].split(), "-w", made)
     assert whole.code == 0

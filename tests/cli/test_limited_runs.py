@@ -97,3 +97,36 @@ def test_a_gate_takes_no_part_for_the_whole(made: Path, proofstone: Proofstone) 
     name = f"run:{run.json[0]['run'][:12]}"
     gated = proofstone("gate", name, "--baseline", name, "--max-drop", 100, "-w", made)
     assert (gated.code, "lacks 3 replies" in " ".join(gated.out.split())) == (3, True)
+
+
+def test_a_run_that_reached_its_limit_is_complete_for_it(
+    made: Path, proofstone: Proofstone
+) -> None:
+    """By its own line, in JSON, in the exit code and in the status."""
+    run = ("run", "old-books", "-m", "sim/cas", "-w", made)
+    said = proofstone(*run, "--limit", 5)
+    assert said.code == 0
+    assert "5 of 5 scored, complete for its limit (ranked as the first 5 of 8 items)\n" in said.out
+    assert "go on" not in said.err
+    (shown,) = proofstone(*run, "--limit", 5, "--json").json
+    assert (shown["complete"], shown["limit"], shown["total"]) == (True, 5, 5)
+    status = proofstone("status", "-w", made)
+    assert (
+        "sim/cas direct  complete for its limit: ranked as the first 5 of 8 items\n" in status.out
+    )
+    assert "unfinished" not in status.out
+    whole = proofstone(*run)
+    assert "8 of 8 scored, complete\n" in whole.out
+    assert "complete for its limit" not in proofstone("status", "-w", made).out
+    less = proofstone(*run, "--limit", 5)
+    assert (less.code, "8 of 8 scored, complete\n" in less.out) == (0, True)
+
+
+def test_a_run_that_stopped_short_of_its_limit_is_not(made: Path, proofstone: Proofstone) -> None:
+    refused = error(400, {"error": {"message": "no"}})
+    with serving(lambda seen: refused if seen.number == 2 else answer("Answer: A")) as server:
+        configure(made, server.url)
+        said = proofstone("run", "old-books", "-m", "scripted/one", "--limit", 5, "-w", made)
+    assert said.code == 3
+    assert "4 of 5 scored, incomplete, 1 failed" in said.out
+    assert "unfinished  run:" in proofstone("status", "-w", made).out

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import pytest
+
 from scripted_server import answer
 from serving import configure, serving
 from told import Proofstone
@@ -41,12 +43,31 @@ def test_untouched_items_come_from_the_cache(
         assert server.requests == 2 * QUESTIONS
         (command,) = [each for each in edited(proofstone, made) if "scripted/one" in each]
         assert command.endswith(
-            "--samples 2 --prompt mine.jinja --max-tokens 300 --temperature 0.7 --set top_p=0.9"
+            f"--samples 2 --prompt {shlex.quote(str(prompt.resolve()))} --max-tokens 300 "
+            "--temperature 0.7 --set top_p=0.9"
         )
-        words = [str(prompt) if word == "mine.jinja" else word for word in shlex.split(command)]
-        done = proofstone(*words[1:], "-q", "--yes", "-w", made)
+        done = proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made)
         assert done.code == 0, done.err
         assert server.requests == 2 * QUESTIONS + 2
+
+
+def test_the_prompt_file_is_named_as_seen_from_the_current_folder(
+    made: Path, proofstone: Proofstone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it was named otherwise when it was asked; the command works as it is printed."""
+    prompt = tmp_path / "my prompts" / "mine.jinja"
+    prompt.parent.mkdir()
+    prompt.write_text(TEMPLATE, encoding="utf-8")
+    with serving(answer("Answer: A")) as server:
+        configure(made, server.url)
+        asked = ("run", "old-books", "-m", "scripted/one", "-q", "--yes", "-w", made)
+        proofstone(*asked, "--prompt", prompt)
+        monkeypatch.chdir(tmp_path)
+        (command,) = [each for each in edited(proofstone, made) if "scripted/one" in each]
+        assert command.endswith(" --prompt 'my prompts/mine.jinja'")
+        done = proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made)
+        assert done.code == 0, done.err
+        assert server.requests == QUESTIONS + 1
 
 
 def test_a_limit_holds_for_the_corrected_form(made: Path, proofstone: Proofstone) -> None:
@@ -56,7 +77,7 @@ def test_a_limit_holds_for_the_corrected_form(made: Path, proofstone: Proofstone
         proofstone(*asked)
         (command,) = [each for each in edited(proofstone, made) if "scripted/one" in each]
         assert command.endswith("-m scripted/one --limit 3")
-        assert proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made).code == 3
+        assert proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made).code == 0
         assert server.requests in (3, 4)
 
 

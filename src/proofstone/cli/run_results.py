@@ -18,7 +18,6 @@ from proofstone.records import (
     context_of,
     left_out_of,
     own_prompt_of,
-    replies_wanted,
     run_label,
 )
 
@@ -78,6 +77,8 @@ def _tell(result: RunResult, *, quiet: bool) -> None:
     if not result.is_asked:
         further = " --budget AMOUNT" if result.over_budget else ""
         say(f"go on: proofstone resume {run}{further}", quiet=quiet)
+    elif result.is_part:
+        say(f"ask the other items: proofstone resume {run}", quiet=quiet)
 
 
 def _print_json(
@@ -145,14 +146,24 @@ def _stop_code(result: RunResult) -> str:
 
 def _result_line(result: RunResult) -> str:
     planned = result.planned
-    total = replies_wanted(planned.run, planned.item_set.n_items)
-    state = "complete" if result.complete else "incomplete"
+    state = _state(result)
     kinds = f": {', '.join(result.errors)}" if result.errors else ""
     failed = f", {result.failed} failed{kinds}" if result.failed else ""
     form = f"{planned.item_set.name}-{short(planned.item_set.id, 4)}"
     label = run_label(planned.run)
-    scored = f"{result.n_scored} of {total} scored, {state}{failed}"
+    scored = f"{result.n_scored} of {result.wanted} scored, {state}{failed}"
     return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
+
+
+def _state(result: RunResult) -> str:
+    """A run that reached its limit is complete for it, and ranked as a part of its form."""
+    if not result.complete:
+        return "incomplete"
+    planned = result.planned
+    if not result.is_part:
+        return "complete"
+    n_items = planned.item_set.n_items
+    return f"complete for its limit (ranked as the first {planned.n_items} of {n_items} items)"
 
 
 def _spent(result: RunResult) -> str:
@@ -180,10 +191,11 @@ def _result(result: RunResult) -> dict[str, Any]:
         "waiting": result.waiting,
         "context": context_of(planned.run.settings),
         "left_out": left_out_of(planned.run.settings),
-        "total": replies_wanted(planned.run, planned.item_set.n_items),
+        "total": result.wanted,
         "failed": result.failed,
         "errors": result.errors,
         "complete": result.complete,
+        "limit": result.planned.n_items if result.is_part else None,
         "stopped": result.stopped,
         "over_budget": result.over_budget,
         "spent": result.spent,

@@ -56,6 +56,9 @@ def status_command(folder: Path | None, as_json: bool) -> None:
             cost = f"   {spent_text(run.spent)}" if run.spent.calls else ""
             so_far = f"{run.done} of {run.total}{why}{cost}"
             click.echo(f"unfinished  run:{run.id}  {run.label}  {so_far}")
+        for run in overview.limited:
+            part = f"complete for its limit: ranked as the first {run.limit} of {run.n_items} items"
+            click.echo(f"part        run:{run.id}  {run.label}  {part}")
         for purpose, spent in overview.spent.items():
             click.echo(f"spent       {purpose:<8}{spent_text(spent)}")
         for lost in overview.lost:

@@ -18,10 +18,12 @@ PROMPT_NAME = "prompt_name"
 
 
 class OwnPrompt(Struct, frozen=True, gc=False):
-    """A template: the ``name`` of its file, without any folder, and its text."""
+    """A template: the ``name`` of its file, without any folder, and its text. ``file`` is where it
+    lies on this machine, for commands to name; no run, export or merge has it."""
 
     name: str
     text: str
+    file: str = ""
 
     @property
     def hash(self) -> bytes:

@@ -32,6 +32,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
     is what this command's calls took, ``in_all`` what all of the run's took when they were asked,
     ``judged`` what judges took besides, by this command.
+    ``is_limited``: it was never asked for more than the first items of its form.
     ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
     """
 
@@ -43,6 +44,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     stopped: str
     interrupted: bool
     over_budget: bool = False
+    is_limited: bool = False
     spent: Spent = Spent()
     in_all: Spent = Spent()
     judged: Spent = Spent()
@@ -51,17 +53,32 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every (item, sample) of the item set is scored."""
-        return self.n_scored >= self._wanted
+        """Whether every (item, sample) that the run was asked for is scored: of the first items
+        alone where it has a limit."""
+        return self.n_scored >= self.wanted
 
     @property
     def is_asked(self) -> bool:
         """Whether every one of them has its replies, scored or waiting for a judge."""
-        return self.n_scored + self.waiting >= self._wanted
+        return self.n_scored + self.waiting >= self.wanted
 
     @property
-    def _wanted(self) -> int:
+    def is_part(self) -> bool:
+        """Whether a limit leaves out items of the form, and none of these was asked before."""
+        return self.is_limited and self.n_scored + self.waiting <= self.planned.total
+
+    @property
+    def wanted(self) -> int:
+        """How many (item, sample) are to be scored: all, or those within the limit."""
+        if self.is_part:
+            return self.planned.total
         return replies_wanted(self.planned.run, self.planned.item_set.n_items)
+
+
+def _is_limited(store: Store, planned: PlannedRun) -> bool:
+    """Whether this limit is the most that the run was ever asked for."""
+    most = store.runs.limits([planned.key]).get(planned.key)
+    return most == planned.n_items < planned.item_set.n_items
 
 
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
@@ -135,6 +152,7 @@ async def perform_campaign(
                 stopped=progress.stopped or _stopped(bench),
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=_is_over_budget(progress, asker, bench),
+                is_limited=_is_limited(store, planned),
                 spent=asked,
                 judged=judged.spent(),
                 in_all=store.spent.of_runs([planned.key]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -146,7 +147,7 @@ def run_again(store: Store, form: bytes) -> list[str]:
     for key, run in runs:
         limit = limits.get(key)
         is_part = former is not None and limit is not None and limit < former.n_items
-        asked = _options(run) + (f" --limit {limit}" if is_part else "")
+        asked = _options(store, run) + (f" --limit {limit}" if is_part else "")
         models.setdefault(asked, []).append(run.respondent)
     return [f"-m {quote(','.join(dict.fromkeys(names)))}{asked}" for asked, names in models.items()]
 
@@ -159,7 +160,7 @@ _CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS
             CONTEXT_EMBEDDER: "embedder"}  # fmt: skip
 
 
-def _options(run: Run) -> str:
+def _options(store: Store, run: Run) -> str:
     """How a run was asked, as options of ``run``."""
     settings = run.settings
     asked = "" if run.way == "direct" else f" --ask {quote(run.way)}"
@@ -167,7 +168,8 @@ def _options(run: Run) -> str:
         value = settings.get(name, usual)
         asked += f" --{name} {value}" if value != usual else ""
     if name := settings.get(PROMPT_NAME, ""):
-        asked += f" --prompt {quote(name)}"
+        file = store.own_prompts.file(bytes.fromhex(settings[PROMPT]))
+        asked += f" --prompt {quote(name if file is None else _from_here(file))}"
     for name, option in _CONTEXT.items():
         asked += f" --{option} {quote(str(settings[name]))}" if name in settings else ""
     usual_ones = find_method(run.method).settings(run.way)
@@ -182,6 +184,12 @@ def _options(run: Run) -> str:
         else:
             asked += f" --set {quote(f'{name}={json.dumps(value, ensure_ascii=False)}')}"
     return asked + (f" --replicate {quote(run.replicate)}" if run.replicate else "")
+
+
+def _from_here(file: Path) -> str:
+    """A file as a command names it: from the current folder where it lies below it."""
+    here = Path.cwd().resolve()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
 def _runs_before(store: Store, form: bytes) -> tuple[ItemSet | None, list[tuple[int, Run]]]:

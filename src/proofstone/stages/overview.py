@@ -23,7 +23,8 @@ __all__ = [
 
 class RunState(Struct, frozen=True, kw_only=True):
     """How far a run is: ``done`` of ``total`` (item, sample), why others failed, and what its calls
-    took when they were asked."""
+    took when they were asked. ``total`` is of the first ``limit`` of ``n_items`` where a limit
+    leaves out the others."""
 
     id: str
     label: str
@@ -34,6 +35,8 @@ class RunState(Struct, frozen=True, kw_only=True):
     errors: tuple[str, ...]
     simulated: bool
     spent: Spent
+    limit: int | None = None
+    n_items: int = 0
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -58,11 +61,12 @@ class ScoringShown(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """Rows by kind, the runs that lack replies, what all calls took by purpose, and what commands
-    that died may have been billed for besides."""
+    """Rows by kind, the runs that lack replies, those that reached a limit, what all calls took by
+    purpose, and what commands that died may have been billed for besides."""
 
     counts: dict[str, int]
     unfinished: tuple[RunState, ...]
+    limited: tuple[RunState, ...]
     spent: dict[str, Spent]
     lost: tuple[Expense, ...]
 
@@ -70,10 +74,13 @@ class Overview(Struct, frozen=True, kw_only=True):
 def look_over(store: Store) -> Overview:
     """The state of a whole workspace."""
     counts = {kind: store.lookup.count(kind) for kind in ("source", "fact", "bank", "form", "run")}
-    unfinished = tuple(state for state in run_states(store) if state.done < state.total)
+    states = run_states(store)
+    unfinished = tuple(state for state in states if state.done < state.total)
+    limited = tuple(each for each in states if each.limit and each.done >= each.total)
     return Overview(
         counts=counts,
         unfinished=unfinished,
+        limited=limited,
         spent=store.spent.by_purpose(),
         lost=tuple(store.expenses.lost()),
     )
@@ -145,20 +152,31 @@ def scorings_of(store: Store, run: int) -> list[ScoringShown]:
 def run_states(store: Store) -> list[RunState]:
     """All runs, oldest first, each with how far it is."""
     states = []
-    for key, run in store.runs.every():
+    runs = list(store.runs.every())
+    limits = store.runs.limits([key for key, _run in runs])
+    for key, run in runs:
         item_set = store.items.item_set(run.item_set)
         failures = store.runs.failures(key, run.last_step)
+        done, whole = (
+            store.runs.count_done(key, run.last_step),
+            replies_wanted(run, item_set.n_items),
+        )
+        first = limits.get(key, item_set.n_items)
+        limit = first if first < item_set.n_items and done < whole else None
+        within = whole if limit is None else limit * int(run.settings.get("samples", 1))
         states.append(
             RunState(
                 id=short(run.id),
                 label=run_label(run),
                 form=f"{item_set.name}-{short(item_set.id, 4)}",
-                done=store.runs.count_done(key, run.last_step),
-                total=replies_wanted(run, item_set.n_items),
+                done=done,
+                total=min(whole, within),
                 failed=len(failures),
                 errors=tuple(sorted({failure.error for failure in failures})),
                 simulated=run.simulated,
                 spent=Spent() if run.simulated else store.spent.of_runs([key]),
+                limit=limit,
+                n_items=item_set.n_items,
             )
         )
     return states

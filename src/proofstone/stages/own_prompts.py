@@ -55,7 +55,7 @@ def read_own_prompt(path: Path) -> OwnPrompt:
     try:
         if path.stat().st_size > _LONGEST:
             raise BadInput(f"{path} is larger than 1 MB: it is no prompt template")
-        return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"))
+        return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"), str(path.resolve()))
     except FileNotFoundError:
         raise BadInput(f"there is no prompt template {path}", hint="see docs/prompts.md") from None
     except UnicodeDecodeError as error:
