@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,7 @@ def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
     assert max(len(line) for line in told.out.partition("\npage ")[0].splitlines()) <= 80
     assert told.out.count("\n--- ") == 10
     assert "memory: asked with nothing" in told.out
+    assert re.search(r"^  statements  .* \(true and false\)$", told.out, re.MULTILINE)
     assert "Of private documents memory should be near chance." in told.out.replace("\n", " ")
     steps = dict(
         line.split(None, 1) for line in told.out.splitlines() if " proofstone " in line[:20]

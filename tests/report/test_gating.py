@@ -322,3 +322,11 @@ Lost: 1300.
 
 Rule: pass where the interval of run - baseline lies above -2.0 points, fail where it lies below, else cannot tell. First look at this pair: 96% interval. False-pass rate for a run exactly at the limit, over all looks: at most about 2.5%.
 """.removeprefix("\n")  # noqa: E501 - rows of a table
+
+
+def test_a_run_is_no_baseline_of_its_own() -> None:
+    """It would say that more questions would decide between a run and itself."""
+    who = Respondent("lab/a", "direct", runs=(b"\x01" * 32,))
+    same = side("base", one(20, who=who))
+    with pytest.raises(BadUsage, match="the run and the baseline are the same"):
+        gate_sides(same, same, TWO_POINTS, Ask(estimand="bank"))

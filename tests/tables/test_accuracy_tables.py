@@ -236,3 +236,63 @@ def test_a_cell_that_is_no_accuracy_is_named(tmp_path: Path) -> None:
         "line 2, column art: expected a number from 0 to 100, came 'good'",
         "line 4, column art: expected a score from 0 to 100, came 101",
     ]
+
+
+def test_a_standard_error_of_zero_gives_no_interval_and_no_test(tmp_path: Path) -> None:
+    """It is what the formula gives where all items came out alike, not certainty."""
+    path = written(tmp_path, "model,accuracy,stderr\na,1.0,0\nb,0.7,0.02\nc,0.6,0.02\n")
+    audit = audit_files([path], Asked())
+    (group,) = audit.board.standings
+    assert [math.isnan(row.estimate.low) for row in group.ranked] == [True, False, False]
+    assert [(pair.first, pair.second) for pair in group.compared] == [(1, 2)]
+    assert any("No interval for a: the standard error is missing or 0" in n for n in audit.notes)
+    (pairs,) = (each for each in audit.sections if each.name == "pairs")
+    assert "between the two" not in pairs.finding
+    assert pairs.finding.startswith("1 of 1 pair")
+
+
+def test_a_negative_standard_error_is_a_problem(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,accuracy,stderr\na,0.9,0.01\nb,0.7,-0.02\nc,0.6,0.02\n")
+    with pytest.raises(BadInput) as caught:
+        audit_files([path], Asked())
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.what) == (
+        "line 3, column stderr",
+        "expected a standard error, came -0.02",
+    )
+
+
+def test_a_wrong_number_of_items_is_told_and_not_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,accuracy,n\na,0.9,100\nb,0.7,-5\n")
+    with pytest.raises(BadInput) as caught:
+        audit_files([path], Asked())
+    assert [each.where for each in caught.value.problems] == ["line 3, column n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("model,score,n\na,0.8,500\nb,0.7,500\n", "2 models, 0 groups, 500 items"),
+        (
+            "model,score,n\na,0.8,500\nb,0.7,200\n",
+            "2 models, 0 groups, 200 to 500 items for each model",
+        ),
+        ("model,score\na,0.8\nb,0.7\n", "2 models, 0 groups, numbers of items not known"),
+    ],
+)
+def test_the_items_of_models_are_told(tmp_path: Path, text: str, holds: str) -> None:
+    audit = audit_files([written(tmp_path, text)], Asked())
+    assert audit.files[0].holds == holds
+
+
+def test_models_without_a_number_of_items_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,score,n\na,0.8,500\nb,0.7,\n")
+    notes = audit_files([path], Asked()).notes
+    assert any("The number of items is not known for b: " in note for note in notes)
+    assert not any("nothing here has an interval" in note for note in notes)
+
+
+def test_numbers_of_items_are_refused_where_the_file_has_its_items(tmp_path: Path) -> None:
+    path = written(tmp_path, "item,a,b\nq1,1,0\nq2,0,1\nq3,1,1\n")
+    with pytest.raises(BadUsage, match="--items and --runs: only for accuracies alone"):
+        audit_files([path], Asked(items={"": 5}, runs=2))

@@ -171,7 +171,7 @@ def _building(report: StartReport) -> Iterator[str]:
     yield f"  tokens      {shown_range(amounts.tokens, 'amount')}"
     yield f"  USD         {shown_range(amounts.cost_usd, 'usd')}"
     yield f"  time        {shown_range(amounts.seconds, 'time')}"
-    yield f"  true ones   {shown_range(build.rows, 'amount')}"
+    yield f"  statements  {shown_range(build.rows, 'amount')} (true and false)"
     yield from (f"  {line}" for line in budget_lines(build.reach, "do"))
     yield from (f"  {line}" for line in price_notes(build.unpriced))
     yield from textwrap.wrap(

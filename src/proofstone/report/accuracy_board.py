@@ -21,7 +21,7 @@ from proofstone.report.board import (
     Leaderboard,
     Standings,
 )
-from proofstone.wording import listed, say
+from proofstone.wording import joined, listed, say
 
 __all__ = ["accuracy_board", "accuracy_notes", "overall_accuracies"]
 
@@ -38,6 +38,10 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
     is_ranked = errors is not None or bool((sizes[order] > 0).all())
     ranking = rank_shares(overall[order], sizes[order], confidence=confidence, stderr=errors)
     ties = tied_runs(ranking.better) if is_ranked else ()
+    is_sure = sizes[order] > 0 if errors is None else ~np.isnan(errors)
+    tested = tuple(
+        pair for pair in ranking.comparisons if is_sure[pair.first] and is_sure[pair.second]
+    )
     rows = tuple(
         _row(
             found.models[model],
@@ -56,7 +60,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
         is_paired=False,
         ranked=rows,
         incomplete=(),
-        compared=ranking.comparisons if is_ranked else (),
+        compared=tested if is_ranked else (),
         ties=ties,
         chance=float("nan"),
         chance_sentence="",
@@ -159,6 +163,13 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
     )
     if found.stderr is not None:
         yield say("Intervals and ranks come from the standard errors as stated in the file.")
+        unsure = np.isnan(found.stderr) & ~np.isnan(overall_accuracies(found))
+        if unsure.any():
+            yield say(
+                "No interval for {models}: the standard error is missing or 0, which says nothing "
+                "about sampling error. Pairs with them are not tested.",
+                models=joined([found.models[m] for m in np.flatnonzero(unsure)], 5),
+            )
     elif not found.is_mean:
         yield say(
             "{score} is taken for a corpus metric, whose spread the number of items does not tell, "
@@ -170,6 +181,12 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
         yield say(
             "Intervals take every item as asked once and independent of the others; an average of "
             "several samples varies less, items that share a source vary more."
+        )
+    elif found.n_of is not None and (found.n_of > 0).any():
+        yield say(
+            "The number of items is not known for {models}: no interval there, and no rank "
+            "can be defended.",
+            models=joined([found.models[m] for m in np.flatnonzero(found.n_of <= 0)], 5),
         )
     else:
         yield say(

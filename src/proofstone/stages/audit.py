@@ -53,7 +53,7 @@ from proofstone.stages.result_files import (
     skipped_notes,
 )
 from proofstone.stages.work_files import write_work_file
-from proofstone.wording import counted, listed, noted, say, say_of
+from proofstone.wording import counted, joined, listed, noted, say, say_of
 
 __all__ = [
     "Asked",
@@ -123,6 +123,13 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
     if any(part.layout.kind == "labels" for part in read):
         return audit_labels(read, asked, title)
     parts, table, files = _assembled(read, asked, cards)
+    counted_by = [name for name, given in (("--items", asked.items), ("--runs", asked.runs != 1))
+                  if given]  # fmt: skip
+    if counted_by:
+        raise BadUsage(
+            f"{joined(counted_by)}: only for accuracies alone, and {title} has its items",
+            hint=f"leave {joined(counted_by)} out",
+        )
     measure = _measure(table)
     return audit_table(
         table,

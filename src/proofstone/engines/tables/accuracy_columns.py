@@ -43,6 +43,7 @@ _FEWEST_SORTED = 5
 _WITHIN = 0.9
 # For a column called the overall half of the rows are enough.
 _MOSTLY = 0.5
+_SURELY_COUNTS = frozenset({"n", "n_items", "num_items", "n_questions"})
 _PARTS = {
     "f1": (
         frozenset({"precision", "recall"}),
@@ -228,12 +229,21 @@ def _first(free: Sequence[str], quantity: Quantity) -> str:
 
 
 def _counts(table: FileColumns, free: Sequence[str]) -> str:
-    """The column of the number of items behind each row: whole numbers under a known name.
+    """The column of the number of items behind each row: whole numbers under a known name, or
+    any numbers under the names that mean nothing else, so that a wrong one is told.
     ``size`` is more often a model's than a test's, so it is none."""
+    for name in free:
+        if plain(name) in _SURELY_COUNTS and _are_numbers(table, name):
+            return name
     for name in free:
         if is_named(name, "count") and plain(name) != "size" and _is_whole(table, name):
             return name
     return ""
+
+
+def _are_numbers(table: FileColumns, name: str) -> bool:
+    numbers = [number_of(text) for text in table.columns[name].names]
+    return bool(numbers) and None not in numbers
 
 
 def _is_whole(table: FileColumns, name: str) -> bool:

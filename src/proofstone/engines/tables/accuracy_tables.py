@@ -84,6 +84,7 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
     columns = [_cells(table, name, rows, layout, problems) for name in scores]
     sizes = _sizes(table, layout, counting, given, problems)
     n_of = _n_of(table, layout, rows, problems) if layout.count else None
+    stderr = _errors(table, layout, rows, problems)
     if problems:
         raise refused(table, problems)
     if not rows:
@@ -105,7 +106,7 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
         is_mean=metric is None or metric.is_mean,
         total=sizes.total,
         n_of=n_of,
-        stderr=_errors(table, layout, rows),
+        stderr=stderr,
         metrics=tuple(_shown(table, name, rows) for name in _beside(table, layout)),
         checks=found.checks,
         misprints=found.misprints,
@@ -181,20 +182,24 @@ def _n_of(
     )
 
 
-def _errors(table: FileColumns, layout: Layout, rows: Sequence[int]) -> NDArray[np.float64] | None:
+def _errors(
+    table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
+) -> NDArray[np.float64] | None:
     """The standard errors of the overall, as shares; None where none is stated, or where they are
-    on another scale than the scores."""
+    on another scale than the scores. One of 0 is NaN: where all items came out alike, it is what
+    the formula gives, and says nothing of how sure the score is."""
     if not layout.stderr:
         return None
     top = 100.0 if layout.percent else 1.0
-    found = np.array(
-        [
-            np.nan if cell is None else cell.value / top
-            for cell in printed_column(table.columns[layout.stderr], rows)
-        ]
-    )
+    cells = printed_column(table.columns[layout.stderr], rows)
+    found = np.array([np.nan if cell is None else cell.value / top for cell in cells])
+    for record, cell in zip(rows, cells, strict=True):
+        if cell is not None and cell.value < 0:
+            where = f"{place(table, record)}, column {layout.stderr}"
+            problems.append(Problem(where, f"expected a standard error, came {cell.text}"))
+    found[found <= 0] = np.nan
     known = found[~np.isnan(found)]
-    if not len(known) or (known < 0).any() or known.max() > 0.5 or np.median(known) < _LEAST_ERROR:
+    if not len(known) or known.max() > 0.5 or np.median(known) < _LEAST_ERROR:
         return None
     return found
 

@@ -33,6 +33,7 @@ _MOST_ITEMS = 5000  # among which a stated number of items is looked for anew
 _FEW_ITEMS = 1000  # up to which multiples of the stated number are tried, as means of runs
 _MOST_PAIRS = 8  # columns whose differences are tried
 _HAIR = 1e-9
+_MORE_DIGITS = 4  # at most, to show that a number lies outside its rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,20 @@ class _Range(NamedTuple):
     low: float
     high: float
 
-    def recomputed(self, digits: int) -> str:
-        return f"{(self.low + self.high) / 2:.{digits}f}"
+    def recomputed(self, cell: Printed) -> str:
+        """The middle, with as many digits as show that it is not what the cell allows."""
+        middle, allowed = (self.low + self.high) / 2, float(f"{self._half(cell):.2g}")
+        for digits in range(cell.digits, cell.digits + _MORE_DIGITS):
+            text = f"{middle:.{digits}f}"
+            if round(abs(float(text) - cell.value) - allowed, 9) > 0:
+                return text
+        return f"{middle:.{cell.digits}f}"
 
     def allowed(self, cell: Printed) -> str:
-        return f"\u00b1{cell.half + (self.high - self.low) / 2:.2g}"
+        return f"\u00b1{self._half(cell):.2g}"
+
+    def _half(self, cell: Printed) -> float:
+        return cell.half + (self.high - self.low) / 2
 
 
 class _Misfit(NamedTuple):
@@ -354,7 +364,7 @@ class _Work:
     def _tell(self, check: Check, misfits: Iterable[_Misfit]) -> None:
         for row, column, cell, right in misfits:
             self._add(
-                row, column, check, cell.text, right.recomputed(cell.digits), 0.0,
+                row, column, check, cell.text, right.recomputed(cell), 0.0,
                 allowed=right.allowed(cell),
             )  # fmt: skip
 

@@ -106,6 +106,11 @@ def _check(baseline: Side, run: Side, rule: GateRule) -> None:
                 f"{len(side.parties)}",
                 hint=f"name one run: {labels}",
             )
+    if run.parties[0].runs and run.parties[0].runs == baseline.parties[0].runs:
+        raise BadUsage(
+            f"the run and the baseline are the same: {run.shown.name}",
+            hint="name the run that came before as --baseline",
+        )
     if not 0.0 <= rule.max_drop <= 1.0:
         raise BadUsage(f"--max-drop takes points from 0 to 100, not {100 * rule.max_drop:g}")
     if rule.minimum is not None and not 0.0 <= rule.minimum <= 1.0:

@@ -36,7 +36,7 @@ def pairs_section(evidence: Evidence) -> Section | None:
     return Section(
         name="pairs",
         title=say("Pairwise differences"),
-        finding=paragraph(_finding(resolved, total), _tiers(group)),
+        finding=paragraph(_finding(resolved, total, len(group.ranked)), _tiers(group)),
         plain=_plain(group),
         cannot=paragraph(_cannot(group), _by_extraction(group)),
         how=_how(evidence.board, paired=paired),
@@ -45,8 +45,8 @@ def pairs_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _finding(resolved: int, total: int) -> str:
-    if total == 1:
+def _finding(resolved: int, total: int, n_models: int) -> str:
+    if n_models == 2:
         return say(
             "The difference between the two is statistically significant."
             if resolved
