@@ -47,7 +47,7 @@ def test_beside_whole_runs_a_part_is_ranked_apart(
     text = proofstone("leaderboard", "old-books", "-w", made).out
     assert (
         "the first 5 of 8 items (--limit), ranked apart: scores on different parts of the items "
-        "do not compare.\n" in text
+        "are not comparable.\n" in text
     )
     page = tmp_path / "page.html"
     proofstone("report", "old-books", "-o", page, "-w", made)
@@ -66,12 +66,12 @@ def test_one_limit_for_all_is_one_board_that_says_so(
     assert (part_of(only), only["n_items"], len(only["ranked"])) == (None, 5, 2)
     text = proofstone("leaderboard", "old-books", "-w", folder).out
     assert (
-        "All were asked the first 5 of 8 items (--limit); without it the same command asks the "
-        "rest.\n" in text
+        "All models were asked only the first 5 of 8 items (--limit). The same command without "
+        "that option asks the rest.\n" in text
     )
     page = tmp_path / "page.html"
     proofstone("report", "old-books", "-o", page, "-w", folder)
-    assert "All were asked the first 5 of 8 items" in page.read_text(encoding="utf-8")
+    assert "All models were asked only the first 5 of 8 items" in page.read_text(encoding="utf-8")
     study = proofstone("report", "old-books", "--study", "levels", "-w", folder)
     assert study.code == 0, study.err
 

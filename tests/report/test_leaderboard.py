@@ -287,7 +287,9 @@ def test_models_that_different_judges_graded_are_ranked_apart() -> None:
         "j/one", "j/one", "j/two",
     ]  # fmt: skip
     shown = render_terminal(board)
-    assert "graded by j/two, ranked apart: judges differ, so their scores do not compare." in shown
+    assert (
+        "graded by j/two, ranked apart: judges differ, so the scores are not comparable." in shown
+    )
     assert '"judge": "j/two"' in to_json(board)
     assert board_rows(board)[0]["judge"] == "j/one"
     page = render_page(

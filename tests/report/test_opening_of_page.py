@@ -90,7 +90,7 @@ def test_a_cost_that_is_only_bounded_decides_nothing() -> None:
     bounded = replace(PRICED[0], spent=spent)
     told = part_of(evidence_of(close(bounded, *PRICED[1:]))).told
     assert told[:2] == (
-        "Which of the best group is cheapest is not known: some usage was not reported.",
+        "The cheapest of the models tied for first is not known: some usage was not reported.",
         "The cost of dear is an upper bound: endpoints did not report the usage of 1 calls, "
         "counted at up to 3.80 USD in all.",
     )

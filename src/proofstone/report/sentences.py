@@ -126,9 +126,9 @@ def apart_reason(group: Standings) -> str:
         return say("one setting of each model is ranked")
     reasons = [word(group.scale.what)] if group.scale is not None else []
     if group.judge is not None:
-        reasons.append(say("judges differ, so their scores do not compare"))
+        reasons.append(say("judges differ, so the scores are not comparable"))
     if group.part is not None:
-        reasons.append(say("scores on different parts of the items do not compare"))
+        reasons.append(say("scores on different parts of the items are not comparable"))
     return say("; ").join(reasons)
 
 

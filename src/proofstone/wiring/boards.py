@@ -118,7 +118,8 @@ def _shared_part(table: ScoreTable) -> tuple[str, ...]:
     part = next(iter(parts)) if len(parts) == 1 else None
     if part is None or part.unasked:
         return ()
-    return (say("All were asked {part}; without it the same command asks the rest.",
+    return (say("All models were asked only {part}. The same command without that option asks "
+                "the rest.",
                 part=part_name(part)),)  # fmt: skip
 
 

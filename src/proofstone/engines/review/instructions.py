@@ -75,13 +75,13 @@ def _about_false(share: float) -> Iterator[str]:
                   "say which. Leave them false.",
                   percent=min(max(round(share * 10), 1), 9) * 10)  # fmt: skip
     labels = [word(text) for text in TASKS["format"].verdicts.values()]
-    yield say("{fix} is for language only. Do not correct what a statement claims. With each new "
-              "wording say whether the new wording is true; a second reader checks it.",
+    yield say("{fix} is for language only. Do not correct what a statement claims. For each new "
+              "wording, say whether it is true; a second reviewer checks it.",
               fix=labels[1])  # fmt: skip
 
 
 def _about_wording() -> Iterator[str]:
-    yield say("{tab}: another reader proposed a new wording for each of these statements. Say "
+    yield say("{tab}: another reviewer proposed a new wording for each of these statements. Say "
               "whether the new wording is true. Look up what you do not know.",
               tab=word(TABS["wording"]))  # fmt: skip
 

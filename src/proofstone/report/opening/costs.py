@@ -102,7 +102,9 @@ def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
     if any(cost < low for cost in least) or any(
         cost > most[0] for cost, who in priced if who != dear
     ):
-        yield say("Which of the best group is cheapest is not known: some usage was not reported.")
+        yield say(
+            "The cheapest of the models tied for first is not known: some usage was not reported."
+        )
         return
     if shown_usd(low) == shown_usd(high):
         yield say("In the best group all cost {usd} USD for 1,000 questions.", usd=shown_usd(low))

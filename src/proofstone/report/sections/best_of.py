@@ -52,8 +52,8 @@ def best_of_section(evidence: Evidence) -> Section | None:
             ""
             if {"majority", "surest"} & curves.keys()
             else say(
-                "What a user could gain by asking again is not known: there are no answers or "
-                "confidences to choose by."
+                "The gain from asking again is not known: there are no answers or confidences "
+                "to choose by."
             )
         ),
         how=(

@@ -40,10 +40,10 @@ def consistency_section(evidence: Evidence) -> Section | None:
         finding=_finding(found),
         cannot=_cannot(found.checks),
         how=say(
-            "A printed number stands for all that round to it; with a stated number of items, for "
-            "the shares of whole items among these. A relation that fits fewer than three of four "
-            "rows, or fewer than three rows, is not taken to hold. Numbers that could be right are "
-            "never listed."
+            "A printed number represents every value that rounds to it. With a stated number of "
+            "items, it represents only shares of whole items. A relation is used if at least "
+            "three rows and three quarters of all rows fit. Numbers that could be right are not "
+            "listed."
         ),
         tables=(*([_misprints(found.misprints)] if found.misprints else []), _checks(found.checks)),
     )

@@ -57,8 +57,7 @@ def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
     ) and all(usd[row.label] <= least[dear.label] for row in rows if row is not dear)
     if not is_known:
         return say(
-            "Which model costs least is not known: endpoints did not report the usage of some "
-            "calls."
+            "The cheapest model is not known: endpoints did not report the usage of some calls."
         )
     return say(
         "{cheap} costs least, {low:.3g} USD for 1,000 questions at {low_score} points; {dear} "

@@ -158,8 +158,9 @@ def _plain(found: Sequence[_Held]) -> str:
     if first.mean is None or first.in_all is None:
         return ""
     return say(
-        "{model} scores {mean} of 100 points on these questions, and {kept} if only what is right "
-        "each time counts: the rest depends on the order of the options or on sampling variation.",
+        "{model} scores {mean} of 100 points on these questions, and {kept} if only questions "
+        "answered correctly in every order count. The rest depends on the order of the options "
+        "or on sampling variation.",
         model=first.label,
         mean=points(first.mean.value),
         kept=points(first.in_all.value),
@@ -171,8 +172,8 @@ def _cannot(found: Sequence[_Held], contents: bool) -> str:
     if not contents:
         parts.append(
             say(
-                "The data do not show whether the same option is chosen: the order is only named, "
-                "so the meaning of a letter is not known, and scores are compared instead."
+                "The data do not show which option was chosen: the orders have names, but the "
+                "meaning of each letter is not known. Scores are compared instead."
             )
         )
     if all(each.same is None for each in found):

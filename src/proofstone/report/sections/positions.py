@@ -117,7 +117,7 @@ def _positions(names: Sequence[str]) -> NDArray[np.int64]:
 def _finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
     if not rejected:
         return say(
-            "For none of {models} do the wrong answers favor a position significantly.",
+            "No position is significantly favored by the wrong answers of any of {models}.",
             models=counted(n, "model"),
         )
     label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)

@@ -111,7 +111,7 @@ def _cannot(found: Resolution, n_pairs: int) -> str:
     if found.difference == 0.0:
         return say("Models that score alike on these items may differ on others.")
     if _sees_nothing(found):
-        return say("No difference between two models is large enough for these items to show it.")
+        return say("These items cannot show a difference of any size between two models.")
     return paragraph(
         say(
             "Power is below 80% for differences under {difference} points (median pair, adjusted "

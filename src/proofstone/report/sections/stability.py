@@ -129,8 +129,7 @@ def _cannot(boot: Stability) -> str:
     if not wide:
         return ""
     return say(
-        "{n} of {all} models have no settled place: 95% of bootstrap resamples put each of them "
-        "on six different ranks or more.",
+        "{n} of {all} models have a 95% bootstrap rank interval of six or more ranks.",
         n=len(wide),
         all=len(boot.ranks),
     )
@@ -152,7 +151,7 @@ def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
             "size (see their share of the variance). The bootstrap is with replacement and varies "
             "as much."
         ),
-        say("Ranks are computed in each draw."),
+        say("Ranks are computed in each sample."),
         _modeled(ranked.shrinkage),
     )
 
@@ -217,7 +216,7 @@ def _schemes(found: Sequence[Stability]) -> Table:
             Column(key="rate", name=say("rate"), digits=2),
             Column(key="items", name=say("items drawn")),
             Column(key="variance_share", name=say("share of the variance"), digits=2,
-                   help=say("of what a new set of as many items would vary")),
+                   help=say("relative to a new set of as many items")),
             Column(key="tau", name=say("tau"), digits=3,
                    help=say("Kendall's tau-b over the top, between the whole and a draw")),
             Column(key="tau_low", name="2.5%", digits=3,

@@ -47,7 +47,7 @@ MEASURE_HELP: Mapping[str, str] = {
     "precision_decided": noted("supported triples, of those that the reference decides"),
     "recall_judged": noted("reference triples that the model said, of those with a verdict"),
     "recall_contradiction": noted(
-        "reference triples that the model's triples contradict, of those with a verdict"
+        "share of reference triples with a verdict that the model's triples contradict"
     ),
     "recall_unparsed": noted("reference triples whose verdict could not be read, of all sampled"),
 }
