@@ -23,14 +23,17 @@ from proofstone.engines.store.lookup import Found
 from proofstone.engines.store.payloads import is_purged
 from proofstone.engines.store.purged_builds import calls_for_rows, derived_build_rows
 from proofstone.engines.store.purged_images import images_in
-from proofstone.engines.store.purged_text import Finder, ids_in, sentences, strings_of
+from proofstone.engines.store.purged_text import Finder, ids_in, said_in, sentences, strings_of
 from proofstone.engines.store.rows import chunks
 from proofstone.records import requests_named
 
 __all__ = ["PurgePlan", "copies_of", "derived_rows", "plan_purge"]
 
 _CHUNK = 4000
-_SENTENCE_ENDS = (".", "?", "!", "。", "？", "！")
+_WORDS_OF_LINE = 5  # of a document's line without a sentence's mark: beyond a heading
+_WORDS_OF_TEXT = 10  # of any other text without one: beyond the name of an organisation
+_ASKED_BY_ALL = 3  # facts that ask one question, none made from another: no one's own words
+_QUESTION_ENDS = ("?", "？")
 _PAGE = 500  # bodies held at once while they are searched
 
 
@@ -89,8 +92,12 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
     pages = _texts(connection, page, page.c.text, page.c.source_id.in_(sources))
     facts = _derived_facts(connection, sources, set(passages))
     payloads = _payloads(connection, fact, facts)
-    texts = {part for text in (*passages.values(), *pages.values()) for part in sentences(text)}
-    texts |= {part for body in payloads.values() for s in strings_of(body) for part in sentences(s)}
+    texts = {
+        part
+        for text in (*passages.values(), *pages.values())
+        for part in said_in(text, words=_WORDS_OF_LINE)
+    }
+    texts |= _made_texts(payloads.values()) - _asked_by_all(connection, facts)
     own = _own_texts(connection, texts, facts, sources)
     finder = Finder(own)
     rows = derived_build_rows(
@@ -249,10 +256,33 @@ def _quoting(
 
 
 def _made_texts(bodies: Iterable[bytes]) -> set[str]:
-    """The sentences that rows of builds hold, whole ones only: names of categories and the like are
+    """The sentences that payloads hold, whole ones only: names of categories and the like are
     nobody's own."""
-    parts = (part for body in bodies if body for s in strings_of(body) for part in sentences(s))
-    return {part for part in parts if part.rstrip().endswith(_SENTENCE_ENDS)}
+    return {
+        part
+        for body in bodies
+        if body
+        for text in strings_of(body)
+        for part in said_in(text, words=_WORDS_OF_TEXT)
+    }
+
+
+def _asked_by_all(connection: Connection, facts: set[int]) -> set[str]:
+    """Questions that several facts ask which were not made from each other, as "Which of these is
+    true?": phrases, whose options only say something."""
+    fact = schema.fact
+    first: dict[int | bytes, int | bytes] = {}  # a fact by its hash or key, and what it began as
+    asking: dict[str, set[int | bytes]] = {}
+    for chunk in chunks(sorted(facts), _CHUNK):
+        columns = (fact.c.id, fact.c.hash, fact.c.corrects_id, fact.c.payload)
+        query = select(*columns).where(fact.c.id.in_(chunk)).order_by(fact.c.id)
+        for key, identity, corrects, body in connection.execute(query):
+            named = corrects if corrects is not None else next(ids_in(body), key)
+            first[key] = first[identity] = first.get(named, named)
+            for part in _made_texts([body]):
+                if part.rstrip().endswith(_QUESTION_ENDS):
+                    asking.setdefault(part, set()).add(first[key])
+    return {part for part, begun in asking.items() if len(begun) >= _ASKED_BY_ALL}
 
 
 def _own_texts(

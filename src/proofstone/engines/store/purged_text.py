@@ -1,7 +1,8 @@
 """Finding the texts of a source in other texts: whole sentences of it, verbatim.
 
 White space and case do not count. What is too short to be told apart from anybody's words is not
-looked for.
+looked for, nor are names, labels and the like, however long: a value of a closed set, a category,
+an id, a heading.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Finder", "ids_in", "sentences", "strings_of"]
+__all__ = ["Finder", "ids_in", "said_in", "sentences", "strings_of"]
 
 _ANCHOR = 8  # characters by which a text is first looked for
 _LEAST = 16  # what a text must weigh; a Chinese character says as much as two letters
+_MARKS = (".", "?", "!", "。", "？", "！")
+_CLOSING = "\"')]”’」』）"  # what may stand behind a sentence's mark
+_CJK = "\u2e7f"  # characters beyond it count as words: two of them say as much as one
 _ENDS = re.compile(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])|\n+")
 
 
@@ -45,6 +49,12 @@ class Finder:
 def sentences(text: str) -> list[str]:
     """A text in its sentences and lines, and whole."""
     return [text, *(part for part in _ENDS.split(text) if part)]
+
+
+def said_in(text: str, *, words: int) -> list[str]:
+    """The whole sentences of a text, and those of its parts that lost their mark: of at least so
+    many words."""
+    return [part for part in sentences(text) if _is_sentence(part, words)]
 
 
 def strings_of(body: bytes) -> list[str]:
@@ -92,9 +102,18 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(entry)
 
 
+def _is_sentence(text: str, words: int) -> bool:
+    n_cjk = sum(character > _CJK for character in text)
+    if len(text.split()) == 1 and not n_cjk:
+        return False  # an id, an address
+    if text.rstrip().rstrip(_CLOSING).endswith(_MARKS):
+        return True
+    return len(text.split()) + n_cjk // 2 >= words
+
+
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def _weight(text: str) -> int:
-    return len(text) + sum(character > "\u2e7f" for character in text)
+    return len(text) + sum(character > _CJK for character in text)
