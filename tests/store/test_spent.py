@@ -120,7 +120,7 @@ def test_what_a_dead_process_left_is_found_once(store: Store) -> None:
     assert [each.owner for each in found] == owners[1:2]
     assert (found[0].exposed_calls, found[0].exposed) == (7, 700)
     assert store.expenses.find_dead(now=101.0) == []
-    store.expenses.renew(keys[0], now=150.0)
+    store.expenses.allow(keys[0], 7, 700, now=150.0)
     (late,) = store.expenses.find_dead(now=161.0)
     assert late.owner == owners[2]
     assert len(store.expenses.lost()) == 2

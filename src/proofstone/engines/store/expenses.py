@@ -51,10 +51,6 @@ class ExpenseStore:
         """Sets the bound of a command at work, on disk when it returns."""
         self._update(key, exposed_calls=calls, exposed=amount, until=now + ALIVE_S)
 
-    def renew(self, key: int, now: float) -> None:
-        """Says that a command is at work, its bound as it was."""
-        self._update(key, until=now + ALIVE_S)
-
     def end(self, key: int, calls: int, amount: int | None, now: float) -> None:
         """Ends a command's row with what it leaves unrecorded: 0, unless writing failed."""
         self._update(key, exposed_calls=calls, exposed=amount, ended_at=now)
