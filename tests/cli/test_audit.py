@@ -27,7 +27,7 @@ rank  model    n  accuracy
  1-2  gpt      6  83.3 [2.4, 100.0]
  1-2  qwen     6  66.7 [0.8, 100.0]
 incomplete, not ranked: missing replies counted all wrong .. all right
-llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7], 0 failed
+llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)
 
 note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
@@ -85,6 +85,25 @@ def test_a_lower_bar_ranks_a_model_with_missing_scores(proofstone: Proofstone, w
     assert "1 model lacks some scores" in told.out
     rows = [line.split()[1:3] for line in told.out.splitlines() if line.startswith(" 1-3")]
     assert rows == [["gpt", "5"], ["qwen", "5"], ["llama", "5"]]
+
+
+def test_where_no_model_is_ranked_the_option_that_ranks_is_named(
+    proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """Two models with 4 of 7 scores each, on one item together; how many calls failed is not known
+    from a file, so nothing of it is said."""
+    path = tmp_path / "long.csv"
+    told = ["1,a,1", "2,a,0", "3,a,1", "4,a,1", "5,b,1", "6,b,0", "7,b,1", "1,b,0"]
+    path.write_text("\n".join(["item,model,score", *told, ""]), encoding="utf-8")
+    out = " ".join(proofstone("audit", path).out.split())
+    assert "No model has scores of 95% of the items (the most is 57%), so none is ranked." in out
+    assert "To rank on the 1 item of which all models have scores: --complete-from 0.57." in out
+    assert "failed" not in out
+    assert "no rank" not in proofstone("audit", path, "--complete-from", "0.57").out
+    assert proofstone("audit", path, "--complete-from", "0.57").out.count(" 1-2 ") == 2
+    path.write_text("\n".join(["item,model,score", *told[:-1], ""]), encoding="utf-8")
+    out = " ".join(proofstone("audit", path).out.split())
+    assert "so none is ranked. No item has scores of all models." in out
 
 
 @pytest.mark.parametrize(

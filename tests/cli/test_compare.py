@@ -59,13 +59,19 @@ def test_two_runs(made: Path, runs: dict[str, str], proofstone: Proofstone, tmp_
         assert [row["item"] for row in csv.DictReader(read)] == [item["item"] for item in moved]
 
 
-def test_a_form_is_compared_respondent_by_respondent(made: Path, proofstone: Proofstone) -> None:
-    """A form with itself: four pairs, no difference, and nothing listed."""
+def test_what_is_compared_with_itself_is_refused(
+    made: Path, runs: dict[str, str], proofstone: Proofstone, tmp_path: Path
+) -> None:
+    """A run, a form, a file: an interval around 0 would leave a difference open."""
     with open_workspace(made) as workspace:
         (form,) = workspace.store.lookup.every("form")
-    told = proofstone("compare", f"form:{short(form.id)}", "old-books", "-w", made)
-    assert told.code == 0
-    assert told.out.count("Both are the same run") == 4
+    table = tmp_path / "one.csv"
+    table.write_text("item,model-x\na,1\nb,0\n", encoding="utf-8")
+    run = runs["sim/ann direct"]
+    for one, other in ((run, run), (f"form:{short(form.id)}", "old-books"), (table, table)):
+        told = proofstone("compare", one, other, "-w", made)
+        assert (told.code, told.out) == (2, "")
+        assert "A and B are the same" in told.err
 
 
 def test_an_edited_item_is_another_question(made: Path, proofstone: Proofstone) -> None:

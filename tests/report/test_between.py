@@ -195,12 +195,31 @@ def test_of_settings_only_those_that_differ_are_told() -> None:
 
 
 def test_the_same_run_twice_says_so() -> None:
-    """There is no difference to look for, and no interval of width nothing either."""
-    table = one(20, who=Respondent("lab/a", "direct", runs=(b"\x01" * 32,)))
-    (pair,) = compare_sides(side("A", table), side("B", table), Ask()).pairs
-    assert pair.means == "Both are the same run under the same scorer: no difference is possible."
-    assert pair.difference is not None
-    assert pair.difference.estimate.low == -(1 - 0.025 ** (1 / 20))
+    """There is nothing to test: p = 1 and an interval would say that a difference is open."""
+    own = Respondent("lab/a", "direct", runs=(b"\x01" * 32,))
+    same = one(20, who=own)
+    with pytest.raises(BadUsage, match="A and B are the same: B; no difference is possible"):
+        compare_sides(side("A", same), side("B", same), Ask())
+
+
+def test_of_two_forms_a_run_of_both_is_not_tested() -> None:
+    """The other pair has its test, uncorrected: it is the only one."""
+
+    def both(run: bytes) -> ScoreTable:
+        who = [
+            Respondent("lab/a", "direct", runs=(b"\x01" * 32,)),
+            Respondent("lab/b", "direct", runs=(run * 32,)),
+        ]
+        return table_of(who, [*right_of(20, 20, 0), *right_of(20, 10, 1)], n_units=20)
+
+    found = compare_sides(side("A", both(b"\x02")), side("B", both(b"\x03")), Ask())
+    same, other = found.pairs
+    assert (same.difference, same.means) == (None, "")
+    assert same.cannot == (
+        "Both are the same run under the same scorer: no difference is possible.",
+    )
+    assert other.difference is not None
+    assert other.difference.p_holm == other.difference.p
 
 
 def test_respondents_are_paired_by_name_and_p_values_corrected() -> None:

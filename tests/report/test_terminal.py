@@ -127,7 +127,7 @@ def test_only_incomplete_ones_have_no_table() -> None:
     shown = render_terminal(board_of(table_of([Respondent("m", "direct")], [], n_units=3)))
     assert shown == (
         "incomplete, not ranked: missing replies counted all wrong .. all right\n"
-        "m  direct  0 of 3 replies  0.0 .. 100.0  so far \N{EM DASH}, 0 failed\n"
+        "m  direct  0 of 3 replies  0.0 .. 100.0  so far \N{EM DASH}\n"
     )
 
 

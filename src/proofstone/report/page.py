@@ -28,14 +28,13 @@ from proofstone.report.figures.numbers_behind import numbers_table
 from proofstone.report.figures.on_page import models_of
 from proofstone.report.hand_sentences import HAND_MARK, deeds, hand_sentence
 from proofstone.report.methods_text import methods_text
-from proofstone.report.numbers import MISSING, points, shown_rank, shown_share
+from proofstone.report.numbers import MISSING, points, shown_estimate, shown_rank, shown_share
 from proofstone.report.open_questions import open_questions
 from proofstone.report.page_data import PageData, QuestionShown
 from proofstone.report.page_paper import css_string, paper_line
 from proofstone.report.page_parts import (
     anchors,
     by_remedy,
-    column_widths,
     estimate_tables,
     outcome_of,
     same_recipe,
@@ -150,7 +149,6 @@ def page_environment() -> Environment:
         "tells": _told_outcomes,
         "tells_any": _tells_any,
         "by_remedy": by_remedy,
-        "column_widths": column_widths,
         "correction_notes": correction_notes,
         "deeds": deeds,
         "described": described,
@@ -192,14 +190,11 @@ def _source(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _in_column(estimate: Estimate, widths: tuple[int, int]) -> str:
-    """As ``shown_estimate``, its ends padded by figure spaces to ``widths``; no breaks inside."""
-    if math.isnan(estimate.value):
-        return MISSING
+def _in_column(estimate: Estimate) -> str:
+    """As ``shown_estimate``, no break inside its brackets; without an interval the value alone."""
     if math.isnan(estimate.low):
         return points(estimate.value)
-    low, high = points(estimate.low), points(estimate.high)
-    return f"{points(estimate.value)} [{low:\u2007>{widths[0]}},\u00a0{high:\u2007>{widths[1]}}]"
+    return shown_estimate(estimate).replace(", ", ",\u00a0")
 
 
 def _sortable(number: float | None) -> str:

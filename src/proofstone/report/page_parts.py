@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from proofstone.records.results import Estimate
 from proofstone.report.board import BoardRow, Leaderboard, Standings
 from proofstone.report.card_lines import group_heading
-from proofstone.report.numbers import points
 from proofstone.report.page_data import FormShown, QuestionShown
 from proofstone.wording import paragraph, say, word
 
@@ -19,7 +18,6 @@ __all__ = [
     "TableBody",
     "anchors",
     "by_remedy",
-    "column_widths",
     "estimate_tables",
     "outcome_of",
     "same_recipe",
@@ -113,12 +111,6 @@ def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
             rows = tuple(group.ranked[place] for place in each.ranked)
             heading = group_heading(board.group_by, each)
             yield TableBody(name=word(each.name), heading=heading, rows=rows)
-
-
-def column_widths(estimates: Iterable[Estimate]) -> tuple[int, int]:
-    """The characters of the widest lower and the widest upper end; 0 without estimates."""
-    ends = [(len(points(each.low)), len(points(each.high))) for each in estimates]
-    return max((low for low, _ in ends), default=0), max((high for _, high in ends), default=0)
 
 
 def by_remedy(group: Standings) -> dict[str, list[str]]:

@@ -281,12 +281,16 @@ def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> li
             replies=counted(expected, "reply", "replies"),
         ),
         f"{points(bounds.low)} .. {points(bounds.high)}",
-        say(
-            "so far {score}, {n:,} failed",
-            score=shown_estimate(row.estimate),
-            n=row.failed,
-        ),
+        _so_far(row),
     ]
+
+
+def _so_far(row: BoardRow) -> str:
+    """The score of the replies that came, with the calls that are known to have failed."""
+    score = shown_estimate(row.estimate)
+    if row.failed:
+        return say("so far {score}, {n:,} failed", score=score, n=row.failed)
+    return say("so far {score}", score=score)
 
 
 def _narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from proofstone import __version__
 from proofstone.engines.stats import Estimand
@@ -335,6 +337,8 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     full = len(table.items)
     there = np.bincount(table.respondent, minlength=len(table.respondents))
     samples = int(table.sample.max(initial=0)) + 1
+    if len(there) and (there < table.expected).all():
+        yield _none_ranked(table, there, asked.complete_from)
     short = int(((there < full * samples) & (table.expected == there)).sum())
     if short:
         yield say_of(
@@ -346,6 +350,28 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
             models=counted(short, "model"),
             share=100 * (1 - asked.complete_from),
         )
+
+
+def _none_ranked(table: ScoreTable, there: NDArray[np.int64], complete_from: float) -> str:
+    """Why no model is ranked, and the share from which all would be, where they share items."""
+    shares = there / np.maximum(table.expected, 1)
+    pairs = np.unique(table.unit.astype(np.int64) * len(there) + table.respondent)
+    common = int((np.bincount(pairs // len(there)) == len(there)).sum())
+    told = {"share": 100 * complete_from, "most": 100 * float(shares.max())}
+    if not common:
+        return say(
+            "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
+            "ranked. No item has scores of all models.",
+            **told,
+        )
+    return say(
+        "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
+        "ranked. To rank on the {items} of which all models have scores: "
+        "--complete-from {option:g}.",
+        items=counted(common, "item"),
+        option=math.floor(100 * float(shares.min())) / 100,
+        **told,
+    )
 
 
 def _audit_accuracies(

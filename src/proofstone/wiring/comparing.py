@@ -266,6 +266,11 @@ def compare_files(
     from proofstone.stages.sides import read_file  # noqa: PLC0415
 
     sides = [read_file(path, reading or Plain()) for path in (before, after)]
+    if before.resolve() == after.resolve():
+        raise BadUsage(
+            f"A and B are the same: {after}; no difference is possible",
+            hint="name another file as one of the two",
+        )
     return compare_sides(sides[0], sides[1], Ask(**asked))
 
 

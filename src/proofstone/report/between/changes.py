@@ -13,7 +13,7 @@ from proofstone.report.between.compared import Change, Factor, Party
 from proofstone.report.between.side import Common
 from proofstone.wording import counted, joined
 
-__all__ = ["NOT_KNOWN", "attribute", "changes_between", "moves_scores"]
+__all__ = ["NOT_KNOWN", "attribute", "changes_between", "is_same_run", "moves_scores"]
 
 FACTORS: tuple[Factor, ...] = get_args(Factor)
 NOT_KNOWN = "not known"
@@ -56,12 +56,17 @@ def moves_scores(changes: tuple[Change, ...]) -> tuple[Factor, ...]:
     return tuple(change.factor for change in changes if change.factor not in _NEUTRAL)
 
 
+def is_same_run(before: Party, after: Party, changes: tuple[Change, ...]) -> bool:
+    """Return True if both are the same runs, and nothing differs in how these were scored."""
+    return bool(before.runs) and before.runs == after.runs and not moves_scores(changes)
+
+
 def attribute(before: Party, after: Party, changes: tuple[Change, ...]) -> str:
     """To what the difference may be put down, in a sentence."""
     moving = moves_scores(changes)
     words = [_WORDS.get(factor, factor) for factor in moving]
     if not moving:
-        if before.runs and before.runs == after.runs:
+        if is_same_run(before, after, changes):
             return "Both are the same run under the same scorer: no difference is possible."
         return "Nothing that makes a score differs between the two."
     if "source" in moving:

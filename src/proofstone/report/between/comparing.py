@@ -27,7 +27,7 @@ from proofstone.engines.stats import (
 )
 from proofstone.errors import BadUsage
 from proofstone.records.results import values_kind
-from proofstone.report.between.changes import attribute, changes_between
+from proofstone.report.between.changes import attribute, changes_between, is_same_run
 from proofstone.report.between.compared import Compared, Difference, Moved, PairCompared, Party
 from proofstone.report.between.side import Common, Side, common_items
 from proofstone.wording import counted
@@ -62,11 +62,16 @@ def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
     """Every pair of respondents that belong together: the only one of each side, else those of one
     name, way and settings.
 
-    Raises BadUsage where no two belong together.
+    Raises BadUsage where no two belong together, or all that do are the same runs.
     """
     common = common_items(before, after)
     places, alone = _pairs(before, after)
     pairs = [_pair(before, after, a, b, common, ask) for a, b in places]
+    if all(is_same_run(pair.before, pair.after, pair.changes) for pair in pairs):
+        raise BadUsage(
+            f"A and B are the same: {after.shown.name}; no difference is possible",
+            hint="name another run, form or bank as one of the two",
+        )
     return Compared(
         before=before.shown,
         after=after.shown,
@@ -155,6 +160,8 @@ def _pair(before: Side, after: Side, a: int, b: int, common: Common, ask: Ask) -
         or _has_other_judge(first, second)
     ):
         return structs.replace(pair, means="")
+    if is_same_run(first, second, changes):
+        return structs.replace(pair, means="", cannot=(pair.means, *pair.cannot))
     won, lost = _moved(before, after, a, b, common, paired)
     return structs.replace(pair, difference=_difference(paired, ask), won=won, lost=lost)
 

@@ -149,13 +149,15 @@ def _averages(group: Standings, averages: EstimateTable) -> Table:
 
 
 def _incomplete(data: PageData, group: Standings) -> Table:
+    """``failed`` stands only where calls are known to have: files of results do not tell it."""
     who = _who(group)
+    has_failed = any(row.failed for row in group.incomplete)
     columns = (
         *who,
         *_facts(data),
         Column(key="replies", name=say("replies")),
         Column(key="missing", name=say("missing")),
-        Column(key="failed", name=say("of these failed")),
+        *([Column(key="failed", name=say("of these failed"))] if has_failed else []),
         Column(key="lowest", name=say("lowest"), unit="points"),
         Column(key="highest", name=say("highest"), unit="points"),
         Column(key="so_far", name=say("so far"), unit="points"),
@@ -164,7 +166,7 @@ def _incomplete(data: PageData, group: Standings) -> Table:
         (
             *_named(row, who),
             *(word(card_value(row.card, name)) for name in data.card_columns),
-            row.n_replies, row.missing, row.failed,
+            row.n_replies, row.missing, *([row.failed] if has_failed else []),
             row.bounds.low if row.bounds else None,
             row.bounds.high if row.bounds else None,
             row.estimate,

@@ -6,7 +6,6 @@ from proofstone.report.figures import draw
 from proofstone.report.figures.ahead import BeginDrawing, DrawnAhead
 from proofstone.report.page import MOST_LANES, page_environment, page_policy
 from proofstone.report.page_paper import paper_line
-from proofstone.report.page_parts import column_widths
 from proofstone.report.page_script import page_script
 from proofstone.report.shown_text import visible
 from proofstone.report.ties import tie_lanes
@@ -66,12 +65,4 @@ def render_triple_page(page: TriplePage, begin_drawing: BeginDrawing | None = No
         with_settings=any(row.group.setting for row in page.board.rows),
         with_fictional=any(row.fictional_given is not None for row in page.board.rows),
         with_waiting=any(row.waiting for row in page.board.rows),
-        widths_of=lambda name: column_widths(
-            row.measured.estimates[name]
-            for row in page.board.rows
-            if name in row.measured.estimates
-        ),
-        widths_in=lambda name: column_widths(
-            found for row in page.board.rows if (found := getattr(row, name)) is not None
-        ),
     )
