@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from scripted_server import error
 from serving import configure, serving
 from told import Proofstone
@@ -41,3 +43,19 @@ def test_runs_of_one_model_and_way_are_told_apart(made: Path, proofstone: Proofs
     labels = [f"sim/ann direct 1-shot thinking={word} replicate=two" for word in ("on", "off")]
     for text in (said.out, said.err, proofstone("list", "run", "-w", made).out):
         assert all(text.count(label) == 1 for label in labels), text
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--temperature", "99"), "99.0 is not in the range 0<=x<=2"),
+        (("--set", "top_p=99"), "top_p takes a number from 0 to 1, not 99"),
+        (("--set", "temperature=99"), "temperature takes a number from 0 to 2, not 99"),
+    ],
+)
+def test_a_setting_that_no_provider_takes_is_refused(
+    made: Path, proofstone: Proofstone, flags: tuple[str, ...], says: str
+) -> None:
+    said = proofstone("run", "old-books", "-m", "sim/ann", *flags, "-w", made)
+    assert said.code == 2
+    assert says in said.err

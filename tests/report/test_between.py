@@ -194,6 +194,22 @@ def test_of_settings_only_those_that_differ_are_told() -> None:
     assert (change.before, change.after) == ("temperature=0 top_p=none", "temperature=1 top_p=1")
 
 
+def test_another_answer_format_is_told_as_another_reading() -> None:
+    """It does nothing to replies, as other settings do."""
+    formats = {"answer_format": "regex:Final: ([A-D])"}
+    (change,) = (
+        compare_sides(side("A", one(9)), side("B", one(9), asked=formats), Ask()).pairs[0].changes
+    )
+    read = "answers are read from the replies in another format; the same is asked"
+    assert change.consequence == read
+    both = side("B", one(9), asked={**formats, "temperature": "1"})
+    (change,) = compare_sides(side("A", one(9)), both, Ask()).pairs[0].changes
+    assert change.consequence == (
+        "what the settings do to replies is part of the difference; "
+        "answers are also read from them in another format"
+    )
+
+
 def test_the_same_run_twice_says_so() -> None:
     """There is nothing to test: p = 1 and an interval would say that a difference is open."""
     own = Respondent("lab/a", "direct", runs=(b"\x01" * 32,))

@@ -166,6 +166,24 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str, says: str
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("temperature = 99", "temperature takes a number from 0 to 2, not 99"),
+        ("temperature = -0.1", "temperature takes a number from 0 to 2, not -0.1"),
+        ("top_p = 1.5", "top_p takes a number from 0 to 1, not 1.5"),
+        ("frequency_penalty = -3", "frequency_penalty takes a number from -2 to 2, not -3"),
+        ("repetition_penalty = -1", "repetition_penalty takes a number from 0 up, not -1"),
+    ],
+)
+def test_what_no_provider_takes_is_refused(tmp_path: Path, setting: str, says: str) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(f'models = ["sim/ann"]\ntarget = "books"\n{setting}\n', encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        read_run_file(file)
+    assert says in str(caught.value)
+
+
 def test_a_file_that_is_not_there_or_no_text_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no run file"):
         read_run_file(tmp_path / "absent.toml")

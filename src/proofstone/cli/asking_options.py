@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 temperature_option = click.option(
-    "--temperature", type=click.FloatRange(0), help="Sampling temperature."
+    "--temperature", type=click.FloatRange(0, 2), help="Sampling temperature."
 )
 max_tokens_option = click.option(
     "--max-tokens", type=click.IntRange(1), help="Longest reply, in tokens."

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.engines.models import TEXT_WIRES, checked_stop
+from proofstone.engines.models import TEXT_WIRES, check_range, checked_stop
 from proofstone.engines.retrieval import SearchWay
 from proofstone.engines.store import Store
 from proofstone.errors import BadUsage
@@ -220,6 +220,8 @@ def plan_run(
         way = _as_text(way)
         asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
+    for name, value in settings.items():
+        check_range(name, value)
     check_thinking(model, settings)
     run = Run(
         item_set=item_set.id,

@@ -7,7 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proofstone.engines.models import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop, read_budget
+from proofstone.engines.models import (
+    NUMBER_SETTINGS,
+    SETTINGS,
+    THINKING,
+    check_range,
+    checked_stop,
+    read_budget,
+)
 from proofstone.engines.models.table_checks import unknown_key
 from proofstone.engines.retrieval import SEARCH_WAYS
 from proofstone.errors import BadUsage
@@ -73,7 +80,6 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         for name, least in _COUNTS.items()
     },
     **dict.fromkeys(NUMBER_SETTINGS, (_number, "a number")),
-    "temperature": (lambda value: _number(value, 0), "a number from 0 up"),
     "max_tokens": (lambda value: _whole(value, 1), "a whole number from 1 up"),
     "top_k": (lambda value: _whole(value, 0), "a whole number from 0 up"),
     "seed": (lambda value: _whole(value, 0), "a whole number from 0 up"),
@@ -113,7 +119,11 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 # Where the type is not all: these raise BadUsage for what they cannot read.
-_READS: Mapping[str, Callable[[Any], object]] = {"stop": checked_stop, "budget": read_budget}
+_READS: Mapping[str, Callable[[Any], object]] = {
+    **{name: partial(check_range, name) for name in NUMBER_SETTINGS},
+    "stop": checked_stop,
+    "budget": read_budget,
+}
 
 
 def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, str]:

@@ -40,7 +40,13 @@ from proofstone.engines.models.request_hash import request_hash
 from proofstone.engines.models.roll_call import call_roll, served_here
 from proofstone.engines.models.secret import Secret, scrub
 from proofstone.engines.models.served import CacheUse
-from proofstone.engines.models.settings import NUMBER_SETTINGS, SETTINGS, THINKING, checked_stop
+from proofstone.engines.models.settings import (
+    NUMBER_SETTINGS,
+    SETTINGS,
+    THINKING,
+    check_range,
+    checked_stop,
+)
 from proofstone.engines.models.spending import Exposure, Spending
 from proofstone.engines.models.stopping import Stopped
 from proofstone.engines.models.toml_lines import key_lines
@@ -80,6 +86,7 @@ __all__ = [
     "card_of",
     "charge",
     "check_model",
+    "check_range",
     "checked_stop",
     "destination_of",
     "key_lines",

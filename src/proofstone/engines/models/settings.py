@@ -6,6 +6,7 @@ as a setting.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,14 +17,18 @@ __all__ = [
     "SETTINGS",
     "THINKING",
     "THINKING_TOKENS",
+    "check_range",
     "checked_stop",
     "sent_settings",
     "wire_fields",
 ]
 
-NUMBER_SETTINGS = frozenset(
-    {"temperature", "top_p", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty"}
-)
+# Settings that take fractions, each from its least to its greatest value: what any provider takes.
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "temperature": (0, 2), "top_p": (0, 1), "min_p": (0, 1), "presence_penalty": (-2, 2),
+    "frequency_penalty": (-2, 2), "repetition_penalty": (0, math.inf),
+}  # fmt: skip
+NUMBER_SETTINGS = frozenset(_RANGES)
 _OTHERS = frozenset(
     {"max_tokens", "top_k", "seed", "stop", "logprobs", "top_logprobs", "reasoning_effort",
      "response_format", "schema", "thinking"}
@@ -70,6 +75,17 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, 
         if isinstance(below[name], Mapping) and isinstance(above[name], Mapping):
             both[name] = _laid_over(below[name], above[name])
     return both
+
+
+def check_range(name: str, value: Any) -> None:
+    """Raises BadUsage where a setting that takes a fraction has a value that no provider takes."""
+    if name not in _RANGES:
+        return
+    low, high = _RANGES[name]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and low <= value <= high and math.isfinite(value)):
+        most = "up" if high == math.inf else f"to {high:g}"
+        raise BadUsage(f"{name} takes a number from {low:g} {most}, not {value!r}")
 
 
 def checked_stop(value: Any) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
+from proofstone.records import ANSWER_FORMAT
 from proofstone.report.between.compared import Change, Factor, Party
 from proofstone.report.between.side import Common
 from proofstone.wording import counted, joined
@@ -35,6 +36,8 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "measure": "other outcomes count, so the two numbers do not mean the same",
     "source": "what made the scores of a file is not told by it: anything may differ besides",
 }
+_READ_OTHERWISE = "answers are read from the replies in another format; the same is asked"
+_ALSO_READ = "answers are also read from them in another format"
 # These two change what is compared on, or how precisely; the difference itself is not theirs.
 _NEUTRAL = frozenset({"items", "samples"})
 # Where the first differs because the second does, only the second is told.
@@ -133,6 +136,9 @@ def _changes(before: Party, after: Party, common: Common) -> Iterator[Change]:
         if old != new and _FOLLOWS.get(factor) not in told:
             told.add(factor)
             consequence = _CONSEQUENCES[factor]
+            if factor == "settings" and ANSWER_FORMAT in _differing(before.asked, after.asked):
+                is_all = len(_differing(before.asked, after.asked)) == 1
+                consequence = _READ_OTHERWISE if is_all else f"{consequence}; {_ALSO_READ}"
             yield Change(
                 factor=factor, before=old or _none(factor), after=new or _none(factor),
                 consequence=consequence,
@@ -145,8 +151,11 @@ def _has_own_prompt(before: Party, after: Party) -> bool:
 
 def _unlike(own: Mapping[str, str], other: Mapping[str, str]) -> str:
     """The settings that the other has not, or has with another value."""
-    names = sorted({*own, *other})
-    return " ".join(f"{n}={own.get(n, 'none')}" for n in names if own.get(n) != other.get(n))
+    return " ".join(f"{n}={own.get(n, 'none')}" for n in _differing(own, other))
+
+
+def _differing(own: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    return [name for name in sorted({*own, *other}) if own.get(name) != other.get(name)]
 
 
 def _none(factor: Factor) -> str:
