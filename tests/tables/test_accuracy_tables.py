@@ -296,3 +296,29 @@ def test_numbers_of_items_are_refused_where_the_file_has_its_items(tmp_path: Pat
     path = written(tmp_path, "item,a,b\nq1,1,0\nq2,0,1\nq3,1,1\n")
     with pytest.raises(BadUsage, match="--items and --runs: only for accuracies alone"):
         audit_files([path], Asked(items={"": 5}, runs=2))
+
+
+@pytest.mark.parametrize("n", ["0", "1e400", "2.5"])
+def test_a_number_of_items_that_is_none_is_a_problem(tmp_path: Path, n: str) -> None:
+    """Taken as not known, it would be told that the file states none."""
+    path = written(tmp_path, f"model,accuracy,n\na,0.9,{n}\nb,0.7,{n}\n")
+    with pytest.raises(BadInput) as caught:
+        audit_files([path], Asked())
+    assert caught.value.problems[0].what == f"expected a number of items of at least 1, came {n}"
+    assert len(caught.value.problems) == 2
+
+
+def test_standard_errors_of_0_alone_are_told_as_such(tmp_path: Path) -> None:
+    path = written(tmp_path, "model,accuracy,stderr\na,0.9,0\nb,0.7,0\n")
+    notes = audit_files([path], Asked()).notes
+    assert any(note.startswith("All standard errors in the file are 0") for note in notes)
+    assert not any(note.startswith("The numbers of items") for note in notes)
+
+
+@pytest.mark.parametrize("named", [Layout(), Layout(score="elo")])
+def test_a_rating_alone_is_refused_with_the_reason(tmp_path: Path, named: Layout) -> None:
+    """A hint to name it as the score would fail: it lies outside 0 to 1."""
+    path = written(tmp_path, "model,elo\na,1200\nb,1150\nc,1100\n")
+    with pytest.raises(BadUsage, match="not ranked by, because no interval follows") as caught:
+        audit_files([path], Asked(named=named))
+    assert "--score" not in (caught.value.hint or "")

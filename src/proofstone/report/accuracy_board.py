@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from proofstone.engines.stats import RankInterval, tied_runs
 from proofstone.engines.stats.shares import rank_shares, share_estimate, stated_estimate
 from proofstone.engines.tables.accuracy_columns import quoted
+from proofstone.engines.tables.column_names import quantity_of
+from proofstone.engines.tables.score_texts import number_of
 from proofstone.engines.tables.uncertain_cells import UNCERTAINTY
 from proofstone.records.accuracies import Accuracies
 from proofstone.records.cards import Card
@@ -188,6 +190,12 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
             "can be defended.",
             models=joined([found.models[m] for m in np.flatnonzero(found.n_of <= 0)], 5),
         )
+    elif _has_zero_errors(found):
+        yield say(
+            "All standard errors in the file are 0, which says nothing about sampling error, and "
+            "the numbers of items are not known. So nothing here has an interval, and no rank can "
+            "be defended: give the numbers of items in a row called n, or as --items."
+        )
     else:
         yield say(
             "The numbers of items are not known, so nothing here has an interval, and no rank can "
@@ -209,3 +217,15 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
             else "No overall accuracy is given: it is the mean of the groups, each counted the "
             "same."
         )
+
+
+def _has_zero_errors(found: Accuracies) -> bool:
+    """Return True if the file states standard errors, and all are 0."""
+    cells = [
+        number_of(cell)
+        for column in found.metrics
+        if quantity_of(column.name) == "stderr"
+        for cell in column.cells
+        if cell
+    ]
+    return bool(cells) and not any(cells)

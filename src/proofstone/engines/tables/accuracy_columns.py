@@ -242,8 +242,17 @@ def _counts(table: FileColumns, free: Sequence[str]) -> str:
 
 
 def _are_numbers(table: FileColumns, name: str) -> bool:
-    numbers = [number_of(text) for text in table.columns[name].names]
-    return bool(numbers) and None not in numbers
+    names = table.columns[name].names
+    return bool(names) and all(number_of(text) is not None or _is_float(text) for text in names)
+
+
+def _is_float(text: str) -> bool:
+    """Return True also for a number beyond all bounds (1e400), which is none of items."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_whole(table: FileColumns, name: str) -> bool:

@@ -165,11 +165,12 @@ def _count(table: FileColumns, name: str, record: int, problems: list[Problem]) 
     column = table.columns[name]
     code = int(column.codes[record])
     number = number_of(column.names[code]) if code >= 0 else 0.0
-    if number is not None and math.isnan(number):
-        number = 0.0
-    if number is None or not (number >= 0 and number.is_integer()):
+    if code < 0 or (number is not None and math.isnan(number)):
+        return 0
+    if number is None or not (number >= 1 and number.is_integer()):
         where = f"{place(table, record)}, column {name}"
-        problems.append(Problem(where, "expected a number of items"))
+        came = column.names[code]
+        problems.append(Problem(where, f"expected a number of items of at least 1, came {came}"))
         return 0
     return int(number)
 

@@ -44,6 +44,7 @@ from proofstone.engines.tables.score_texts import (
 )
 from proofstone.errors import BadUsage
 from proofstone.records import Coded, FileColumns
+from proofstone.wording import listed
 
 __all__ = ["guess_layout"]
 
@@ -426,6 +427,15 @@ def _check_labels(named: Layout) -> None:
 
 def _check_whole(table: FileColumns, found: Layout) -> None:
     lacking = list(_lacking(found))
+    ratings = [name for name, metric in metrics_of(table.columns).items() if metric.kind == "elo"]
+    ranked_by = found.overall or found.score
+    is_rated = ranked_by in ratings if ranked_by else bool(ratings) and not found.models
+    if found.kind == "accuracies" and is_rated:
+        raise BadUsage(
+            f"{table.name}: a rating such as Elo ({listed(ratings)}) is shown beside a score and "
+            "is not ranked by, because no interval follows from it",
+            hint="add a column of accuracies (0 to 1, or percent), or give scores by item",
+        )
     if not lacking:
         return
     lines = [f"    {name}: {_examples(column)}" for name, column in table.columns.items()]
