@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from killing import kill_after, seen_at
 from proofstone.engines.store import Expense
 from proofstone.records import usd
-from proofstone.wiring import create_workspace
-from scripted_server import Act, Seen, answer, drop
+from proofstone.wiring import Workspace, create_workspace
+from scripted_server import Act, Seen, answer, child_server, drop
 from serving import configure, serving
+from small_bank import write_lines
 from told import Proofstone
 
 QUESTIONS = 8
@@ -183,3 +185,49 @@ def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_as_it_was(
     status = proofstone("status", "-w", made).out
     assert status.count(bound) == 1
     assert f"spent       ask     {usd(8 * cost)} USD, 2,560 tokens\n" in status
+
+
+JUDGING = """
+import sys
+from pathlib import Path
+from proofstone.wiring import open_workspace
+with open_workspace(Path(sys.argv[1])) as workspace:
+    print("judging", flush=True)
+    workspace.score(sys.argv[2], judge="scripted/judge", max_connections=4)
+"""
+
+
+@pytest.mark.slow
+def test_what_judges_may_have_cost_is_told_once_after_a_kill(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """By the command that goes on with the judging: no less than what was sent and is not stored;
+    the next one says nothing of it."""
+    asked = [{"id": f"q{n}", "question": f"Who found stone {n}?", "answer": f"Finder {n}"}
+             for n in range(120)]  # fmt: skip
+    with child_server("--reply", "Somebody else") as url, create_workspace(tmp_path / "w") as work:
+        configure(work.folder, url, PRICE)
+        form = work.import_form(
+            write_lines(tmp_path / "asked.jsonl", asked), method="chinese_simpleqa"
+        )
+        (result,) = work.run(form, models="scripted/one")
+        run = f"run:{result.planned.run.id.hex()}"
+        before = seen_at(url)["requests"]
+        stored = calls_of(work)
+        kill_after(30, url, ["-c", JUDGING, work.folder, run])
+        sent = seen_at(url)["requests"] - before
+        lost = sent - (calls_of(work) - stored)
+        seen_at(url, answer=10_000)
+        command = ("score", run, "--judge", "scripted/judge", "-w", work.folder)
+        first, second = proofstone(*command), proofstone(*command)
+        told = re.findall(
+            r"note: up to (\d+) calls? of a command that died may have been", first.err
+        )
+        assert len(told) == 1, first.err
+        assert int(told[0]) >= max(lost, 1)
+        assert "may have been billed" not in second.err
+
+
+def calls_of(workspace: Workspace) -> int:
+    with workspace.store.database.reading() as connection:
+        return int(connection.exec_driver_sql("SELECT count(*) FROM call").scalar_one())
