@@ -33,8 +33,8 @@ llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
                are wide. For these alone, with other items: --estimand bank.
 pairs          The difference between the two is not statistically significant.
-resolution     These are too few independent items to find any difference between two models. No
-               difference between two models is large enough for these items to show it.
+resolution     These are too few independent items to find any difference between two models. These
+               items cannot show a difference of any size between two models.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
                observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
                (wide intervals): art, law.
