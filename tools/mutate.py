@@ -29,17 +29,20 @@ from tools.resolved import ROOT
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scoring": (
         ("engines/choices/*.py", "stages/score.py", "methods/*/score.py"),
-        ("tests/choices", "tests/encyclo_k", "tests/stages/test_resume.py"),
+        ("tests/choices", "tests/encyclo_k", "tests/stages/test_resume.py",
+         "tests/chinese_simpleqa/test_short_scores.py", "tests/bequ/test_entity_scores.py"),
     ),
     "stats": (("engines/stats/*.py",), ("tests/stats",)),
     "resume": (
         ("stages/run.py", "stages/survey.py", "engines/store/writer.py"),
-        ("tests/stages/test_resume.py", "tests/stages/test_faults.py", "tests/store/test_store.py"),
+        ("tests/stages/test_resume.py", "tests/stages/test_faults.py", "tests/store/test_store.py",
+         "tests/stages/test_dry_runs.py", "tests/stages/test_dry_run_budgets.py"),
     ),
     "budget": (
         ("engines/models/budget.py", "engines/models/bounds.py", "engines/models/cost.py",
          "engines/models/purse.py", "engines/models/spending.py", "stages/budgeting.py"),
         ("tests/models/test_budget.py", "tests/models/test_spending.py",
+         "tests/models/test_request_hash.py",
          "tests/models/test_reply.py", "tests/models/test_recorded_replies.py",
          "tests/stages/test_budgeted_runs.py"),
     ),

@@ -106,3 +106,34 @@ def test_roman_numerals_are_not_the_letter_i_where_i_is_an_option() -> None:
     assert extract_choice("Answer: I, V", "ABCDEFGHI", texts).letter == "C"
     assert extract_choice("Answer: I", "ABCDEFGHI", texts).letter == "I"
     assert extract_choice("Answer: I. v, vi", "ABCDEFGHI", texts).letter == "I"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "letter"),
+    [
+        ("The answer is A.", ("B", "A", "C", "D"), "A"),  # the letter, not the option that is "A"
+        ("The answer is A).", ("tin", "A)", "iron", "lead"), "A"),
+        ("the answer is\n  iron\n  ore", ("iron", "iron ore", "tin", "lead"), "A"),
+        ("The answer is B for all of these reasons", (), "B"),
+        ("The answer is A good thing", (), ""),
+        ("A. carbon\nas it burns", (), "A"),
+    ],
+)
+def test_an_option_is_told_from_a_letter_a_word_and_a_longer_option(
+    text: str, options: tuple[str, ...], letter: str
+) -> None:
+    assert extract_choice(text, "ABCD", options).letter == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "tier"),
+    [
+        ("选项是B", "marked"),
+        ("答案：AD", "marked"),
+        ("答案：AF", ""),  # letters that are no options are a word
+        ("The choices: C", "bare"),
+        ("Nie Antwort C. Mehr ist dazu hier auch gar nicht zu sagen, denn es steht so da", ""),
+    ],
+)
+def test_how_an_answer_was_found_is_told(text: str, tier: str) -> None:
+    assert extract_choice(text, "ABCD").tier == tier

@@ -11,6 +11,7 @@ from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 
 from proofstone.engines.choices import extract_verdicts, read_verdicts
 from proofstone.engines.choices.roman import roman
+from proofstone.engines.choices.verdict_entries import read_label
 from proofstone.records import Finish, Reply
 
 T, F, N = "true", "false", ""
@@ -163,6 +164,13 @@ def test_a_last_list_of_all_stands_alone_and_one_of_some_does_not() -> None:
     assert extract_verdicts(first + "i: False\nii: True\niii: True", 3).said == (F, T, T)
     found = extract_verdicts(first + "i: False", 3)
     assert (found.said, found.both) == ((N, F, T), {0})
+
+
+def test_verdicts_in_objects_are_read_and_labels_go_to_99() -> None:
+    said = '{"1": {"why": "so", "verdict": "true"}, "2": {"why": "no", "verdict": "false"}}'
+    assert extract_verdicts(said, 2).said == (T, F)
+    assert read_label(roman(99)) == 99
+    assert read_label("100") is None
 
 
 def test_labels_that_number_no_statement_are_counted() -> None:

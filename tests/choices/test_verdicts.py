@@ -122,6 +122,10 @@ NEITHER = [
 ]
 
 
+def test_an_answer_within_a_sentence_states_no_verdict() -> None:
+    assert extract_verdict("no answer true").letter == ""
+
+
 @pytest.mark.parametrize(("text", "verdict"), STATED, ids=[text for text, _ in STATED])
 def test_a_verdict_is_read(text: str, verdict: str) -> None:
     found = extract_verdict(text)

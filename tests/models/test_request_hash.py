@@ -79,6 +79,7 @@ def test_the_order_of_settings_does_not_change_the_hash(names: list[str]) -> Non
         (Usage(10, 0, None, 99), 200, 10 * 0.5 / 1e6),
         (Usage(), 200, None),
         (Usage(), 0, None),
+        (Usage(), 300, 0.0),
         (Usage(), 429, 0.0),
     ],
 )

@@ -128,7 +128,9 @@ def test_forms_of_one_command_share_their_common_questions_too(
 def test_a_limit_is_where_the_same_run_goes_on(
     workspace: Workspace, form: str, server: ScriptedServer
 ) -> None:
-    """The first five questions, then all: one run, and only the seven others are asked."""
+    """The first, the first five, then all: one run, and only the others are asked each time."""
+    (one,) = workspace.run(form, models="scripted/one", limit=1)
+    assert (one.n_scored, server.requests) == (1, 1)
     (part,) = workspace.run(form, models="scripted/one", limit=5)
     assert (part.n_scored, server.requests) == (5, 5)
     (whole,) = workspace.run(form, models="scripted/one")
@@ -136,10 +138,11 @@ def test_a_limit_is_where_the_same_run_goes_on(
     assert (whole.complete, server.requests) == (True, QUESTIONS)
 
 
-def test_resuming_keeps_the_settings_of_the_run(workspace: Workspace, form: str) -> None:
+@pytest.mark.parametrize("n", [5, 18])  # after 18, as many replies as half the questions
+def test_resuming_keeps_the_settings_of_the_run(workspace: Workspace, form: str, n: int) -> None:
     """What is left is asked as the rest was: temperature, samples, shots; a default that the run
     did without stays out."""
-    spoiled = {"for": 5}
+    spoiled = {"for": n}
 
     def failing(_seen: Seen) -> Act:
         spoiled["for"] -= 1
@@ -149,9 +152,9 @@ def test_resuming_keeps_the_settings_of_the_run(workspace: Workspace, form: str)
         configure(workspace.folder, server.url)
         asked = {"temperature": 0.5, "samples": 2, "shots": 1, "max_tokens": None}
         (part,) = workspace.run(form, models="scripted/one", **asked)
-        assert (part.failed, part.complete) == (5, False)
+        assert (part.failed, part.complete) == (n, False)
         (whole,) = workspace.resume(part.planned.run)
-        assert (whole.complete, server.requests) == (True, 2 * QUESTIONS + 5)
+        assert (whole.complete, server.requests) == (True, 2 * QUESTIONS + n)
         bodies = [seen.json for seen in server.seen]
     assert whole.planned.run == part.planned.run
     assert {body["temperature"] for body in bodies} == {0.5}
@@ -218,13 +221,14 @@ async def test_a_scorer_that_fails_does_not_end_a_run(
     )  # fmt: skip
     spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", way="direct")
     planned = store_run(store, plan_run(store, method, spec, asker.model), clock)
+    progress = progress_of(store, planned)
     async with store.writer() as writer:
         await perform_run(
-            store, writer, method, planned, asker, progress=progress_of(store, planned),
+            store, writer, method, planned, asker, progress=progress,
             stop=asyncio.Event(), clock=clock,
         )  # fmt: skip
     await asker.close()
-    assert count(workspace, "response") == server.requests == QUESTIONS
+    assert count(workspace, "response") == server.requests == progress.done == QUESTIONS
     with pytest.raises(ZeroDivisionError):
         await score_run(store, method, planned.key, planned.run, clock=clock)
     scored = await score_run(store, EncycloK(), planned.key, planned.run, clock=clock)

@@ -80,3 +80,8 @@ def test_four_times_as_many_halve_the_interval() -> None:
     assert more is not None
     assert more == pytest.approx(3 * estimate.n, abs=1)
     assert more_for_half_width(estimate, half * 1.01) == 0
+
+
+def test_fifty_groups_are_not_few() -> None:
+    assert draw_ratios(np.ones((50, 1)), np.ones((50, 1))).ratio(0).flags == ("no-spread",)
+    assert "few-groups" in draw_ratios(np.ones((49, 1)), np.ones((49, 1))).ratio(0).flags

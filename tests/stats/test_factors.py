@@ -276,3 +276,12 @@ def test_nothing_to_test_is_answered() -> None:
     nothing = wald(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), 5.0)
     assert nothing.df == 0
     assert np.isnan([nothing.chi_square, nothing.p]).all()
+
+
+def test_a_change_beyond_the_others_is_two_at_most() -> None:
+    levels = [
+        np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]),
+        np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]),
+    ]
+    found = [each.beyond for each in analyse_factor(levels, NONE(3)).effects if each.beyond]
+    assert [(each.low, each.high) for each in found] == [(-2.0, 2.0), (-2.0, 2.0)]

@@ -148,3 +148,8 @@ def test_tied_runs_are_the_longest_without_a_winner(seed: int, m: int, share: fl
     ]
     longest = [(a, b) for a, b in runs if not any(c <= a and b <= d for c, d in {*runs} - {(a, b)})]
     assert tied_runs(better) == tuple(longest)
+
+
+def test_two_items_are_tested_on_one_degree() -> None:
+    (found,) = ranked(np.array([[1.0, 0.2], [0.8, 0.1]])).comparisons
+    assert found.p == pytest.approx(float(t_two_sided_p(np.array(15.0), 1.0)))

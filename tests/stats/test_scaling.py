@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import curve_fit
@@ -204,6 +205,19 @@ def test_models_that_lie_on_the_line_have_no_doubt_left() -> None:
     assert found.r_squared == pytest.approx(1.0)
     nothing = mixture_gap(x, np.zeros(4), x > 50, basis="total")
     assert (nothing.gap.value, nothing.p) == (0.0, 1.0)
+
+
+def test_slopes_without_any_error_differ_or_are_the_same() -> None:
+    found = slope_of(*QWEN3)
+    sure = replace(found, models=replace(found.models, low=0.1, high=0.1, value=0.1))
+    steeper = replace(found, models=replace(found.models, low=0.2, high=0.2, value=0.2))
+    assert [each.p for each in compare_slopes((sure, sure, steeper))] == [1.0, 0.0, 0.0]
+
+
+def test_six_points_have_a_criterion_for_the_bend_and_five_none() -> None:
+    x, noise = np.arange(6.0), np.array([0.1, -0.1, 0.05, 0.1, -0.1, 0.0])
+    assert np.isfinite(fit_bend(x, x + noise).aicc_bent)
+    assert np.isnan(fit_bend(x[:5], x[:5] + noise[:5]).aicc_bent)
 
 
 def test_independent_items_without_number_give_the_normal_interval() -> None:

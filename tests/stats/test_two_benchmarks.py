@@ -90,6 +90,11 @@ def test_items_are_drawn_again_and_each_interval_says_what_it_is_of() -> None:
     skill = np.linspace(-1, 1, 8)
     first, second = drawn(answered(1, 100, skill), 0), drawn(answered(2, 100, skill), 1)
     tau, _rho = rank_agreement(first, second)
+    alike = drawn(answered(1, 100, 0 * skill), 0), drawn(answered(2, 100, 0 * skill), 1)
+    for found in rank_agreement(*alike):  # the percentiles and their mirror, both
+        own = found.items
+        assert own.low > -1
+        assert own.high == pytest.approx(min(2 * own.value - own.low, 1.0))
     assert tau.items.low < tau.items.value <= tau.items.high <= 1.0
     assert (tau.items.resampled, tau.items.n) == ("items", 100)
     assert tau.items.estimand == "these models, on items like these"
@@ -115,6 +120,10 @@ def test_halves_give_about_the_same_reliability() -> None:
     assert split_half(values) == pytest.approx(found.value, abs=0.03)
     by_draws = drawn(values, n_draws=4_000).noise()
     assert np.sqrt(by_draws) == pytest.approx(found.noise, rel=0.03)
+
+
+def test_halves_of_two_models_agree_or_are_left_out() -> None:
+    assert split_half(answered(3, 200, np.array([-1.0, 1.0]))) == pytest.approx(1.0)
 
 
 def test_shared_facts_lower_the_reliability() -> None:
