@@ -76,6 +76,15 @@ def test_resolution_says_how_many_items_would_part_neighbours() -> None:
     assert needed["strong"] < 40 < needed["middle"]  # type: ignore[operator]
 
 
+def test_no_detectable_difference_is_over_a_hundred_points() -> None:
+    """Two models on three items cannot show any: a dash, not hundreds of points."""
+    rows = right_of(3, 2, 0) + right_of(3, 1, 1)
+    table = table_of([Respondent(name, "") for name in ("one", "other")], rows, n_units=3)
+    found = section(evidence_of(table), "resolution")
+    assert [row[1] for row in found.tables[0].rows] == [None, None]
+    assert found.finding.startswith("These are too few independent items")
+
+
 def test_stability_names_both_schemes_and_the_seed() -> None:
     """Three rates without replacement, then the bootstrap; the leader hardly ever changes."""
     found = section(replace(three(), seed=5), "stability")

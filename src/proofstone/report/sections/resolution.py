@@ -60,11 +60,11 @@ def _detectable(adjusted: Resolution, alone: Resolution, n_pairs: int) -> Table:
         columns=(
             Column(key="comparison", name=say("comparison")),
             Column(key="difference", name=say("difference"), unit="points",
-                   help=say("found with 80% power, median pair")),
+                   help=say("found with 80% power, median pair; a dash where it is over 100")),
             Column(key="standard_error", name=say("standard error"), unit="points"),
         ),
         rows=tuple(
-            (name, None if math.isnan(found.difference) else found.difference,
+            (name, None if _sees_nothing(found) else found.difference,
              None if math.isnan(found.standard_error) else found.standard_error)
             for name, found in (
                 (say("adjusted for {pairs}", pairs=counted(n_pairs, "pair")), adjusted),
