@@ -24,6 +24,16 @@ CONNECTIONS = 3
 QUESTIONS = 8
 
 
+@pytest.fixture(autouse=True)
+def signals_as_in_a_terminal() -> None:
+    """A shell's background job would hand on that SIGINT is ignored, nohup that SIGHUP is; handlers
+    are not handed on."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.fixture
 def gate() -> threading.Event:
     """Until it is set the endpoint answers nothing."""
@@ -38,10 +48,7 @@ def server(made: Path, gate: threading.Event) -> Iterator[ScriptedServer]:
 
 
 def start(folder: Path, *before: str) -> subprocess.Popen[str]:
-    """The command as in a terminal: a shell's background job would hand on that SIGINT is ignored,
-    and a handler is not handed on."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """The command as in a terminal."""
     command = ["run", "old-books", "-m", "scripted/one", "-w", str(folder)]
     return subprocess.Popen(
         [*before, sys.executable, "-m", "proofstone", *command],
