@@ -92,10 +92,11 @@ def test_asked_further_it_is_a_whole_run(made: Path, proofstone: Proofstone) -> 
 
 
 def test_a_gate_takes_no_part_for_the_whole(made: Path, proofstone: Proofstone) -> None:
-    limited(proofstone, made, "sim/cas", 5)
-    run = proofstone("run", "old-books", "-m", "sim/cas", "--limit", 5, "-q", "-w", made, "--json")
-    name = f"run:{run.json[0]['run'][:12]}"
-    gated = proofstone("gate", name, "--baseline", name, "--max-drop", 100, "-w", made)
+    names = []
+    for model in ("sim/cas", "sim/dot"):
+        asked = ("run", "old-books", "-m", model, "--limit", 5, "-q", "-w", made, "--json")
+        names.append(f"run:{proofstone(*asked).json[0]['run'][:12]}")
+    gated = proofstone("gate", names[0], "--baseline", names[1], "--max-drop", 100, "-w", made)
     assert (gated.code, "lacks 3 replies" in " ".join(gated.out.split())) == (3, True)
 
 

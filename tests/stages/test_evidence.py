@@ -251,7 +251,7 @@ def test_purged_passages_are_not_asked_with(workspace: Workspace, form: str) -> 
 
 def test_resume_goes_on_with_the_evidence(workspace: Workspace, form: str, seen: list[str]) -> None:
     part = asked(workspace, form, context="evidence", context_tokens=900, limit=6)
-    assert not part.complete
+    assert len(seen) < n_of_herbal(workspace)
     (whole,) = workspace.resume(f"run:{short(part.planned.run.id)}")
     assert whole.planned.run.id == part.planned.run.id
     assert whole.complete

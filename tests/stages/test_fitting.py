@@ -113,7 +113,7 @@ def test_a_picture_goes_with_the_prompts_that_show_it(workspace: Workspace, form
         prompts = connection.exec_driver_sql("SELECT id FROM prompt").scalars().all()
         images = frozenset(images_in(connection, prompts))
         assert len(images) == 1
-        plan = PurgePlan(*[0, *[frozenset[int]()] * 9], images=images)
+        plan = PurgePlan(*[frozenset[int]()] * 9, images=images)
         assert plan.counts()["images"] == 1
         empty_rows(connection, plan)
         assert list(images_in(connection, prompts)) == []

@@ -92,7 +92,8 @@ function across(from, cell, key) {
     const found = row.cells[cell.cellIndex] && askable(row.cells[cell.cellIndex])[0];
     if (found) return found;
   }
-  return null;
+  // A column of which nothing else answers: the nearest row that has an answer.
+  return others.map((row) => askable(row)[0]).find(Boolean) ?? null;
 }
 
 // The one stop of its table from now on.
