@@ -108,8 +108,8 @@ def test_the_run_is_named_by_the_text_and_not_by_the_file(
 def test_it_goes_on_without_the_file_and_shows_the_text(
     workspace: Workspace, form: str, mine: Path
 ) -> None:
-    """``resume`` and ``show`` read the template from the store. Where its file was, which the next command
-    after an edit names, stands in the database of this workspace alone."""
+    """``resume`` and ``show`` read the template from the store. Where its file was, which the next
+    command after an edit names, stands in the database of this workspace alone."""
     (part,) = workspace.run(form, models="sim/ann", prompt=mine, limit=4)
     mine.unlink()
     name = f"run:{part.planned.run.id.hex()}"
