@@ -70,7 +70,7 @@ def test_a_named_order_compares_scores(proofstone: Proofstone, tmp_path: Path) -
     found = told(audit, "orders")
     rows = {row[0]: row for row in found["tables"][0]["rows"]}
     assert (rows["knows"][2]["value"], rows["first"][2]["value"]) == (1.0, 3 / 6)
-    assert "scores are compared instead" in found["cannot"]
+    assert "Scores are compared instead" in found["cannot"]
     assert "positions" not in [each["name"] for each in audit["sections"]]
 
 

@@ -128,7 +128,7 @@ def test_without_answers_or_confidence_only_the_oracle_is_left() -> None:
     """Which no user can have."""
     found = section(repeated(3, answers=False, stated=False), "best-of")
     assert [column.key for column in found.tables[0].columns] == ["model", "samples", "oracle"]
-    assert found.cannot.startswith("What a user could gain by asking again")
+    assert found.cannot.startswith("The gain from asking again is not known")
     assert found.plain == ""
 
 
