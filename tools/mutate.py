@@ -42,13 +42,13 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("engines/models/budget.py", "engines/models/bounds.py", "engines/models/cost.py",
          "engines/models/purse.py", "engines/models/spending.py", "stages/budgeting.py"),
         ("tests/models/test_budget.py", "tests/models/test_spending.py",
-         "tests/models/test_request_hash.py",
+         "tests/models/test_dearest_price.py", "tests/models/test_request_hash.py",
          "tests/models/test_reply.py", "tests/models/test_recorded_replies.py",
          "tests/stages/test_budgeted_runs.py"),
     ),
     "purge": (
         ("stages/purge.py", "engines/store/purg*.py", "engines/store/tombstones.py"),
-        ("tests/workspace",),
+        ("tests/workspace", "tests/stages/test_fitting.py"),
     ),
     "egress": (
         ("engines/models/destination.py", "engines/models/egress_gate.py",
@@ -57,7 +57,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
          "wiring/permits.py"),
         ("tests/models/test_egress_policy.py", "tests/models/test_route.py",
          "tests/models/test_outside_names.py", "tests/models/test_secret.py",
-         "tests/outside/test_web_searching.py"),
+         "tests/outside/test_web_searching.py", "tests/cli/test_egress.py"),
     ),
 }  # fmt: skip
 _MOST_TESTS = 60  # of a line, the fastest to find being the first that were recorded

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from proofstone.cli.egress import describe
+from proofstone.engines.models import Destination, EgressGate, SystemClock
+from proofstone.engines.models.egress_policy import EgressPolicy, SourceRule
 from proofstone.engines.store import Origin
 from proofstone.errors import EgressRefused
+from proofstone.stages.ingest import ingest_paths
 from proofstone.stages.outgoing import Outgoing
 from proofstone.wiring import Workspace, create_workspace, open_workspace
-from proofstone.wiring.egress import Leaving
+from proofstone.wiring.egress import Leaving, Load, clear_loads, keep_local
+from proofstone.wiring.permits import Permits
 from scripted_proxy import ScriptedProxy
 from scripted_server import ScriptedServer
 from serving import running, serving
@@ -210,6 +215,90 @@ def test_models_check_tells_that_nothing_of_the_workspace_goes(
     refused = proofstone("models", "check", "far/one", "-w", work)
     assert (refused.code, server.requests) == (5, asked)
     assert "nothing may go to models.test" in refused.out
+
+    with serving() as near:
+        write_settings(work, near.url)
+        told = proofstone("models", "check", "far/one", "-w", work)
+    assert (told.code, "a short test" in told.err) == (0, False)
+
+
+def test_what_a_pilot_sends_is_told_without_what_was_answered_before(
+    work: Path, beyond: tuple[ScriptedServer, str], proofstone: Proofstone
+) -> None:
+    """A second pilot draws the questions of the first again, and more."""
+    server, url = beyond
+    write_settings(work, url, "[egress]", 'hosts = ["models.test"]')
+    pilot = ("run", "both", "-m", "far/one", "-w", work, "--dry-run", "--pilot")
+    sent = []
+    for n, new in ((2, 2), (5, 3)):
+        told = proofstone(*pilot, n)
+        (head,) = [line for line in told.err.splitlines() if line.startswith("to models.test")]
+        sent.append(server.requests)
+        found = re.search(r": (\d) requests with (\d) questions, about ([\d,]+) char", head)
+        assert found is not None, head
+        assert (int(found[1]), int(found[2])) == (new, new)
+        bodies = [m["content"] for seen in list(server.seen)[-new:] for m in seen.json["messages"]]
+        characters = int(found[3].replace(",", ""))
+        assert characters == pytest.approx(sum(map(len, bodies)), rel=0.2)
+    assert sent == [2, 5]
+
+
+def test_a_build_whose_source_nobody_has_allowed_is_refused(
+    work: Path, beyond: tuple[ScriptedServer, str], tmp_path: Path
+) -> None:
+    """All models of its steps are named, and nothing is asked."""
+    server, url = beyond
+    write_settings(work, url)
+    (tmp_path / "site.txt").write_text("Prime the pump before it is started.\n", encoding="utf-8")
+    told: list[Leaving] = []
+
+    def refuse(leaving: Leaving) -> str:
+        told.append(leaving)
+        return ""
+
+    with open_workspace(work) as workspace:
+        ingest_paths(workspace.store, [tmp_path / "site.txt"], clock=workspace.clock)
+        workspace.ask_egress = refuse
+        models = {"author": "far/author", "panel": ["far/a", "far/b", "far/c", "far/d"]}
+        with pytest.raises(EgressRefused, match="nobody has allowed 'site' to go to"):
+            workspace.build_in_steps(
+                "short-qa", ["site"], name="own", judge="far/judge", models=models
+            )
+    assert server.requests == 0
+    assert {"far/author", "far/a", "far/judge"} <= set(told[0].models)
+
+
+def clear(gate: EgressGate, origins: list[Origin], permits: Path) -> None:
+    load = Load(("far/one",), {b"set": Outgoing(items=1, requests=1, origins=tuple(origins))})
+    loads = {Destination("models.test", 443): load}
+    clear_loads(loads, gate, permits=Permits(permits), ask=None, clock=SystemClock())
+
+
+def test_a_source_known_by_two_names_is_asked_about_for_each(tmp_path: Path) -> None:
+    """A rule lets it go by its title; nobody has said so of the book."""
+    rule = SourceRule(MANUAL, ("models.test",))
+    gate = EgressGate([EgressPolicy("p.toml", None, (rule,))])
+    clear(gate, [Origin(MANUAL, "", 1, (MANUAL,))], tmp_path)
+    with pytest.raises(EgressRefused, match="nobody has allowed 'Manual 2024' to go to"):
+        clear(gate, [Origin(MANUAL, "", 1, (MANUAL, "Almanac"))], tmp_path)
+
+
+@pytest.mark.parametrize(("n", "named"), [(5, "'S4', 'S5' to go"), (7, "'S5' and 2 more sources")])
+def test_a_refusal_names_five_sources(tmp_path: Path, n: int, named: str) -> None:
+    origins = [Origin(f"S{at}", "", 1, (f"S{at}",)) for at in range(1, n + 1)]
+    with pytest.raises(EgressRefused, match=f"'S1', .*{named}"):
+        clear(EgressGate(), origins, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, ""), ("a = 1\n", "a = 1\n\n"), ("a = 1\n\n", "a = 1\n\n")]
+)
+def test_a_workspace_is_kept_local_once(tmp_path: Path, before: str | None, after: str) -> None:
+    file = tmp_path / "proofstone.toml"
+    if before is not None:
+        file.write_text(before, encoding="utf-8")
+    assert [keep_local(tmp_path), keep_local(tmp_path)] == [True, False]
+    assert file.read_text(encoding="utf-8") == f'{after}[egress]\nhosts = ["local"]\n'
 
 
 def test_what_is_told_of_many_sources() -> None:

@@ -31,6 +31,7 @@ USD = 10**12
         (" 1.5 usd ", "USD", 3 * USD // 2),
         (".5USD", "USD", USD // 2),
         ("0USD", "USD", 0),
+        ("1000000USD", "USD", 1_000_000 * USD),
         ("5Mtok", "tokens", 5 * 10**6),
         ("500ktok", "tokens", 500 * 10**3),
         ("1.5mtokens", "tokens", 1_500_000),
@@ -94,6 +95,8 @@ def test_a_call_is_charged_by_its_count_or_its_estimate() -> None:
     assert charge("tokens", guessed) == 700
     assert charge("USD", guessed) == USD // 1000
     assert charge("USD", record()) == charge("tokens", record()) == 0
+    made_up = record(usage=Usage(100, 20), cost_usd=0.0004, simulated=True)
+    assert charge("USD", made_up) == charge("tokens", made_up) == 0
 
 
 # ---------------------------------------------------------------- bounds
@@ -192,6 +195,7 @@ def test_a_page_from_an_address_that_never_answered_costs_nothing() -> None:
 def test_the_worst_case_in_money() -> None:
     assert amount_of("USD", PRICE, Usage(100, 5)) == (100 * 2 + 5 * 10) * 10**6
     assert amount_of("tokens", PRICE, Usage(100, 5)) == 105
+    assert amount_of("USD", PRICE, Usage(0, 0)) == 0
 
 
 # ---------------------------------------------------------------- what no budget can hold

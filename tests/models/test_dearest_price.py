@@ -19,6 +19,7 @@ PRICES = [
     Price(input=1, output=2, reasoning=0.5, **DAY),
     Price(input=1, output=2, cached=30, **DAY),
     Price(input=1, output=2, **DAY),
+    Price(input=0.1, output=0.2, **DAY),
 ]
 
 

@@ -105,3 +105,4 @@ def test_a_body_loses_only_long_known_secrets() -> None:
 
 def test_a_very_short_secret_does_not_blank_out_messages() -> None:
     assert scrub("extra context", [Secret("x")]) == "extra context"
+    assert scrub("it says abcd", [Secret("abcd")]) == "it says ***"

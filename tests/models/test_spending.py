@@ -72,6 +72,7 @@ async def test_the_budget_is_reached_only_when_nothing_is_under_way() -> None:
     with pytest.raises(BudgetSpent):
         spending.settle(40, took(40))
         await spending.reserve(1, halt)
+    assert spending.refused == 2
 
 
 async def test_first_come_first_served_and_the_small_one_goes_on_after_the_large_one() -> None:
@@ -184,6 +185,26 @@ async def test_the_record_falls_to_the_most_of_late() -> None:
     await spending.tighten()
     assert notes.allowed[-1] == Exposure(1, 7)
     assert len(notes.allowed) < 64 / 2
+
+
+async def test_what_the_falling_record_does_not_cover_waits_for_it() -> None:
+    """The lower amount is in force before it is written, so nothing relies on the higher one."""
+    notes = Notes()
+    spending, halt = of(10_000, notes), Halt()
+    await spending.reserve(4000, halt)
+    spending.settle(4000, took(0))
+    for _ in range(2):
+        await spending.reserve(10, halt)
+    await spending.tighten()
+    spending.settle(10, took(0))
+    notes.gate = asyncio.Event()
+    falling = asyncio.create_task(spending.tighten())  # to two calls of 20 in all
+    later = asyncio.create_task(spending.reserve(100, halt))
+    await settled()
+    assert not later.done()
+    notes.gate.set()
+    await asyncio.gather(falling, later)
+    assert [most.amount >= 110 for most in notes.allowed[-2:]] == [False, True]
 
 
 async def test_the_record_never_passes_the_budget() -> None:

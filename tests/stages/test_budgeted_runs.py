@@ -13,6 +13,7 @@ from hashlib import sha256
 import pytest
 
 from proofstone.errors import NoPrice, UnboundedReply
+from proofstone.stages.budgeting import on_record
 from proofstone.wiring import Workspace
 from proofstone.wiring.specs import specs_of
 from scripted_server import Act, Seen, answer, drop, drop_after_headers, error, half, malformed
@@ -200,6 +201,36 @@ def test_simulated_respondents_cost_nothing(workspace: Workspace, form: str) -> 
     for budget in ("0USD", "0tok"):
         (result,) = workspace.run(form, models="sim/ann", budget=budget)
         assert result.complete
+
+
+@pytest.mark.parametrize("budget", ["1USD", None])
+def test_what_may_be_billed_is_on_record_while_a_model_is_asked(
+    workspace: Workspace, form: str, budget: str | None
+) -> None:
+    """With what is put aside for it, where there is a budget."""
+    told = []
+
+    def look(_seen: Seen) -> Act:
+        with workspace.store.database.reading() as connection:
+            told.extend(connection.exec_driver_sql("SELECT * FROM expense").mappings().all())
+        return answer(prompt_tokens=300, completion_tokens=20)
+
+    with serving(look) as server:
+        configure(workspace.folder, server.url, PRICE)
+        workspace.run(form, models="scripted/one", max_tokens=20, budget=budget, limit=1)
+    (row,) = told
+    assert row["exposed_calls"] >= 1
+    if budget is None:
+        assert (row["unit"], row["budget"], row["exposed"]) == ("", None, None)
+    else:
+        assert (row["unit"], row["budget"]) == ("USD", 10**12)
+        assert row["exposed"] >= 20 * OUTPUT * 10**12
+
+
+async def test_where_nobody_is_asked_nothing_is_on_record(workspace: Workspace) -> None:
+    async with on_record(workspace.store, [], workspace.clock) as kept:
+        assert kept is None
+    assert workspace.store.expenses.lost() == []
 
 
 async def test_after_a_stop_all_that_a_run_took_is_no_less_than_what_this_command_took(

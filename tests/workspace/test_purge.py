@@ -16,12 +16,15 @@ from typing import Any
 import msgspec
 import pytest
 import zstandard
-from rows_for_tests import call
-from sqlalchemy import text
+from rows_for_tests import Note, call, open_store, source
+from sqlalchemy import select, text
 
+from proofstone.engines.store import derived_rows
+from proofstone.engines.store.schema import fact as fact_table
 from proofstone.engines.store.schema import metadata
 from proofstone.errors import RunInUse, SourcePurged, TextPurged, WorkspaceInUse
 from proofstone.ports import BuiltFact
+from proofstone.records import Fact, Passage, fact_id, passage_id
 from proofstone.wiring import Workspace, create_workspace, open_workspace
 from proofstone.wiring.keeping import restore_workspace
 from small_bank import write_lines
@@ -205,6 +208,25 @@ def test_a_dry_run_lists_what_would_go_and_what_holds_it(
     assert (gone["tombstone"]["kind"], gone["tombstone"]["reason"]) == ("purged", "x")
 
 
+def test_facts_on_passages_rest_on_the_source_of_these(tmp_path: Path) -> None:
+    """Where they state no source themselves; those on another source's passages do not."""
+    store, keys = open_store(f"sqlite:///{tmp_path / 's.sqlite'}"), {}
+    for title in ("Herbal", "Almanac"):
+        of = source(title)
+        passage = Passage(source=of.id, start=0, end=4, text="text")
+        passage = msgspec.structs.replace(passage, id=passage_id(passage))
+        store.knowledge.add_passages(of, [passage])
+        fact = Fact(kind="test.note", payload=Note(f"of the {title}"), passage=passage.id)
+        fact = msgspec.structs.replace(fact, id=fact_id(fact))
+        store.knowledge.add_bank(title, "test", [BuiltFact(fact)], now=1.0)
+        keys[fact.id] = next(row for row in store.lookup.every("source") if row.id == of.id).key
+    with store.database.reading() as connection:
+        for fact_of, key in keys.items():
+            found = connection.execute(select(fact_table.c.id).where(fact_table.c.hash == fact_of))
+            assert derived_rows(connection, key) == (frozenset(found.scalars()), frozenset())
+    store.close()
+
+
 def test_it_asks_before_and_needs_a_reason(books: Path, proofstone: Proofstone) -> None:
     """Without --yes and an answer nothing is done."""
     said = proofstone("workspace", "purge", "Herbal", "-w", books)
@@ -331,7 +353,7 @@ def test_a_purge_that_the_log_outlives_is_finished_by_repeating_it(books: Path) 
         with closing(sqlite3.connect(file, isolation_level=None)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM fact").fetchone()
-            with pytest.raises(WorkspaceInUse, match="its log still holds the texts"):
+            with pytest.raises(WorkspaceInUse, match="is open in another process, and its log"):
                 workspace.purge("Herbal", reason="x")
         report = workspace.purge("Herbal", reason="again")
         assert report.tombstone is not None
@@ -361,7 +383,6 @@ def test_a_purge_on_a_server(tmp_path: Path, url: str, monkeypatch: pytest.Monke
 def test_a_reply_that_quotes_the_source_goes_wherever_it_stands(tmp_path: Path) -> None:
     """A call of no item, such as a builder's or a control's, is searched as well."""
     with create_workspace(tmp_path / "w") as workspace:
-        fill(workspace, tmp_path)
         quoting = json.dumps({"choices": [{"message": {"content": f"It says: {PLANTED}"}}]})
         told = call("tell me", model="scripted/one")
 
@@ -370,7 +391,8 @@ def test_a_reply_that_quotes_the_source_goes_wherever_it_stands(tmp_path: Path) 
                 await writer.write(msgspec.structs.replace(told, raw=quoting.encode()))
                 await writer.write(call("nothing of it", model="scripted/one"))
 
-        asyncio.run(keep())
+        asyncio.run(keep())  # the first row of its table is searched too
+        fill(workspace, tmp_path)
         workspace.purge("Herbal", reason="x")
         assert PLANTED not in every_text(workspace)
         assert not workspace.store.calls.find_calls([told.request_hash])

@@ -11,6 +11,8 @@ from sqlalchemy import text
 from test_purge import every_text
 
 from chinese_simpleqa.test_private_documents import OWN, Outsider, built, ingest
+from proofstone.engines.store.purged_builds import derived_build_rows
+from proofstone.engines.store.purged_text import Finder
 from proofstone.errors import BadInput, TextPurged
 from proofstone.stages.building import funnel_of
 from proofstone.stages.ingest import ingest_paths
@@ -42,6 +44,10 @@ def test_a_purge_takes_a_source_out_of_builds(
         built = build_excerpts(workspace, "cellar", "attic")
         assert built.complete
         ((key, build),) = workspace.store.builds.every()
+        with workspace.store.database.reading() as connection:  # by their words alone
+            found = derived_build_rows(connection, [], frozenset(), Finder([LORE]))
+            first = connection.execute(text("SELECT min(id) FROM build_row")).scalar_one()
+        assert first in found
         report = workspace.purge("cellar", reason="the owner asked", name="Ann")
         assert report.removed["rows of builds"] > 0
         assert funnel_of(workspace.store, key, build) == built.funnel

@@ -138,6 +138,27 @@ def test_the_same_content_under_another_title_or_license_goes_too(
     assert proofstone("ingest", file, "-w", work).code == 0
 
 
+def test_the_same_content_under_a_new_title_does_not_come_back(
+    tmp_path: Path, proofstone: Proofstone
+) -> None:
+    """It is neither read again nor merged in from a workspace that has it under that title."""
+    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "manual.txt"
+    for work in (here, there):
+        create_workspace(work).close()
+    file.write_text("Prime the pump with distilled water before it is started.\n", "utf-8")
+    assert proofstone("ingest", file, "-w", here).code == 0
+    purge = ("workspace", "purge", "manual", "--reason", "x", "--yes", "-w", here)
+    assert proofstone(*purge).code == 0
+    file = file.rename(tmp_path / "renamed.txt")
+    told = proofstone("ingest", file, "-w", here)
+    assert told.err.startswith("not read [PS-208]: renamed.txt: ")
+    assert proofstone("ingest", file, "-w", there).code == 0
+    told = proofstone("workspace", "merge", there, "-w", here)
+    assert told.err.startswith("error [PS-208] ")
+    with open_workspace(here) as workspace:
+        assert "distilled" not in every_text(workspace)
+
+
 def test_another_document_with_the_same_passages_is_named(
     tmp_path: Path, proofstone: Proofstone
 ) -> None:

@@ -11,6 +11,8 @@ def test_whole_sentences_are_found_whatever_the_white_space_and_case() -> None:
     assert finder.finds("... GOLD  has atomic\nnumber 79. Right?")
     assert not finder.finds("Gold has atomic number 78.")
     assert not finder.finds("Short one")
+    assert Finder(["Sixteen letters."]).finds("Sixteen letters.")
+    assert not Finder(["Only 15 letters"]).finds("Only 15 letters")
     assert finder.finds("答：金的原子序数是七十九。")
     assert not finder.finds("")
 
