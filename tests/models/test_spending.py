@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,6 +48,19 @@ class Notes:
         if self.fails:
             raise OSError("disk full")
         self.allowed.append(most)
+
+
+async def test_calls_of_a_free_model_take_nothing_off_what_a_kill_loses() -> None:
+    """They were never settled; beside them one call of 7 tokens was, and is not committed yet."""
+    spending = Spending(None)
+    await spending.reserve(0, Halt())
+    spending.settle(0, took(7))
+    free = msgspec.structs.replace(took(320), model="free")
+    for _ in range(12):
+        spending.keep(free)
+    assert spending.exposure == Exposure(1, 7)
+    spending.keep(took(7))
+    assert spending.exposure == Exposure(0, 0)
 
 
 async def test_what_is_put_aside_cannot_be_spent_twice() -> None:

@@ -66,6 +66,7 @@ class Spending:
         self.beside: dict[str, Spent] = {}
         self._journal: Journal | None = None
         self._unkept = Exposure(0, 0)  # billed, its row not committed yet
+        self._charged: set[str] = set()  # models of which calls were settled
         self._allowed = Exposure(0, 0)
         self._peak = Exposure(0, 0)
         self._recording = asyncio.Lock()
@@ -102,6 +103,7 @@ class Spending:
 
     def settle(self, reserved: int, call: CallRecord) -> None:
         """Takes what an attempt was charged in place of what was put aside for it."""
+        self._charged.add(call.model)
         self.take(reserved, charge(self._unit, call))
 
     def take(self, reserved: int, billed: int) -> None:
@@ -120,8 +122,10 @@ class Spending:
         self._take_back(reserved, 0)
 
     def keep(self, call: CallRecord) -> None:
-        """A settled attempt's row is committed: a kill no longer loses it."""
-        self.noted(charge(self._unit, call))
+        """A settled attempt's row is committed: a kill no longer loses it. Calls of a model that
+        takes nothing, being free or made up, were never settled."""
+        if call.model in self._charged:
+            self.noted(charge(self._unit, call))
 
     def noted(self, billed: int) -> None:
         """The same for what was taken by ``take``, where all of it is in the log."""
