@@ -13,7 +13,8 @@ function makeAskable(page) {
     if (!each.closest("button, a, table")) each.tabIndex = 0;
   }
   for (const table of page.querySelectorAll("table")) {
-    askable(table).slice(0, 1).forEach((each) => (each.tabIndex = 0));
+    const stop = entry(askable(table));
+    if (stop) stop.tabIndex = 0;
   }
   page.addEventListener("focusin", (event) => tell(toldBy(event.target)));
   page.addEventListener("focusout", () => tell(null));
@@ -66,6 +67,9 @@ function place(beside) {
 const askable = (within) =>
   [...within.querySelectorAll("[data-told]")].filter((each) => !each.closest("button, a"));
 
+// Where a table is entered: at a number, or at a head where no number answers.
+const entry = (stops) => stops.find((each) => each.closest("td")) ?? stops[0];
+
 function move(event) {
   const from = event.target;
   const cell = from.closest("td, th");
@@ -109,6 +113,6 @@ function settleOn(stop) {
 function settleStop(table) {
   const stop = table.querySelector('[data-told][tabindex="0"]');
   if (stop && !stop.closest("[hidden]")) return;
-  const seen = askable(table).find((each) => !each.closest("[hidden]"));
+  const seen = entry(askable(table).filter((each) => !each.closest("[hidden]")));
   if (seen) settleOn(seen);
 }
